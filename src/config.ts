@@ -1,0 +1,113 @@
+/** The only reader of the environment. Everything else is handed what it needs. */
+import { createHash } from 'node:crypto';
+import { homedir, hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
+import { deploymentProblem } from './contract/addresses.js';
+import { SandflowError } from './contract/sandflow-error.js';
+
+export interface Config {
+  /** The Sandbox Service, when one is configured; otherwise the local one is used. */
+  readonly sandboxService?: {
+    /** Base URL up to and including the version, without a trailing slash. */
+    readonly apiUrl: string;
+    /** The key, or undefined where only `apiKeyFile` is set. */
+    readonly apiKey?: string;
+    /** Read again at each call, so that a key can be replaced under a running worker. */
+    readonly apiKeyFile?: string;
+  };
+  /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
+  readonly webhookSecrets: readonly string[];
+  /** Where webhook secrets are kept, one a line, mode 600. */
+  readonly webhookSecretFile: string;
+  /** Temporal's own environment configuration. */
+  readonly temporal: {
+    /** True when an address is configured; otherwise an embedded server is used. */
+    readonly configured: boolean;
+    readonly connect: ClientConnectConfig;
+  };
+  /** Tells installations on one account apart. */
+  readonly deployment: string;
+  readonly taskQueue: string;
+  /** State of the embedded stack, results and secrets. */
+  readonly home: string;
+  /** What can be made again, such as a Temporal server that was built. */
+  readonly cacheDirectory: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads and checks the settings.
+ * @throws SandflowError `bad_configuration` with the name of the variable and what it should hold
+ */
+export function readConfig(env: Environment = process.env): Config {
+  const home = resolve(env.SANDFLOW_HOME || join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'sandflow'));
+  const temporal = temporalConfig(env);
+  const deployment = env.SANDFLOW_DEPLOYMENT || (temporal.configured ? 'default' : deploymentOfHome(home));
+  const problem = deploymentProblem(deployment);
+  if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
+  return {
+    sandboxService: sandboxServiceConfig(env),
+    webhookSecrets: splitSecrets(env.SANDBOX_WEBHOOK_SECRET ?? ''),
+    webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
+    temporal,
+    deployment,
+    taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
+    home,
+    cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
+  };
+}
+
+/** Splits what a variable or a secrets file holds: by commas, white space and lines. */
+export function splitSecrets(text: string): string[] {
+  return text.split(/[\s,]+/).filter((secret) => secret !== '');
+}
+
+/** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
+export function followTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-follow`;
+}
+
+function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
+  if (!env.SANDBOX_API_URL) return undefined;
+  let url: URL;
+  try {
+    url = new URL(env.SANDBOX_API_URL);
+  } catch (cause) {
+    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not a URL, like https://api.example.com/v1.', {
+      cause,
+    });
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new SandflowError('bad_configuration', 'SANDBOX_API_URL must begin with https:// or http://.');
+  }
+  if (!env.SANDBOX_API_KEY && !env.SANDBOX_API_KEY_FILE) {
+    throw new SandflowError(
+      'bad_configuration',
+      'SANDBOX_API_URL is set without a key: set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
+    );
+  }
+  return {
+    apiUrl: url.toString().replace(/\/+$/, ''),
+    apiKey: env.SANDBOX_API_KEY,
+    apiKeyFile: env.SANDBOX_API_KEY_FILE,
+  };
+}
+
+function temporalConfig(env: Environment): Config['temporal'] {
+  const defined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) defined[name] = value;
+  try {
+    const connect = loadClientConnectConfig({ overrideEnvVars: defined });
+    return { configured: Boolean(connect.connectionOptions.address), connect };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SandflowError('bad_configuration', `Temporal's configuration cannot be read: ${reason}`, { cause });
+  }
+}
+
+/** Two embedded installations on one account must not share a deployment, and need no file to agree with themselves. */
+function deploymentOfHome(home: string): string {
+  return createHash('sha256').update(`${hostname()}\n${home}`).digest('hex').slice(0, 6);
+}

@@ -1,0 +1,109 @@
+/**
+ * The name is the address: from the name of a sandbox one pure function computes the workflow that owns it, so that a
+ * webhook, which carries the name, reaches its workflow in one hop and with no lookup.
+ *
+ *     sf-<deployment>-<jobId>-<execution>-<step>-<generation>
+ *
+ * Only `a-z0-9-`, at most 63 characters. `deployment`, `execution` and `step` hold no dash, so the name reads
+ * unambiguously from both ends while a job id may hold dashes.
+ *
+ * No dependencies: workflow code imports this file.
+ */
+
+const PREFIX = 'sf';
+const MAX_NAME_LENGTH = 63;
+const EXECUTION_LENGTH = 12;
+const MAX_STEP_LENGTH = 6;
+const MAX_GENERATION_LENGTH = 3;
+
+/** What is left for deployment and job id together when every other part is at its longest. */
+export const maxDeploymentAndJobIdLength =
+  MAX_NAME_LENGTH - PREFIX.length - EXECUTION_LENGTH - MAX_STEP_LENGTH - MAX_GENERATION_LENGTH - 5;
+
+const DEPLOYMENT = /^[a-z0-9]{1,12}$/;
+const JOB_ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const STEP = /^[a-z0-9]{1,6}$/;
+const NAME = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{12})-([a-z0-9]{1,6})-([1-9][0-9]{0,2})$/;
+
+/** The parts of the name of a sandbox that a job made. */
+export interface OwnedName {
+  readonly deployment: string;
+  readonly jobId: string;
+  /** The last 12 hex digits of the first run id of the owner's execution chain. */
+  readonly execution: string;
+  readonly step: string;
+  /** 1 for the first attempt; the next one after a create or fork that became `cancelled`. */
+  readonly generation: number;
+}
+
+/** Why `deployment` cannot be a deployment's name, or undefined when it can. */
+export function deploymentProblem(deployment: string): string | undefined {
+  if (DEPLOYMENT.test(deployment)) return undefined;
+  return `the deployment "${deployment}" must be 1 to 12 characters of a-z and 0-9`;
+}
+
+/** Why `jobId` cannot name a job of `deployment`, or undefined when it can. */
+export function jobIdProblem(deployment: string, jobId: string): string | undefined {
+  const longest = maxDeploymentAndJobIdLength - deployment.length;
+  if (jobId.length > longest) {
+    return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, the most is ${longest}`;
+  }
+  if (!JOB_ID.test(jobId)) {
+    return `the job id "${jobId}" must be lower-case letters and digits, with single dashes between them`;
+  }
+  return undefined;
+}
+
+/** The workflow id of a job. */
+export function jobWorkflowId(deployment: string, jobId: string): string {
+  return `${PREFIX}-${deployment}-${jobId}`;
+}
+
+/** The job id in a workflow id of `deployment`, or undefined where it is another's. */
+export function jobIdOfWorkflow(deployment: string, workflowId: string): string | undefined {
+  const prefix = `${PREFIX}-${deployment}-`;
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined;
+}
+
+/** The `execution` part for an execution chain. The head of a v7 UUID is a clock and collides; its tail does not. */
+export function executionOf(firstExecutionRunId: string): string {
+  return firstExecutionRunId.replaceAll('-', '').slice(-EXECUTION_LENGTH);
+}
+
+/**
+ * The name of a sandbox that a job makes.
+ * @throws RangeError when a part is outside the grammar
+ */
+export function ownedSandboxName(parts: OwnedName): string {
+  const { deployment, jobId, execution, step, generation } = parts;
+  const name = `${PREFIX}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
+  if (!STEP.test(step) || name.length > MAX_NAME_LENGTH || !NAME.test(name)) {
+    throw new RangeError(`"${name}" is outside the grammar of sandbox names`);
+  }
+  return name;
+}
+
+/** Reads a sandbox's name; undefined when no job of any deployment gave it. */
+export function parseOwnedSandboxName(name: string): OwnedName | undefined {
+  if (name.length > MAX_NAME_LENGTH) return undefined;
+  const match = NAME.exec(name);
+  if (!match) return undefined;
+  const [, deployment = '', jobId = '', execution = '', step = '', generation = ''] = match;
+  return { deployment, jobId, execution, step, generation: Number(generation) };
+}
+
+/** The workflow that owns the sandbox of this name, or undefined. */
+export function ownerWorkflowId(sandboxName: string): string | undefined {
+  const parts = parseOwnedSandboxName(sandboxName);
+  return parts && jobWorkflowId(parts.deployment, parts.jobId);
+}
+
+/** The workflow that sees a stop of this sandbox through. */
+export function sandboxStopId(sandboxId: string): string {
+  return `sandbox-stop/${sandboxId}`;
+}
+
+/** The workflow that relays events of this sandbox to workflows that do not own it, and holds their leases. */
+export function sandboxWatchId(sandboxId: string): string {
+  return `sandbox-watch/${sandboxId}`;
+}

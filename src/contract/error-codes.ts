@@ -1,0 +1,94 @@
+/**
+ * Every error code of the specification (section "Errors"), each with its one meaning for retries.
+ * No dependencies: workflow code imports this file.
+ */
+
+/**
+ * What a caller does about an error:
+ * - `permanent`: stop and say why.
+ * - `wait_out`: something on the service's side has to finish first; ask again in seconds, for minutes.
+ * - `few_tries`: may succeed on a second attempt; stop after a few.
+ * - `throttled_shortly`, `throttled_for_long`: back off for seconds, or for minutes.
+ * - `blocked`: an operator can mend it; wait visibly and retry slowly.
+ * - `unavailable`: back off with jitter.
+ */
+export const errorMeanings = [
+  'permanent',
+  'wait_out',
+  'few_tries',
+  'throttled_shortly',
+  'throttled_for_long',
+  'blocked',
+  'unavailable',
+] as const;
+export type ErrorMeaning = (typeof errorMeanings)[number];
+
+/** Code → status that the specification lists it under → meaning. `api_key_expired` has two: 403 on use, 409 on rotate. */
+export const errorCodes = {
+  invalid_json: { statuses: [400], meaning: 'permanent' },
+  prompt_required: { statuses: [400], meaning: 'permanent' },
+  provider_required: { statuses: [400], meaning: 'permanent' },
+  invalid_name: { statuses: [400], meaning: 'permanent' },
+  no_changes: { statuses: [400], meaning: 'permanent' },
+  machine_not_running: { statuses: [400], meaning: 'wait_out' },
+  trial_auto_stop_required: { statuses: [400], meaning: 'permanent' },
+  unauthorized: { statuses: [401], meaning: 'blocked' },
+  billing_required: { statuses: [402], meaning: 'blocked' },
+  team_member_cap_reached: { statuses: [402], meaning: 'blocked' },
+  forbidden: { statuses: [403], meaning: 'permanent' },
+  trial_machine_class_not_allowed: { statuses: [403], meaning: 'permanent' },
+  org_suspended: { statuses: [403], meaning: 'blocked' },
+  api_key_expired: { statuses: [403, 409], meaning: 'blocked' },
+  api_key_action_forbidden: { statuses: [403], meaning: 'permanent' },
+  api_key_sandbox_forbidden: { statuses: [403], meaning: 'permanent' },
+  not_found: { statuses: [404], meaning: 'permanent' },
+  sandbox_not_found: { statuses: [404], meaning: 'permanent' },
+  account_not_ready: { statuses: [409], meaning: 'wait_out' },
+  provider_not_configured: { statuses: [409], meaning: 'permanent' },
+  sandbox_not_promptable: { statuses: [409], meaning: 'permanent' },
+  resume_failed: { statuses: [409], meaning: 'few_tries' },
+  fork_failed: { statuses: [409], meaning: 'few_tries' },
+  snapshot_data_expired: { statuses: [409], meaning: 'permanent' },
+  idempotency_in_progress: { statuses: [409], meaning: 'wait_out' },
+  idempotency_key_reused: { statuses: [409], meaning: 'permanent' },
+  rate_limited: { statuses: [429], meaning: 'throttled_shortly' },
+  daily_limit_reached: { statuses: [429], meaning: 'throttled_for_long' },
+  limit_reached: { statuses: [429], meaning: 'throttled_for_long' },
+  member_limit_reached: { statuses: [429], meaning: 'throttled_for_long' },
+  invalid_json_response: { statuses: [500], meaning: 'unavailable' },
+  stream_failed: { statuses: [500], meaning: 'unavailable' },
+  http_500: { statuses: [500], meaning: 'unavailable' },
+} as const satisfies Record<string, { statuses: readonly number[]; meaning: ErrorMeaning }>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The same codes in the legacy vocabulary (specification, "Versioning"). */
+const legacyCodes: Readonly<Record<string, ErrorCode>> = {
+  box_not_promptable: 'sandbox_not_promptable',
+  box_not_found: 'sandbox_not_found',
+  api_key_box_forbidden: 'api_key_sandbox_forbidden',
+};
+
+/** A code of the current vocabulary for one of either. Codes that nobody listed come back as they are. */
+export function currentErrorCode(code: string): string {
+  return Object.hasOwn(legacyCodes, code) ? (legacyCodes[code] ?? code) : code;
+}
+
+/**
+ * The meaning of an error. HTTP status is authoritative (specification, "Errors"): a listed code counts only under a
+ * status of its own class, and a code that is not listed ("the exhaustive list is not shown") has the meaning of its
+ * status.
+ */
+export function errorMeaning(status: number, code: string): ErrorMeaning {
+  const current = currentErrorCode(code);
+  if (Object.hasOwn(errorCodes, current)) {
+    const known = errorCodes[current as ErrorCode];
+    if (known.statuses.some((listed) => listed === status || (listed >= 500 && status >= 500))) return known.meaning;
+  }
+  if (status === 401 || status === 402) return 'blocked';
+  if (status === 408) return 'unavailable';
+  if (status === 425) return 'wait_out';
+  if (status === 429) return 'throttled_shortly';
+  if (status >= 500) return 'unavailable';
+  return 'permanent';
+}

@@ -1,0 +1,10 @@
+/** The contract of the Sandbox Service: endpoints, records, requests, errors, ids, addresses and webhook events. */
+export * from './addresses.js';
+export * from './endpoints.js';
+export * from './error-codes.js';
+export * from './ids.js';
+export * from './records.js';
+export * from './requests.js';
+export * from './sandflow-error.js';
+export * from './states.js';
+export * from './webhook-events.js';

@@ -1,0 +1,116 @@
+/**
+ * Request bodies and queries. They are validated where they enter: by the command line, the activities and the local
+ * service. Known fields with a wrong type are refused; unknown fields are ignored by the local service.
+ */
+import { z } from 'zod';
+import { sandboxTypes } from './records.js';
+import { sandboxEventTypes } from './states.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/;
+
+/** Assumption: 1 to 100 characters, no control characters; `invalid_name` otherwise. */
+export const nameSchema = z.string().min(1).max(100).regex(noControlCharacters, 'must hold no control characters');
+const ttlSecondsSchema = z.number().int().positive().nullable();
+
+export const reasoningEfforts = ['none', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Provider names with their aliases (specification, prompt endpoint). */
+export const providerAliases = {
+  codex: [],
+  'claude-code': ['claude'],
+  pi: [],
+  opencode: [],
+  'prime-agent': ['prime'],
+  kimi: ['kimi-code'],
+} as const satisfies Record<string, readonly string[]>;
+
+export const createSandboxBodySchema = z.object({
+  /** Assumption: `name` and `environment` are not among the shown create fields. */
+  name: nameSchema.optional(),
+  environment: z.string().optional(),
+  from: z.string().optional(),
+  noEnv: z.boolean().optional(),
+  ttlSeconds: ttlSecondsSchema.optional(),
+  setupScript: z.string().optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+  type: z.enum(sandboxTypes).optional(),
+});
+export type CreateSandboxBody = z.infer<typeof createSandboxBodySchema>;
+
+/** Assumption: the fields of PATCH beyond rename and auto-stop TTL. */
+export const updateSandboxBodySchema = z.object({
+  name: nameSchema.optional(),
+  ttlSeconds: ttlSecondsSchema.optional(),
+  snapshotName: nameSchema.optional(),
+});
+export type UpdateSandboxBody = z.infer<typeof updateSandboxBodySchema>;
+
+/** Assumption: the body of resume. */
+export const resumeBodySchema = z.object({
+  type: z.enum(sandboxTypes).optional(),
+  ttlSeconds: ttlSecondsSchema.optional(),
+});
+export type ResumeBody = z.infer<typeof resumeBodySchema>;
+
+export const promptBodySchema = z.object({
+  prompt: z.string(),
+  provider: z.string().optional(),
+  model: z.string().optional(),
+  reasoningEffort: z.enum(reasoningEfforts).optional(),
+  new: z.boolean().optional(),
+  conversationId: z.string().optional(),
+});
+export type PromptBody = z.infer<typeof promptBodySchema>;
+
+/** Assumption: the query of the event history beyond `conversation`. */
+export const listEventsQuerySchema = z.object({
+  conversation: z.string().optional(),
+  after: z.string().optional(),
+  limit: z.coerce.number().int().positive().max(1000).optional(),
+});
+
+export const conversationQuerySchema = z.object({ conversation: z.string().optional() });
+
+/** Assumption: paging. Without `limit` the whole list is sent. */
+export const listSandboxesQuerySchema = z.object({
+  include: z.literal('cost').optional(),
+  limit: z.coerce.number().int().positive().max(1000).optional(),
+  cursor: z.string().optional(),
+});
+
+export const filePathQuerySchema = z.object({ path: z.string().min(1) });
+
+export const fileEncodings = ['utf8', 'base64'] as const;
+
+export const writeFileBodySchema = z.object({
+  path: z.string().min(1),
+  content: z.string(),
+  encoding: z.enum(fileEncodings).optional(),
+});
+export type WriteFileBody = z.infer<typeof writeFileBodySchema>;
+
+export const commandBodySchema = z.object({
+  command: z.string().min(1),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  timeoutSeconds: z.number().positive().optional(),
+});
+export type CommandBody = z.infer<typeof commandBodySchema>;
+
+const eventNamesSchema = z.array(z.enum(sandboxEventTypes)).min(1);
+
+export const createWebhookBodySchema = z.object({ name: nameSchema, url: z.string(), events: eventNamesSchema });
+export type CreateWebhookBody = z.infer<typeof createWebhookBodySchema>;
+
+export const updateWebhookBodySchema = z.object({
+  name: nameSchema.optional(),
+  url: z.string().optional(),
+  events: eventNamesSchema.optional(),
+});
+export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
+
+/** Header that confirms a permanent delete; its value is the id of what is deleted. */
+export const confirmDeleteHeader = 'x-svc-confirm-delete';
+export const idempotencyKeyHeader = 'idempotency-key';

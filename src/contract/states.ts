@@ -1,0 +1,47 @@
+/**
+ * Sandbox states and what may be done in each (specification, "States and transitions").
+ * No dependencies: workflow code imports this file.
+ */
+
+export const sandboxStates = [
+  'init',
+  'provisioning',
+  'provisioned',
+  'cloning',
+  'ready',
+  'idle',
+  'running',
+  'archiving',
+  'archived',
+  'error',
+  'cancelled',
+] as const;
+export type SandboxState = (typeof sandboxStates)[number];
+
+const usable: ReadonlySet<string> = new Set(['ready', 'idle', 'running']);
+const creating: ReadonlySet<string> = new Set(['init', 'provisioning', 'provisioned', 'cloning']);
+
+/** A usable sandbox accepts prompts, commands and file access. Unknown states are not usable. */
+export function isUsable(state: string): boolean {
+  return usable.has(state);
+}
+
+/** A sandbox that is still being made. */
+export function isCreating(state: string): boolean {
+  return creating.has(state);
+}
+
+export const promptStatuses = ['queued', 'running', 'completed', 'failed', 'interrupted'] as const;
+export type PromptStatus = (typeof promptStatuses)[number];
+
+/** A prompt in one of these never changes again. */
+export function isFinalPromptStatus(status: string): boolean {
+  return status === 'completed' || status === 'failed' || status === 'interrupted';
+}
+
+export const stopStatuses = ['pending', 'failing', 'completed', 'superseded'] as const;
+export type StopStatus = (typeof stopStatuses)[number];
+
+/** The lifecycle events that the service pushes (specification, "Event types"). */
+export const sandboxEventTypes = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'] as const;
+export type SandboxEventType = (typeof sandboxEventTypes)[number];

@@ -1,0 +1,64 @@
+/**
+ * What a webhook delivers (specification, "Events"), in both vocabularies. A delivery of the legacy vocabulary
+ * (`box.*`, trap S15) is normalised to the current one and says that it was.
+ */
+import { z } from 'zod';
+import { type SandboxEventType, sandboxEventTypes } from './states.js';
+
+/** Request headers of a delivery, in lower case as Node presents them. */
+export const deliveryHeaders = {
+  event: 'x-svc-event',
+  delivery: 'x-svc-delivery',
+  timestamp: 'x-svc-timestamp',
+  signature: 'x-svc-signature',
+  attempt: 'x-svc-attempt',
+} as const;
+
+/** Receivers reject a timestamp further than this from now (specification, "Limits"). */
+export const timestampToleranceSeconds = 300;
+
+/** A lifecycle event in the current vocabulary. */
+export interface SandboxWebhookEvent {
+  /** `evt_` and 32 hex characters; the same for every delivery of the event. */
+  readonly id: string;
+  readonly type: SandboxEventType;
+  readonly createdAt: string;
+  readonly sandboxId: string;
+  readonly sandboxName: string;
+  /** Absent from `sandbox.hydrated`. */
+  readonly previousState?: string;
+  readonly state?: string;
+  /** True when it came in the `box.*` vocabulary. */
+  readonly legacy: boolean;
+}
+
+const subject = z.looseObject({ id: z.string(), name: z.string() });
+const payloadSchema = z.looseObject({
+  id: z.string().min(1),
+  type: z.string(),
+  createdAt: z.string(),
+  data: z.looseObject({
+    sandbox: subject.optional(),
+    box: subject.optional(),
+    previousState: z.string().optional(),
+    state: z.string().optional(),
+  }),
+});
+
+/**
+ * Reads the parsed body of a delivery.
+ * @returns the event; `'unknown_type'` for a well-formed event of a type that nobody listed; `undefined` when malformed
+ */
+export function parseSandboxWebhookEvent(body: unknown): SandboxWebhookEvent | 'unknown_type' | undefined {
+  const parsed = payloadSchema.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { id, type, createdAt, data } = parsed.data;
+  const legacy = type.startsWith('box.');
+  const currentType = legacy ? `sandbox.${type.slice('box.'.length)}` : type;
+  const known = sandboxEventTypes.find((candidate) => candidate === currentType);
+  if (!known) return 'unknown_type';
+  const of = data.sandbox ?? data.box;
+  if (!of) return undefined;
+  const { previousState, state } = data;
+  return { id, type: known, createdAt, sandboxId: of.id, sandboxName: of.name, previousState, state, legacy };
+}

@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config';
+
+const shared = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 120_000 };
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/setup/closing-line-reporter.ts'],
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts', 'test/client/**/*.test.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'temporal',
+          include: ['test/workflows/**/*.test.ts', 'test/bridge/**/*.test.ts', 'test/activities/**/*.test.ts'],
+          globalSetup: ['test/setup/temporal-server.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});

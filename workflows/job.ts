@@ -1,0 +1,227 @@
+/** What goes into a `createThenPrompt` job and what comes out of it. Types only. */
+
+/** How long things may take. Every field has a default in `timing.ts`; tests shorten them. */
+export interface JobTiming {
+  /** First safety poll after a wait began, in ms. */
+  readonly safetyPollFirstMs: number;
+  /** Each next safety poll comes this many times later … */
+  readonly safetyPollGrowth: number;
+  /** … up to this, in ms. */
+  readonly safetyPollMaxMs: number;
+  /** How long a sandbox in `error` may take to recover before the job fails, in ms. */
+  readonly errorGraceMs: number;
+  /** How long the clean-up may take after the job's own deadline or a cancel, in ms. */
+  readonly cleanUpMs: number;
+}
+
+/** Where the sandbox comes from. */
+export type SandboxSource =
+  | {
+      readonly kind: 'create';
+      /** Body of the create, without `name` and `ttlSeconds`, which the job sets. `from` names a snapshot. */
+      readonly body: {
+        readonly environment?: string;
+        readonly from?: string;
+        readonly noEnv?: boolean;
+        readonly setupScript?: string;
+        readonly snapshots?: boolean;
+        readonly monitoring?: boolean;
+        readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+      };
+    }
+  | {
+      readonly kind: 'existing';
+      readonly sandboxId: string;
+      /** Machine size to resume on, when it is archived. */
+      readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+    };
+
+/** One prompt for the agent. */
+export interface PromptStep {
+  readonly prompt: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+}
+
+/** A file to write into the sandbox before the first prompt. */
+export interface FilePut {
+  readonly path: string;
+  /** The content itself, base64 (small files), or the reference of one in the result store. */
+  readonly content: { readonly base64: string } | { readonly ref: string };
+}
+
+export type JobEnd = 'stop' | 'delete' | 'keep';
+
+export interface JobInput {
+  readonly deployment: string;
+  readonly jobId: string;
+  readonly source: SandboxSource;
+  /** `hydrated` waits until every file of the snapshot is on disk. */
+  readonly waitFor: 'usable' | 'hydrated';
+  readonly put: readonly FilePut[];
+  /** At least one. */
+  readonly prompts: readonly PromptStep[];
+  /** `one`: in order in one conversation. `each`: side by side, a conversation each. */
+  readonly conversations: 'one' | 'each';
+  /** Paths to collect from the sandbox after the last prompt. */
+  readonly collect: readonly string[];
+  /** What happens to the sandbox at the end. */
+  readonly end: JobEnd;
+  /** Hard deadline of the whole job, in ms from its start. Clean-up comes after it. */
+  readonly deadlineMs: number;
+  /** Auto-stop of the sandbox, in seconds; renewed while the job works. The last guard when even Temporal is gone. */
+  readonly ttlSeconds: number;
+  /** What to do when nobody can know whether a call took effect: wait for a person, or decide at once. */
+  readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
+  /** How often a create that became `cancelled` is tried, in all. */
+  readonly maxGenerations: number;
+  readonly notify?: NotifyTarget;
+  readonly timing?: Partial<JobTiming>;
+}
+
+/** Who is told that a job ended or is blocked. */
+export interface NotifyTarget {
+  /** Gets a POST with JSON. */
+  readonly url?: string;
+  /** Runs on the worker with the same JSON on stdin, where the worker allows it. */
+  readonly command?: string;
+}
+
+/**
+ * - `completed`: every prompt completed.
+ * - `prompt_failed`: a prompt failed or was interrupted by somebody else.
+ * - `sandbox_failed`: the sandbox or its setup failed, or it was stopped or deleted under the job.
+ * - `sandbox_cancelled`: the service found no machine, in any generation.
+ * - `rejected`: the service refused a call for good.
+ * - `deadline_exceeded`, `cancelled`: the job was ended from outside.
+ * - `outcome_unknown`: nobody can know whether a call took effect, and it was decided not to repeat it.
+ */
+export type JobOutcome =
+  | 'completed'
+  | 'prompt_failed'
+  | 'sandbox_failed'
+  | 'sandbox_cancelled'
+  | 'rejected'
+  | 'deadline_exceeded'
+  | 'cancelled'
+  | 'outcome_unknown';
+
+export interface PromptResult {
+  readonly prompt: string;
+  readonly promptId: string | null;
+  readonly conversationId: string | null;
+  /** A status of the service, or `not_sent` where the job ended before it, or `unknown`. */
+  readonly status: string;
+  readonly result: string | null;
+  /** Where the whole result is kept when `result` was cut. */
+  readonly resultRef: string | null;
+  readonly error: string | null;
+  readonly queuedAt: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** What was kept of the work: `saved` all of it, `stale` an older state, `none` nothing. */
+export type Kept = 'saved' | 'stale' | 'none';
+
+export interface StopResult {
+  readonly stopId: string | null;
+  readonly status: string;
+  readonly kept: Kept | null;
+  readonly error: string | null;
+}
+
+export interface DeletionResult {
+  readonly operationId: string | null;
+  readonly status: string;
+  readonly error: string | null;
+}
+
+export interface CollectedFile {
+  readonly path: string;
+  readonly size: number | null;
+  readonly sha256: string | null;
+  /** Reference in the result store. */
+  readonly ref: string | null;
+  readonly error: string | null;
+}
+
+/** What woke a wait. */
+export interface Wake {
+  /** What was waited for, such as `usable` or `archived`. */
+  readonly waitedFor: string;
+  readonly by: 'webhook' | 'safety_poll' | 'deadline';
+  /** The event that woke it; null for a timer. */
+  readonly event: string | null;
+  /** From the creation of the event to the moment that the workflow saw it; null for a timer. */
+  readonly lagMs: number | null;
+  readonly waitedMs: number;
+  readonly at: string;
+}
+
+export interface JobError {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+}
+
+export interface JobResult {
+  readonly jobId: string;
+  readonly outcome: JobOutcome;
+  readonly sandboxId: string | null;
+  readonly sandboxName: string | null;
+  readonly prompts: readonly PromptResult[];
+  /** Null without a setup script. */
+  readonly setup: { readonly status: string; readonly error: string | null } | null;
+  /** Null when the sandbox was not stopped. */
+  readonly stop: StopResult | null;
+  /** Null when the sandbox was not deleted. */
+  readonly deletion: DeletionResult | null;
+  readonly files: readonly CollectedFile[];
+  readonly wakes: readonly Wake[];
+  /** Calls to the service that this job's own steps made. The reads that all follows share are not among them. */
+  readonly apiCalls: number;
+  readonly durationMs: number;
+  readonly error: JobError | null;
+}
+
+export type JobPhase =
+  | 'creating'
+  | 'resuming'
+  | 'waiting_for_sandbox'
+  | 'waiting_for_setup'
+  | 'putting_files'
+  | 'prompting'
+  | 'following'
+  | 'collecting_files'
+  | 'interrupting'
+  | 'stopping'
+  | 'waiting_for_archive'
+  | 'deleting'
+  | 'ended';
+
+/** Answer of the progress query. */
+export interface JobProgress {
+  readonly jobId: string;
+  readonly phase: JobPhase;
+  /** Since when it is in this phase. */
+  readonly since: string;
+  /** Why it does not go on by itself, or null. */
+  readonly blocked: {
+    readonly reason: 'outcome_unknown' | 'service_refuses';
+    /** The step that is blocked: `create` or `prompt`. */
+    readonly step: string;
+    readonly message: string;
+    readonly since: string;
+  } | null;
+  readonly sandboxId: string | null;
+  readonly prompts: readonly PromptResult[];
+  readonly wakes: readonly Wake[];
+  readonly apiCalls: number;
+  readonly deadlineAt: string;
+  /** Null until the job has ended. */
+  readonly outcome: JobOutcome | null;
+}

@@ -1,0 +1,54 @@
+/** The names and payloads of every signal, query and update. Bridge and command line import this file. */
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { SandboxEventType } from '../src/contract/states.js';
+import type { JobProgress, PromptStep } from './job.js';
+
+/** Workflow types, for those who start workflows by name. */
+export const workflowTypes = { createThenPrompt: 'createThenPrompt', sandboxWatch: 'sandboxWatch' } as const;
+
+/** A lifecycle event of a sandbox, as the bridge hands it on. A hint: the next call to the service is the truth. */
+export interface SandboxEvent {
+  /** The event's id, the same for every delivery. Receivers drop what they have seen. */
+  readonly id: string;
+  readonly type: SandboxEventType;
+  readonly createdAt: string;
+  readonly sandboxId: string;
+  readonly sandboxName: string;
+  readonly previousState?: string;
+  readonly state?: string;
+}
+export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
+
+/** Where a job is. */
+export const progressQuery = defineQuery<JobProgress>('progress');
+
+/** Sends one more prompt to a live job, into its first conversation, after those that it already has. */
+export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');
+
+/** What a person decides about a call of which nobody can know whether it took effect. */
+export interface Resolution {
+  /** `sent`: it did. `resend`: it did not, do it again. `abandon`: end the job as `outcome_unknown`. */
+  readonly action: 'sent' | 'resend' | 'abandon';
+  /** With `sent` for a create: the sandbox that it made. */
+  readonly sandboxId?: string;
+  /** With `sent` for a prompt: the conversation or prompt that it made, where known. */
+  readonly conversationId?: string;
+  readonly promptId?: string;
+}
+export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution]>('resolve');
+
+/** A workflow that wants the events of a sandbox that it does not own. Expires unless renewed. */
+export interface WatchRegistration {
+  readonly workflowId: string;
+  readonly expiresAt: string;
+  /** True when the sandbox must not be deleted while the registration lasts. */
+  readonly lease: boolean;
+}
+export const watchRegisterSignal = defineSignal<[WatchRegistration]>('watchRegister');
+export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string }]>('watchUnregister');
+
+/** Asks whether a sandbox may be deleted: refused while somebody holds a lease on it. */
+export const claimDeleteUpdate = defineUpdate<
+  { readonly granted: boolean; readonly leasedBy: readonly string[] },
+  [{ readonly claimant: string; readonly expiresAt: string }]
+>('claimDelete');
