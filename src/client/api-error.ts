@@ -1,0 +1,44 @@
+import type { EndpointName } from '../contract/endpoints.js';
+import type { ErrorMeaning } from '../contract/error-codes.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+export interface ApiErrorFields {
+  /** Where the answer came from. */
+  readonly endpoint: EndpointName;
+  /** HTTP status; authoritative. */
+  readonly status: number;
+  /** The code in the current vocabulary; `http_<status>` where the body was not the service's error envelope. */
+  readonly code: string;
+  /** True only for the service's own error envelope, and not for what a proxy on the way made up. */
+  readonly typed: boolean;
+  readonly meaning: ErrorMeaning;
+  /** `req_…`, for support requests. */
+  readonly requestId: string | null;
+  /** How long the service asks to wait, in ms, from `Retry-After`; null where it did not say. */
+  readonly retryAfterMs: number | null;
+  /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
+  readonly details: Readonly<Record<string, unknown>> | null;
+}
+
+/** The service (or a proxy before it) answered with a status other than 2xx. Specification, "Errors". */
+export class ApiError extends SandflowError implements ApiErrorFields {
+  override readonly name = 'ApiError';
+  readonly endpoint: EndpointName;
+  readonly status: number;
+  readonly typed: boolean;
+  readonly meaning: ErrorMeaning;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+
+  constructor(message: string, fields: ApiErrorFields) {
+    super(fields.code, message);
+    this.endpoint = fields.endpoint;
+    this.status = fields.status;
+    this.typed = fields.typed;
+    this.meaning = fields.meaning;
+    this.requestId = fields.requestId;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.details = fields.details;
+  }
+}

@@ -1,0 +1,22 @@
+import type { EndpointName } from '../contract/endpoints.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+/** There is no answer: the connection could not be made, or it ended before the answer was whole. */
+export class ConnectionError extends SandflowError {
+  override readonly name = 'ConnectionError';
+
+  constructor(
+    readonly endpoint: EndpointName,
+    /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
+    readonly requestSent: boolean,
+    /** What the network said, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. */
+    readonly reason: string,
+  ) {
+    super(
+      'connection_failed',
+      requestSent
+        ? `${endpoint}: the connection ended before the answer was whole (${reason}); the call may have taken effect.`
+        : `${endpoint}: no connection to the service (${reason}); the call was not sent. Check the base URL and the network.`,
+    );
+  }
+}

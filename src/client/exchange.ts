@@ -1,0 +1,99 @@
+/**
+ * One HTTP exchange: exactly one attempt, one deadline over queueing, connect, headers and body, an abort that
+ * reaches the socket, and certainty about whether the request can have left.
+ */
+import type { Dispatcher } from 'undici';
+import type { EndpointName } from '../contract/endpoints.js';
+import { ConnectionError } from './connection-error.js';
+import { TimeoutError } from './timeout-error.js';
+import { UnexpectedResponseError } from './unexpected-response-error.js';
+
+export interface ExchangeRequest {
+  readonly endpoint: EndpointName;
+  readonly origin: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface ExchangeResponse {
+  readonly status: number;
+  /** First value of a header; names in lower case. */
+  readonly header: (name: string) => string | undefined;
+  readonly body: Buffer;
+}
+
+/** The largest body that is read, in bytes. */
+const maxResponseBytes = 64 * 1024 * 1024;
+
+/**
+ * Sends a request and reads the whole answer, whatever its status. Redirects are not followed.
+ * @throws ConnectionError, TimeoutError; UnexpectedResponseError for a body over 64 MiB; the signal's reason
+ */
+export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
+  const { endpoint, origin, method, path, headers, body, timeoutMs, signal } = request;
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let settled = false;
+
+    const settle = (finish: () => void) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      finish();
+    };
+    // A request without a controller still waits for its socket; onRequestStart drops it there, before it is written.
+    const fail = (error: unknown) => {
+      settle(() => reject(error));
+      controller?.abort(new Error('call ended'));
+    };
+    const onAbort = () => fail(signal?.reason);
+    const timer = setTimeout(() => fail(new TimeoutError(endpoint, controller !== undefined, timeoutMs)), timeoutMs);
+    if (signal?.aborted) return onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    let status = 0;
+    let received: Record<string, string | string[] | undefined> = {};
+    let size = 0;
+    const chunks: Buffer[] = [];
+
+    dispatcher.dispatch(
+      // The deadline above covers everything, so undici's own timeouts for headers and body are off.
+      { origin, method, path, headers, body, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        // Called when the request has its connected socket, just before its first byte is written to it.
+        onRequestStart(given) {
+          if (settled) given.abort(new Error('call ended'));
+          else controller = given;
+        },
+        onResponseStart(_, statusCode, responseHeaders) {
+          status = statusCode;
+          received = responseHeaders;
+        },
+        onResponseData(_, chunk) {
+          size += chunk.length;
+          if (size > maxResponseBytes) {
+            fail(new UnexpectedResponseError(endpoint, status, 'body', `is larger than ${maxResponseBytes} bytes`));
+          } else chunks.push(chunk);
+        },
+        onResponseEnd() {
+          const header = (name: string) => [received[name]].flat()[0];
+          settle(() => resolve({ status, header, body: Buffer.concat(chunks, size) }));
+        },
+        onResponseError(_, error) {
+          fail(new ConnectionError(endpoint, controller !== undefined, reasonOf(error)));
+        },
+      },
+    );
+  });
+}
+
+/** The code of an error of undici or of the system. The error itself may hold bytes of the response. */
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : error.name;
+}

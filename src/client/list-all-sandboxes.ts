@@ -1,0 +1,27 @@
+import type { Sandbox } from '../contract/records.js';
+import type { CallOptions, ListSandboxesQuery, SandboxClient } from './sandbox-client.js';
+import { UnexpectedResponseError } from './unexpected-response-error.js';
+
+/**
+ * Reads every page of the list. Assumption: paging by `nextCursor`.
+ * @throws UnexpectedResponseError when a cursor comes back twice, which would never end
+ */
+export async function listAllSandboxes(
+  listPage: SandboxClient['listSandboxes'],
+  query: Omit<ListSandboxesQuery, 'cursor'> = {},
+  options?: CallOptions,
+): Promise<Sandbox[]> {
+  const byId = new Map<string, Sandbox>();
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = await listPage({ ...query, cursor }, options);
+    for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
+    cursor = page.nextCursor || undefined;
+    if (cursor !== undefined && seen.has(cursor)) {
+      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'names a page that was already read');
+    }
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined);
+  return [...byId.values()];
+}

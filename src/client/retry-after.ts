@@ -1,0 +1,15 @@
+/**
+ * How long a `Retry-After` header asks to wait.
+ * @param header seconds, or an HTTP date
+ * @param nowMs the present, in ms since the epoch
+ * @returns ms from `nowMs`, never negative; null where the header is missing or is neither
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
+  const value = header?.trim();
+  if (!value) return null;
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  // Date.parse reads much that is no HTTP date, such as "-5"; those all begin with a weekday.
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value)) return null;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}

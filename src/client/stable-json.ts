@@ -1,0 +1,19 @@
+/**
+ * JSON whose bytes depend on the value alone: keys in order, no white space, undefined left out. The service compares
+ * the body of a repeated create with the first one (specification, "Errors", idempotency results), so the bytes must
+ * survive retries by other processes and by later releases.
+ */
+export function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sorted(value: Record<string, unknown>): Record<string, unknown> {
+  // A null prototype keeps a key that is named __proto__ an ordinary one.
+  const result: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value).sort()) result[key] = value[key];
+  return result;
+}
