@@ -1,0 +1,155 @@
+/** Starts jobs, and talks to those that run. */
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import type { JobInput, JobProgress, JobResult, PromptStep } from '../../workflows/job.js';
+import { progressQuery, promptUpdate, type Resolution, resolveUpdate, workflowTypes } from '../../workflows/messages.js';
+import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
+import { explainJobError } from './jobs-errors.js';
+
+/** How long an update or a query may wait for a worker, in ms. */
+const answerTimeoutMs = 30_000;
+const summaryLength = 120;
+
+/** Which job. */
+export interface JobAddress {
+  readonly deployment: string;
+  readonly jobId: string;
+}
+
+export type JobHandle = WorkflowHandle<(input: JobInput) => Promise<JobResult>>;
+
+export interface StartJobOptions {
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  /** Start anew where an earlier job of this id has ended. False by default: the earlier one stands. */
+  readonly again?: boolean;
+}
+
+export interface StartedJob {
+  readonly handle: JobHandle;
+  /** False where a job of this id was there already: it runs, or it has ended and `again` was not given. */
+  readonly started: boolean;
+}
+
+/** What a job's memo holds, for lists. */
+export interface JobMemo {
+  /** First line of the first prompt. */
+  readonly prompt: string;
+  /** Tells whether a second start under the same id asks for the same. */
+  readonly inputDigest: string;
+}
+
+/**
+ * Starts a job, or returns the one that has its id already. Safe to repeat and to race: Temporal itself decides who
+ * starts it, there is no check before.
+ * @throws SandflowError `bad_job_input` before anything is started
+ */
+export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
+  const checked = parseJobInput(input);
+  const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
+  const prompt = firstLine(checked.prompts[0]?.prompt ?? '');
+  const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
+  try {
+    const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(workflowTypes.createThenPrompt, {
+      workflowId,
+      taskQueue: options.taskQueue,
+      args: [checked],
+      workflowIdReusePolicy: options.again
+        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+        : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      memo: { ...memo },
+      staticSummary: prompt,
+    });
+    return { handle, started: true };
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return { handle: jobHandle(client, checked), started: false };
+  }
+}
+
+/** A handle on the newest run of a job. Asks nothing. */
+export function jobHandle(client: Client, job: JobAddress): JobHandle {
+  const problem = jobIdProblem(job.deployment, job.jobId);
+  if (problem) throw new SandflowError('bad_job_id', `${upperFirst(problem)}.`);
+  return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
+}
+
+/**
+ * Where a job is; also after its end. Needs a worker.
+ * @throws SandflowError `job_not_found`, or `no_worker` where none answers within 30 s
+ */
+export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
+  return answered(client, job, () => jobHandle(client, job).query(progressQuery));
+}
+
+/**
+ * Sends one more prompt to a job that runs. Repeating it with the same `updateId` sends nothing twice.
+ * @returns the index of the prompt in the job
+ * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
+ */
+export async function promptJob(
+  client: Client,
+  job: JobAddress,
+  step: PromptStep,
+  options: { readonly updateId?: string } = {},
+): Promise<{ readonly index: number }> {
+  const parsed = promptStepSchema.safeParse(step);
+  if (!parsed.success) throw new SandflowError('bad_job_input', `The prompt cannot be sent: ${issuesOf(parsed.error)}.`);
+  return answered(client, job, () =>
+    jobHandle(client, job).executeUpdate(promptUpdate, { args: [parsed.data], updateId: options.updateId }),
+  );
+}
+
+/**
+ * Decides a call of which nobody can know whether it took effect.
+ * @returns the step that was decided: `create` or `prompt`
+ * @throws SandflowError `refused` where nothing is undecided or the decision does not fit, and as `promptJob`
+ */
+export function resolveJob(
+  client: Client,
+  job: JobAddress,
+  resolution: Resolution,
+): Promise<{ readonly step: string }> {
+  return answered(client, job, () => jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }));
+}
+
+/**
+ * Asks a job to end: it interrupts the agent, stops or deletes the sandbox as the job was told, and ends as `cancelled`.
+ * Returns when Temporal has taken the request. Safe to repeat.
+ * @throws SandflowError `job_not_found`, `job_ended`
+ */
+export async function cancelJob(client: Client, job: JobAddress): Promise<void> {
+  await answered(client, job, () => jobHandle(client, job).cancel());
+}
+
+/** A digest of what a job was asked to do, without its id. */
+export function inputDigest(input: JobInput): string {
+  const { jobId: _, deployment: __, ...rest } = input;
+  return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 16);
+}
+
+async function answered<T>(client: Client, job: JobAddress, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + answerTimeoutMs, ask);
+  } catch (error) {
+    throw await explainJobError(error, client, job);
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length > summaryLength ? `${line.slice(0, summaryLength - 1)}…` : line;
+}
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
