@@ -1,0 +1,44 @@
+/** An agent that is a program: a configured command line, run in the sandbox, with the prompt on its standard input. */
+import type { Agent } from './agent.js';
+import { boundedEnd, boundedStart, MAX_EVENT_BYTES, MAX_RESULT_BYTES } from './bounded-text.js';
+import { createLineBatches } from './line-batches.js';
+
+/** So many events are passed on from one run; the result still holds what follows. */
+const MAX_EVENTS = 2_000;
+const ERROR_TAIL_CHARACTERS = 4_000;
+
+export interface CommandAgentOptions {
+  /**
+   * Run by `/bin/sh -c`. Gets AGENT_PROVIDER, AGENT_MODEL, AGENT_REASONING_EFFORT (empty where not set) and
+   * AGENT_CONVERSATION_ID. What it prints is its answer; an exit code other than 0 is a failure.
+   */
+  readonly command: string;
+}
+
+export function createCommandAgent({ command }: CommandAgentOptions): Agent {
+  return {
+    async run(host, prompt, { emit, signal }) {
+      if (signal.aborted) return { status: 'interrupted', result: null };
+      let events = 0;
+      const lines = createLineBatches((text) => {
+        events += 1;
+        if (events <= MAX_EVENTS) emit('agent.message', { text: boundedStart(text, MAX_EVENT_BYTES) });
+      });
+      const env = {
+        AGENT_PROVIDER: prompt.provider,
+        AGENT_MODEL: prompt.model ?? '',
+        AGENT_REASONING_EFFORT: prompt.reasoningEffort ?? '',
+        AGENT_CONVERSATION_ID: prompt.conversationId,
+      };
+      const spec = { command, env, stdin: prompt.prompt };
+      const outcome = await host.run(prompt.sandboxId, spec, { signal, onStdout: lines.push });
+      lines.end();
+      const result = boundedStart(outcome.stdout, MAX_RESULT_BYTES);
+      if (signal.aborted) return { status: 'interrupted', result: result || null };
+      if (outcome.exitCode === 0) return { status: 'completed', result };
+      const ending = outcome.exitCode === null ? 'was ended by a signal' : `exited with ${outcome.exitCode}`;
+      const tail = boundedEnd(outcome.stderr.trim(), ERROR_TAIL_CHARACTERS);
+      return { status: 'failed', error: `the agent ${ending}${tail ? `: ${tail}` : ''}`, result: result || null };
+    },
+  };
+}

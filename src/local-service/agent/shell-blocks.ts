@@ -1,0 +1,67 @@
+/** Finds the shell blocks of a prompt: fenced code blocks of Markdown, by CommonMark's rules, labelled as shell. */
+
+const SHELL_LABELS = new Set(['sh', 'bash', 'shell']);
+
+interface Fence {
+  readonly character: string;
+  readonly length: number;
+  readonly indentation: number;
+  readonly label: string;
+}
+
+export interface FencedBlock {
+  /** First word of what follows the opening fence, as written; empty where there is none. */
+  readonly label: string;
+  /** The lines between the fences, each with its line end. */
+  readonly content: string;
+}
+
+/** The contents of the blocks labelled `sh`, `bash` or `shell`, in order. */
+export function shellBlocks(markdown: string): string[] {
+  const blocks = fencedBlocks(markdown).filter(({ label }) => SHELL_LABELS.has(label.toLowerCase()));
+  return blocks.map(({ content }) => content);
+}
+
+/** All fenced blocks at the top level. One without an end runs to the end of the text. */
+export function fencedBlocks(markdown: string): FencedBlock[] {
+  const blocks: FencedBlock[] = [];
+  let open: { readonly fence: Fence; readonly lines: string[] } | undefined;
+  const close = (): void => {
+    if (open) blocks.push({ label: open.fence.label, content: open.lines.map((line) => `${line}\n`).join('') });
+    open = undefined;
+  };
+  const lines = markdown.split(/\r\n|\n|\r/);
+  // A line end closes a line and opens none.
+  if (lines.at(-1) === '') lines.pop();
+  for (const line of lines) {
+    if (open === undefined) {
+      const fence = openingFence(line);
+      if (fence) open = { fence, lines: [] };
+    } else if (closes(line, open.fence)) close();
+    else open.lines.push(withoutIndentation(line, open.fence.indentation));
+  }
+  close();
+  return blocks;
+}
+
+function openingFence(line: string): Fence | undefined {
+  const match = /^( {0,3})(`{3,}|~{3,})(.*)$/.exec(line);
+  if (!match) return undefined;
+  const [, spaces = '', marks = '', info = ''] = match;
+  // With a backtick after the fence it is inline code.
+  if (marks.startsWith('`') && info.includes('`')) return undefined;
+  const label = info.trim().split(/[ \t]/)[0] ?? '';
+  return { character: marks.charAt(0), length: marks.length, indentation: spaces.length, label };
+}
+
+function closes(line: string, fence: Fence): boolean {
+  const match = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line);
+  const marks = match?.[1] ?? '';
+  return marks.startsWith(fence.character) && marks.length >= fence.length;
+}
+
+function withoutIndentation(line: string, indentation: number): string {
+  let spaces = 0;
+  while (spaces < indentation && line.charAt(spaces) === ' ') spaces += 1;
+  return line.slice(spaces);
+}

@@ -1,0 +1,118 @@
+/** One command, from its start to its outcome. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { MachineError } from './machine-error.js';
+import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
+import { captureOutput, type OutputCapture } from './output-capture.js';
+import type { ProcessGroup, ProcessGroups } from './process-groups.js';
+import type { ShellLaunch } from './shell-launch.js';
+
+/** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
+const QUIET_MS = 100;
+const MAX_DRAIN_MS = 2_000;
+
+export interface CommandContext {
+  readonly launch: ShellLaunch;
+  readonly groups: ProcessGroups;
+}
+
+/** Resolves when the shell has ended, whatever it left in the background. */
+export async function runCommand(
+  context: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+  watch: CommandWatch = {},
+): Promise<CommandOutcome> {
+  if (watch.signal?.aborted) return { exitCode: null, stdout: '', stderr: '', durationMs: 0, timedOut: false };
+  const startedAt = performance.now();
+  const { child, group } = await startShell(context, sandboxId, spec);
+  const outputs = [captureOutput(child.stdout, watch.onStdout), captureOutput(child.stderr, watch.onStderr)] as const;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(spec.stdin ?? '');
+
+  const ending = watchForEnd(context.groups, group, spec.timeoutMs, watch.signal);
+  const code = await exited;
+  const { timedOut, aborted } = await ending.stop();
+  await drain(closed, outputs);
+  const [stdout, stderr] = [outputs[0].finish(), outputs[1].finish()];
+  letGo(child);
+  context.groups.settle(group);
+  const exitCode = timedOut || aborted ? null : code;
+  return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt), timedOut };
+}
+
+async function startShell(
+  { launch, groups }: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
+  const { file, args, cwd, env } = launch.call(sandboxId, spec);
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (cause) {
+    throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
+  }
+  if (child.pid !== undefined)
+    return { child, group: groups.add(sandboxId, child.pid, launch.isolation === 'bubblewrap') };
+  const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+  throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
+}
+
+/** Ends the group at the time limit or on the signal, and waits for that before the outcome is told. */
+function watchForEnd(groups: ProcessGroups, group: ProcessGroup, timeoutMs?: number, signal?: AbortSignal) {
+  let [timedOut, aborted] = [false, false];
+  let ended: Promise<void> | undefined;
+  const end = (): void => {
+    ended ??= groups.end(group);
+    // Awaited below; until then a failure must not count as unhandled.
+    ended.catch(() => undefined);
+  };
+  const onAbort = (): void => {
+    aborted = true;
+    end();
+  };
+  const onTimeout = (): void => {
+    timedOut = true;
+    end();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, 2 ** 31 - 1));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    async stop(): Promise<{ timedOut: boolean; aborted: boolean }> {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      await ended;
+      return { timedOut, aborted };
+    },
+  };
+}
+
+/** Reads until the pipes are closed or nothing has come for a while: what the shell printed is already in them. */
+async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): Promise<void> {
+  let isClosed = false;
+  const closing = closed.then(() => {
+    isClosed = true;
+  });
+  const startedAt = performance.now();
+  const seen = (): number => outputs.reduce((sum, output) => sum + output.pieces, 0);
+  for (let before = -1; !isClosed && before !== seen() && performance.now() - startedAt < MAX_DRAIN_MS; ) {
+    before = seen();
+    const quiet = new AbortController();
+    const pause = delay(QUIET_MS, undefined, { signal: quiet.signal }).catch(() => undefined);
+    await Promise.race([closing, pause]);
+    quiet.abort();
+    // A busy event loop runs timers before it reads: give the pipes their turn.
+    await nextTurn();
+  }
+}
+
+/** A process in the background may go on printing: its pipes stay open, unread pipes would stop it. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.resume();
+    if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+  }
+}

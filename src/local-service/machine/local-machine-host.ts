@@ -1,0 +1,112 @@
+/** Puts a machine host together. */
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bubblewrapProblem, createBubblewrap } from './bubblewrap.js';
+import { runCommand } from './command-run.js';
+import { readDiskFile, writeDiskFile } from './disk-files.js';
+import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
+import { MachineError } from './machine-error.js';
+import type { MachineHost } from './machine-host.js';
+import { createPlainShell } from './plain-shell.js';
+import { createProcessGroups } from './process-groups.js';
+import type { ShellLaunch } from './shell-launch.js';
+import { discardTree, removeTree, replaceByCopy, treeSize } from './tree-copy.js';
+
+export interface MachineHostOptions {
+  /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
+  readonly directory: string;
+  /** `auto`, the default, takes bubblewrap where it works and says so where it does not. */
+  readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
+  /** Gets one warning where commands are not isolated. */
+  readonly log?: (message: string) => void;
+}
+
+/**
+ * Makes the machines of the local service. Call `recover` before anything else.
+ * @throws MachineError `isolation_unavailable` where bubblewrap was asked for and does not work
+ */
+export async function createMachineHost(options: MachineHostOptions): Promise<MachineHost> {
+  const directories = await createMachineDirectories(options.directory);
+  const launch = await chooseLaunch(directories, options);
+  const groups = createProcessGroups(directories);
+  const { unfinished } = directories;
+  let closed = false;
+
+  const endProcesses = (sandboxId: string): Promise<void> => groups.endAll(sandboxId);
+
+  return {
+    isolation: launch.isolation,
+    async createDisk(sandboxId) {
+      await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
+    },
+    async restoreDisk(sandboxId, snapshotId) {
+      const snapshot = directories.snapshot(snapshotId);
+      if (!(await isDirectory(snapshot))) {
+        throw new MachineError('no_snapshot', `There is no snapshot ${snapshotId} on this machine.`);
+      }
+      await endProcesses(sandboxId);
+      await discardTree(directories.temporary(sandboxId), unfinished);
+      await replaceByCopy(snapshot, directories.disk(sandboxId), unfinished);
+    },
+    endProcesses,
+    async takeSnapshot(sandboxId, snapshotId) {
+      const snapshot = directories.snapshot(snapshotId);
+      await replaceByCopy(await requireDisk(directories, sandboxId), snapshot, unfinished);
+      return { sizeBytes: await treeSize(snapshot) };
+    },
+    deleteSnapshot: (snapshotId) => discardTree(directories.snapshot(snapshotId), unfinished),
+    async deleteDisk(sandboxId) {
+      await endProcesses(sandboxId);
+      await discardTree(directories.disk(sandboxId), unfinished);
+      await discardTree(directories.temporary(sandboxId), unfinished);
+    },
+    async run(sandboxId, spec, watch) {
+      await requireDisk(directories, sandboxId);
+      if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
+      if (closed) throw new MachineError('closed', 'The service is ending and starts no more commands.');
+      return await runCommand({ launch, groups }, sandboxId, spec, watch);
+    },
+    readFile: async (sandboxId, path, maxBytes) =>
+      await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
+    writeFile: async (sandboxId, path, content) =>
+      await writeDiskFile(await requireDisk(directories, sandboxId), path, content),
+    async recover() {
+      await groups.recover();
+      for (const name of await readdir(unfinished)) await removeTree(join(unfinished, name));
+    },
+    async close() {
+      closed = true;
+      await groups.endAll();
+    },
+  };
+}
+
+async function chooseLaunch(directories: MachineDirectories, options: MachineHostOptions): Promise<ShellLaunch> {
+  const { isolation = 'auto', log = () => undefined } = options;
+  if (isolation !== 'plain') {
+    const problem = await bubblewrapProblem(directories);
+    if (problem === undefined) return createBubblewrap(directories);
+    if (isolation === 'bubblewrap') {
+      throw new MachineError('isolation_unavailable', `bubblewrap does not work here: ${problem}`);
+    }
+    log(`bubblewrap does not work here (${problem}).`);
+  }
+  log(
+    'Sandboxes are NOT isolated: their commands can read and change whatever this user can. Install bubblewrap to isolate them.',
+  );
+  return await createPlainShell(directories);
+}
+
+async function requireDisk(directories: MachineDirectories, sandboxId: string): Promise<string> {
+  const disk = directories.disk(sandboxId);
+  if (!(await isDirectory(disk)))
+    throw new MachineError('no_disk', `Sandbox ${sandboxId} has no disk on this machine.`);
+  return disk;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,37 @@
+import { SandflowError } from '../../contract/sandflow-error.js';
+
+/**
+ * What went wrong on a machine.
+ *
+ * - `not_found`, `not_a_file`, `outside`, `too_large`, `no_access`: about the path of a file;
+ * - `no_disk`, `no_snapshot`: the sandbox or the snapshot has no directory;
+ * - `bad_id`: the id cannot be the name of a directory;
+ * - `bad_command`: the command cannot be handed to a shell;
+ * - `copy_failed`: a disk could not be copied;
+ * - `processes_remain`: processes did not end when they were killed;
+ * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
+ * - `closed`: the host was closed.
+ */
+export type MachineErrorCode =
+  | 'not_found'
+  | 'not_a_file'
+  | 'outside'
+  | 'too_large'
+  | 'no_access'
+  | 'no_disk'
+  | 'no_snapshot'
+  | 'bad_id'
+  | 'bad_command'
+  | 'copy_failed'
+  | 'processes_remain'
+  | 'isolation_unavailable'
+  | 'closed';
+
+export class MachineError extends SandflowError {
+  override readonly name = 'MachineError';
+  declare readonly code: MachineErrorCode;
+
+  constructor(code: MachineErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options);
+  }
+}

@@ -1,0 +1,46 @@
+/** Collects what a command prints: bounded, and passed on as text whose characters are never cut in two. */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+
+/** How much of each stream an outcome keeps. */
+export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+
+export interface OutputCapture {
+  /** Goes up with each piece; tells whether something came since. */
+  readonly pieces: number;
+  /** What was printed so far. Later output is dropped. */
+  finish(): string;
+}
+
+/** `onText` gets everything, also what is past the limit. */
+export function captureOutput(stream: Readable, onText: ((text: string) => void) | undefined): OutputCapture {
+  const decoder = new StringDecoder('utf8');
+  const kept: Buffer[] = [];
+  let [keptBytes, droppedBytes, pieces, finished] = [0, 0, 0, false];
+  const pass = (text: string): void => {
+    if (text !== '') onText?.(text);
+  };
+  stream.on('data', (chunk: Buffer) => {
+    if (finished) return;
+    pieces += 1;
+    const fits = chunk.subarray(0, MAX_OUTPUT_BYTES - keptBytes);
+    if (fits.length > 0) kept.push(fits);
+    keptBytes += fits.length;
+    droppedBytes += chunk.length - fits.length;
+    pass(decoder.write(chunk));
+  });
+  // A pipe that breaks is the end of the command's business, and its exit code tells of that.
+  stream.on('error', () => undefined);
+  return {
+    get pieces() {
+      return pieces;
+    },
+    finish() {
+      finished = true;
+      pass(decoder.end());
+      const bytes = Buffer.concat(kept);
+      if (droppedBytes === 0) return bytes.toString('utf8');
+      return `${new StringDecoder('utf8').write(bytes)}\n[truncated: ${droppedBytes} more bytes]\n`;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** How a command becomes a process: what every way of isolation has in common. */
+import { MachineError } from './machine-error.js';
+import type { CommandSpec } from './machine-host.js';
+
+export interface ProgramCall {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Where the program is started; seen from outside the sandbox. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface ShellLaunch {
+  readonly isolation: 'bubblewrap' | 'plain';
+  call(sandboxId: string, spec: CommandSpec): ProgramCall;
+}
+
+/** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */
+const MAX_COMMAND_BYTES = 120 * 1024;
+
+/** Always the same, and nothing of the service's own: that is where its keys are. */
+export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
+  return {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    USER: 'sandbox',
+    HOME: home,
+    SANDBOX_ID: sandboxId,
+    ...spec.env,
+  };
+}
+
+/**
+ * The shell's arguments. A folder is entered by the shell itself, so that a link in its path means what it means inside; one
+ * that cannot be entered ends the command with 126.
+ * @throws MachineError `bad_command`
+ */
+export function shellArguments(command: string, cwd: string | undefined): string[] {
+  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+    throw new MachineError(
+      'bad_command',
+      `The command is longer than ${MAX_COMMAND_BYTES} bytes: write it to a file and run that.`,
+    );
+  }
+  if (command.includes('\0') || cwd?.includes('\0')) {
+    throw new MachineError('bad_command', 'The command or its folder holds a NUL character, which no shell can take.');
+  }
+  if (cwd === undefined) return ['-c', command];
+  return ['-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];
+}

@@ -1,0 +1,40 @@
+/** Machine hosts for tests: each in a directory of its own, each closed and removed after its test. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createMachineHost } from '../../src/local-service/machine/index.js';
+import type { MachineHost } from '../../src/local-service/machine/machine-host.js';
+
+export const SANDBOX = 'bx_abcd2345';
+export type Isolation = MachineHost['isolation'];
+const both: readonly Isolation[] = ['bubblewrap', 'plain'];
+
+/** What of the two this machine can do. Bubblewrap is missing from many. */
+export const usableIsolations = (await bubblewrapWorks()) ? both : both.slice(1);
+
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandflow-machine-'));
+  onTestFinished(async () => await rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A host with one empty disk, of `SANDBOX`. */
+export async function machine(isolation: Isolation): Promise<{ host: MachineHost; directory: string; disk: string }> {
+  const directory = await temporaryDirectory();
+  const host = await createMachineHost({ directory, isolation });
+  onTestFinished(async () => await host.close());
+  await host.createDisk(SANDBOX);
+  return { host, directory, disk: join(directory, 'disks', SANDBOX) };
+}
+
+async function bubblewrapWorks(): Promise<boolean> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandflow-probe-'));
+  try {
+    const host = await createMachineHost({ directory, isolation: 'auto' });
+    await host.close();
+    return host.isolation === 'bubblewrap';
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
