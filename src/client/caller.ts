@@ -89,7 +89,12 @@ export function createCaller(given: CallerOptions): Caller {
     }
   }
 
-  return { call, close: () => pool.close() };
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= pool.close();
+    return closed;
+  };
+  return { call, close };
 }
 
 function readBaseUrl(baseUrl: string): { origin: string; basePath: string } {

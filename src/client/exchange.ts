@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import type { EndpointName } from '../contract/endpoints.js';
+import { SandflowError } from '../contract/sandflow-error.js';
 import { ConnectionError } from './connection-error.js';
 import { TimeoutError } from './timeout-error.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
@@ -31,7 +32,8 @@ const maxResponseBytes = 64 * 1024 * 1024;
 
 /**
  * Sends a request and reads the whole answer, whatever its status. Redirects are not followed.
- * @throws ConnectionError, TimeoutError; UnexpectedResponseError for a body over 64 MiB; the signal's reason
+ * @throws ConnectionError, TimeoutError; UnexpectedResponseError for a body over 64 MiB; the signal's reason;
+ *   SandflowError `bad_argument` for a header or path that HTTP cannot carry
  */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
   const { endpoint, origin, method, path, headers, body, timeoutMs, signal } = request;
@@ -85,11 +87,17 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
           settle(() => resolve({ status, header, body: Buffer.concat(chunks, size) }));
         },
         onResponseError(_, error) {
-          fail(new ConnectionError(endpoint, controller !== undefined, reasonOf(error)));
+          const reason = reasonOf(error);
+          if (reason === 'UND_ERR_INVALID_ARG') fail(unsendable(endpoint));
+          else fail(new ConnectionError(endpoint, controller !== undefined, reason));
         },
       },
     );
   });
+}
+
+function unsendable(endpoint: EndpointName): SandflowError {
+  return new SandflowError('bad_argument', `${endpoint}: a header or the path holds characters that cannot be sent.`);
 }
 
 /** The code of an error of undici or of the system. The error itself may hold bytes of the response. */

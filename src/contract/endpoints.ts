@@ -394,7 +394,7 @@ export const errorEnvelopeSchema = z.looseObject({
   ok: z.literal(false),
   status: z.number().optional(),
   code: z.string(),
-  message: z.string().optional(),
-  error: z.looseObject({ details: z.looseObject({}).optional() }).optional(),
-  requestId: z.string().optional(),
+  message: z.string().nullish(),
+  error: z.looseObject({ details: z.looseObject({}).nullish() }).nullish(),
+  requestId: z.string().nullish(),
 });

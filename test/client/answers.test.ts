@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ApiError, UnexpectedResponseError } from '../../src/client/index.js';
+import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-stand.js';
+
+const closing = createClosing();
+afterEach(closing.closeAll);
+
+const id = 'bx_23456789';
+
+async function clientOf(status: number, body: unknown, headers: Record<string, string> = {}) {
+  return closing.client(closing.keep(await startStand((_, response) => sendJson(response, status, body, headers))));
+}
+
+async function clientOfText(status: number, text: string, headers: Record<string, string> = {}) {
+  return closing.client(closing.keep(await startStand((_, response) => response.writeHead(status, headers).end(text))));
+}
+
+describe('an error answer', () => {
+  it('carries everything that the envelope says', async () => {
+    const details = { provider: 'pi', setupUrl: 'https://a.example/setup' };
+    const client = await clientOf(409, errorBody(409, 'provider_not_configured', 'Set it up', details));
+    const error = await rejectionOf(client.sendPrompt(id, { prompt: 'x' }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      ...{ status: 409, code: 'provider_not_configured', typed: true, meaning: 'permanent', requestId: 'req_1' },
+      ...{ details, endpoint: 'sendPrompt', retryAfterMs: null },
+    });
+    expect(error).toHaveProperty('message', expect.stringContaining('Set it up'));
+  });
+
+  it('S15: has its code in the current vocabulary', async () => {
+    const client = await clientOf(409, errorBody(409, 'box_not_promptable'));
+    await expect(client.getMe()).rejects.toMatchObject({ code: 'sandbox_not_promptable', typed: true });
+  });
+
+  it('S14: is throttled shortly or for long by its code, with the wait in seconds', async () => {
+    const shortly = await clientOf(429, errorBody(429, 'rate_limited'), { 'retry-after': '7' });
+    await expect(shortly.getMe()).rejects.toMatchObject({ meaning: 'throttled_shortly', retryAfterMs: 7_000 });
+    const long = await clientOf(429, errorBody(429, 'daily_limit_reached'));
+    await expect(long.getMe()).rejects.toMatchObject({ meaning: 'throttled_for_long', retryAfterMs: null });
+  });
+
+  it.each([
+    [502, 'unavailable'],
+    [503, 'unavailable'],
+    [429, 'throttled_shortly'],
+    [404, 'permanent'],
+    [302, 'permanent'],
+  ])('of a proxy (%i) is untyped and means what its status means', async (status, meaning) => {
+    const client = await clientOfText(status, '<html>key_secret</html>', { location: '/elsewhere' });
+    const error = await rejectionOf(client.getMe());
+    expect(error).toMatchObject({
+      code: `http_${status}`,
+      typed: false,
+      meaning,
+      status,
+      details: null,
+      requestId: null,
+    });
+    expect(error).toHaveProperty('message', expect.not.stringContaining('html'));
+  });
+
+  it('with nulls in optional places is still typed', async () => {
+    const body = { ...errorBody(404, 'sandbox_not_found'), error: { details: null }, requestId: null };
+    await expect((await clientOf(404, body)).getMe()).rejects.toMatchObject({ typed: true, code: 'sandbox_not_found' });
+  });
+
+  it('is one attempt, also for a 503', async () => {
+    const stand = closing.keep(await startStand((_, response) => sendJson(response, 503, errorBody(503, 'http_500'))));
+    await expect(closing.client(stand).getMe()).rejects.toMatchObject({ meaning: 'unavailable' });
+    expect(stand.seen).toHaveLength(1);
+  });
+});
+
+describe('a good answer is read liberally', () => {
+  it('keeps unknown fields and unknown enum values; what is missing is undefined', async () => {
+    const sandbox = { ...aSandbox, state: 'hibernating', colour: 'red', stop: { id: 's', status: 'novel', extra: 1 } };
+    const answer = await (await clientOf(200, { ok: true, type: 'sandbox.info', sandbox, more: [1] })).getSandbox(id);
+    expect(answer).toMatchObject({ more: [1], sandbox: { state: 'hibernating', colour: 'red', stop: { extra: 1 } } });
+    expect(answer.sandbox.hydrated).toBeUndefined();
+  });
+
+  it('S5: accepts a cancelled sandbox of which only id, state and error are told', async () => {
+    const sandbox = { id, state: 'cancelled', error: 'no machine' };
+    await expect((await clientOf(200, { ok: true, sandbox })).getSandbox(id)).resolves.toEqual({ ok: true, sandbox });
+  });
+
+  it('S2: accepts a queued prompt without a prompt id', async () => {
+    const client = await clientOf(202, { ok: true, type: 'prompt.queued', conversationId: 'conv_1' });
+    const answer = await client.sendPrompt(id, { prompt: 'x' });
+    expect(answer.promptId).toBeUndefined();
+    expect(answer.conversationId).toBe('conv_1');
+  });
+
+  it('accepts another 2xx than the usual one, and an empty body where nothing of it is needed', async () => {
+    await expect((await clientOf(200, { sandbox: aSandbox })).createSandbox()).resolves.toMatchObject({});
+    await expect((await clientOfText(204, '')).deleteWebhook('wh_1')).resolves.toEqual({});
+  });
+});
+
+describe('a good answer that lacks what is needed', () => {
+  it.each([
+    ['a missing field', { ok: true, sandbox: { ...aSandbox, state: undefined } }, 'sandbox.state'],
+    ['a field of another type', { ok: true, sandbox: { ...aSandbox, id: 17 } }, 'sandbox.id'],
+    ['a body that is no object', ['whsec_hidden'], 'body'],
+    ['an empty object', {}, 'sandbox'],
+  ])('%s: names endpoint and field and quotes no value', async (_, body, field) => {
+    const error = await rejectionOf((await clientOf(200, body)).getSandbox(id));
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ code: 'unexpected_response', endpoint: 'getSandbox', status: 200, field });
+    expect(String(error)).not.toContain('whsec_hidden');
+  });
+
+  it('that is no JSON, or nothing', async () => {
+    await expect((await clientOfText(200, '<html>')).getMe()).rejects.toMatchObject({ field: 'body' });
+    await expect((await clientOfText(200, '')).getMe()).rejects.toMatchObject({ field: 'user' });
+  });
+
+  it('that is larger than 64 MiB is not read on', async () => {
+    const block = Buffer.alloc(1024 * 1024, 0x20);
+    let sent = 0;
+    let closed = false;
+    const stand = closing.keep(
+      await startStand((_, response) => {
+        response.once('close', () => {
+          closed = true;
+        });
+        const more = () => {
+          while (!closed && sent++ < 200) if (!response.write(block)) return response.once('drain', more);
+          response.end();
+        };
+        more();
+      }),
+    );
+    await expect(closing.client(stand).getMe()).rejects.toMatchObject({ code: 'unexpected_response', field: 'body' });
+    await vi.waitFor(() => expect(closed).toBe(true));
+    expect(sent).toBeLessThan(200);
+  });
+});
+
+describe('the whole list', () => {
+  const page = (ids: string[], nextCursor?: string | null) => ({
+    ok: true,
+    sandboxes: ids.map((one) => ({ ...aSandbox, id: one })),
+    nextCursor,
+  });
+
+  it('follows nextCursor to the end; one that moved between pages comes once', async () => {
+    const pages = new Map([
+      ['/v1/sandboxes?limit=2', page(['a', 'b'], 'x+y')],
+      ['/v1/sandboxes?limit=2&cursor=x%2By', page(['b', 'c'], null)],
+    ]);
+    const stand = closing.keep(
+      await startStand((request, response) => sendJson(response, 200, pages.get(request.url))),
+    );
+    const all = await closing.client(stand).listAllSandboxes({ limit: 2 });
+    expect(all.map((sandbox) => sandbox.id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('ends where a cursor comes back twice', async () => {
+    const client = await clientOf(200, page(['a'], 'again'));
+    await expect(client.listAllSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'nextCursor' });
+  });
+});

@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ConnectionError, TimeoutError } from '../../src/client/index.js';
+import { aSandbox, createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-stand.js';
+
+const closing = createClosing();
+afterEach(closing.closeAll);
+
+const id = 'bx_23456789';
+const prompt = { prompt: 'hello' };
+const okBytes = (body: string) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const okBody = JSON.stringify({ ok: true, sandbox: aSandbox });
+
+describe('S3: whether a request was sent', () => {
+  it('is certainly not, where the port is refused', async () => {
+    const stand = await startTcpStand(() => {});
+    await stand.close();
+    const error = await rejectionOf(closing.client(stand).sendPrompt(id, prompt));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'connection_failed', requestSent: false, reason: 'ECONNREFUSED' });
+  });
+
+  it('may be, where the server closes without reading', async () => {
+    const stand = closing.keep(await startTcpStand((socket) => socket.destroy()));
+    await expect(closing.client(stand).sendPrompt(id, prompt)).rejects.toMatchObject({ requestSent: true });
+  });
+
+  it('may be, where the server closes after reading, and it is sent once', async () => {
+    const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.destroy())));
+    await expect(closing.client(stand).getSandbox(id)).rejects.toMatchObject({ requestSent: true });
+    expect(stand.sockets()).toBe(1);
+  });
+
+  it('may be, where the answer ends half-way', async () => {
+    const half = okBytes(okBody).slice(0, -5);
+    const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.end(half))));
+    const error = await rejectionOf(closing.client(stand).sendPrompt(id, prompt));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ requestSent: true });
+  });
+
+  it('may be, where the server answers with something else than HTTP', async () => {
+    const stand = closing.keep(
+      await startTcpStand((socket) => socket.once('data', () => socket.end('whsec_x\r\n\r\n'))),
+    );
+    const error = await rejectionOf(closing.client(stand).getSandbox(id));
+    expect(error).toMatchObject({ code: 'connection_failed', requestSent: true });
+    expect(error).toHaveProperty('message', expect.not.stringContaining('whsec_x'));
+  });
+
+  it('is certainly not, where the one connection is taken until the deadline', async () => {
+    const stand = closing.keep(await startTcpStand(() => {}));
+    const client = closing.client(stand, { connections: 1 });
+    const first = rejectionOf(client.getSandbox(id, { timeoutMs: 400 }));
+    const second = await rejectionOf(client.sendPrompt(id, prompt, { timeoutMs: 50 }));
+    expect(second).toBeInstanceOf(TimeoutError);
+    expect(second).toMatchObject({ requestSent: false, timeoutMs: 50 });
+    expect(await first).toMatchObject({ requestSent: true });
+  });
+
+  it('never goes out after its deadline, when the connection comes free', async () => {
+    const bodies: string[] = [];
+    const stand = closing.keep(
+      await startStand((request, response) => {
+        bodies.push(request.body);
+        setTimeout(() => sendJson(response, 200, JSON.parse(okBody)), 150);
+      }),
+    );
+    const client = closing.client(stand, { connections: 1 });
+    const first = client.getSandbox(id);
+    await expect(client.sendPrompt(id, prompt, { timeoutMs: 20 })).rejects.toMatchObject({ requestSent: false });
+    await first;
+    await client.getSandbox(id);
+    expect(bodies).toEqual(['', '']);
+  });
+
+  it('is not lost on a kept connection that the server closed while it was idle: a new one is made', async () => {
+    const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.end(okBytes(okBody)))));
+    const client = closing.client(stand, { connections: 1 });
+    for (let call = 0; call < 5; call++) await client.getSandbox(id);
+    expect(stand.sockets()).toBe(5);
+  });
+
+  it('is certainly not, where the kept connection was closed and no new one can be made', async () => {
+    let served = () => {};
+    const gone = new Promise<void>((resolve) => {
+      served = resolve;
+    });
+    const stand = await startTcpStand((socket) => {
+      socket.once('data', () => socket.write(okBytes(okBody)));
+      socket.once('close', () => served());
+    });
+    const client = closing.client(stand, { connections: 1 });
+    await client.getSandbox(id);
+    await stand.close();
+    await gone;
+    // The server's FIN waits in this process's receive queue: undici reads it before it would write.
+    const error = await rejectionOf(client.sendPrompt(id, prompt));
+    expect(error).toMatchObject({ requestSent: false, reason: 'ECONNREFUSED' });
+  });
+
+  it('may be, where the server closes a kept connection on reading the second request', async () => {
+    let requests = 0;
+    const stand = closing.keep(
+      await startTcpStand((socket) =>
+        socket.on('data', () => {
+          if (++requests === 1) socket.write(okBytes(okBody));
+          else socket.destroy();
+        }),
+      ),
+    );
+    const client = closing.client(stand, { connections: 1 });
+    await client.getSandbox(id);
+    await expect(client.getSandbox(id)).rejects.toMatchObject({ requestSent: true });
+    expect({ requests, sockets: stand.sockets() }).toEqual({ requests: 2, sockets: 1 });
+  });
+});
+
+describe('after close', () => {
+  it('a call is refused and not sent', async () => {
+    const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
+    const client = closing.client(stand);
+    await client.close();
+    await expect(client.getMe()).rejects.toMatchObject({ code: 'connection_failed', requestSent: false });
+  });
+});

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type CallRecord, TimeoutError } from '../../src/client/index.js';
+import { createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-stand.js';
+
+const closing = createClosing();
+afterEach(closing.closeAll);
+
+const id = 'bx_23456789';
+
+/** A server that reads and says `bytes`, then nothing; tells when its socket is gone. */
+async function silentStand(bytes = '') {
+  const state = { read: false, closed: false };
+  const stand = closing.keep(
+    await startTcpStand((socket) => {
+      socket.on('data', () => {
+        state.read = true;
+        if (bytes) socket.write(bytes);
+      });
+      socket.once('close', () => {
+        state.closed = true;
+      });
+    }),
+  );
+  return { url: stand.url, state };
+}
+
+describe('the deadline', () => {
+  it('ends a call that is never answered, and its socket', async () => {
+    const { url, state } = await silentStand();
+    const error = await rejectionOf(closing.client({ url }, { timeoutMs: 60 }).getSandbox(id));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ code: 'timeout', requestSent: true, endpoint: 'getSandbox', timeoutMs: 60 });
+    await vi.waitFor(() => expect(state.closed).toBe(true));
+  });
+
+  it('covers the body, not only the headers', async () => {
+    const { url } = await silentStand('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"ok"');
+    await expect(closing.client({ url }).getSandbox(id, { timeoutMs: 60 })).rejects.toBeInstanceOf(TimeoutError);
+  });
+
+  it('of one call goes before that of the client', async () => {
+    const stand = closing.keep(
+      await startStand((_, response) => setTimeout(() => sendJson(response, 200, { user: { login: 'a' } }), 80)),
+    );
+    const client = closing.client(stand, { timeoutMs: 10 });
+    await expect(client.getMe()).rejects.toBeInstanceOf(TimeoutError);
+    await expect(client.getMe({ timeoutMs: 5_000 })).resolves.toMatchObject({ user: { login: 'a' } });
+  });
+});
+
+describe('an abort', () => {
+  it('rejects with the reason of the signal and closes the socket', async () => {
+    const { url, state } = await silentStand();
+    const records: CallRecord[] = [];
+    const client = closing.client({ url }, { onCall: (record) => records.push(record) });
+    const controller = new AbortController();
+    const reason = { why: 'cancelled' };
+    const rejection = rejectionOf(client.getSandbox(id, { signal: controller.signal }));
+    await vi.waitFor(() => expect(state.read).toBe(true));
+    controller.abort(reason);
+    expect(await rejection).toBe(reason);
+    await vi.waitFor(() => expect(state.closed).toBe(true));
+    expect(records).toMatchObject([{ errorCode: 'aborted', status: null }]);
+  });
+
+  it('that came before sends nothing', async () => {
+    const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
+    const reason = new Error('too late');
+    const call = closing.client(stand).getMe({ signal: AbortSignal.abort(reason) });
+    expect(await rejectionOf(call)).toBe(reason);
+    expect(stand.sockets()).toBe(0);
+  });
+
+  it('that comes while the key is read sends nothing', async () => {
+    const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
+    const controller = new AbortController();
+    const client = closing.client(stand, {
+      apiKey: () => {
+        controller.abort('no more');
+        return 'k';
+      },
+    });
+    expect(await rejectionOf(client.getMe({ signal: controller.signal }))).toBe('no more');
+    expect(stand.sockets()).toBe(0);
+  });
+});
