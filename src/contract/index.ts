@@ -5,6 +5,8 @@ export * from './error-codes.js';
 export * from './ids.js';
 export * from './records.js';
 export * from './requests.js';
+export * from './sandbox-view.js';
 export * from './sandflow-error.js';
+export * from './service-failure.js';
 export * from './states.js';
 export * from './webhook-events.js';

@@ -1,0 +1,45 @@
+/** Moves files between the result store and sandboxes, so that their content stays out of history. */
+import { ApiError, type SandboxClient } from '../src/client/index.js';
+import type { Counted } from '../src/contract/service-failure.js';
+import type { ResultStore } from '../src/result-store/index.js';
+import type { CollectedFile, FilePut } from '../workflows/job.js';
+import { counted } from './calls.js';
+
+export interface CollectFileInput {
+  readonly sandboxId: string;
+  readonly path: string;
+  /** Key of the object in the result store: one per job and file. */
+  readonly key: string;
+}
+
+export function createFileActivities(client: SandboxClient, results: ResultStore) {
+  return {
+    /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
+    async putFile(sandboxId: string, file: FilePut): Promise<Counted<null>> {
+      return counted(async ({ call }) => {
+        const content =
+          'base64' in file.content ? file.content.base64 : (await results.get(file.content.ref)).toString('base64');
+        await call((signal) =>
+          client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal }),
+        );
+        return null;
+      });
+    },
+
+    /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
+    async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
+      return counted(async ({ call }) => {
+        try {
+          const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal }));
+          const content = Buffer.from(file.content, file.encoding);
+          const { ref, size, sha256 } = await results.put(input.key, content);
+          return { path: input.path, size, sha256, ref, error: null };
+        } catch (error) {
+          const refused = error instanceof ApiError && error.typed && error.meaning === 'permanent';
+          if (!refused) throw error;
+          return { path: input.path, size: null, sha256: null, ref: null, error: error.message };
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** Retry class `once`: commands. */
+import { activityInfo } from '@temporalio/activity';
+import type { SandboxClient } from '../src/client/index.js';
+import type { ResponseOf } from '../src/contract/endpoints.js';
+import type { CommandBody } from '../src/contract/requests.js';
+import type { Counted } from '../src/contract/service-failure.js';
+import { beating, counted, createAttempt } from './calls.js';
+import { describeFailure, effectOf, finalFailure, outcomeUnknown } from './failures.js';
+
+export interface RunCommandInput {
+  readonly sandboxId: string;
+  readonly body: CommandBody;
+  /** True when running it twice does no harm; then it is repeated like a read. Default false. */
+  readonly idempotent?: boolean;
+}
+
+const answerMarginMs = 15_000;
+
+/**
+ * Runs a command in a sandbox, once unless the caller calls it idempotent.
+ * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
+ */
+export function runCommandActivity(client: SandboxClient) {
+  return async function runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
+    const { sandboxId, body } = input;
+    const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
+    if (input.idempotent) {
+      return counted(({ call }) => call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs })));
+    }
+    const attempt = createAttempt();
+    const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
+    if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
+    return beating(async () => {
+      try {
+        const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
+        return { value, calls: attempt.calls() };
+      } catch (error) {
+        if (effectOf(error) === 'unknown') throw unknown('The answer to the command was lost.');
+        const failure = describeFailure(error, attempt.calls());
+        throw failure ? finalFailure(failure) : error;
+      }
+    });
+  };
+}

@@ -1,0 +1,57 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { ResultStore } from './result-store.js';
+
+const scheme = 'file-store:';
+
+/**
+ * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
+ *
+ * @param directory made when it is missing
+ */
+export function createResultStore(directory: string): ResultStore {
+  const root = resolve(directory);
+
+  function locate(key: string): string {
+    const path = resolve(root, key);
+    if (!path.startsWith(root + sep)) {
+      throw new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.');
+    }
+    return path;
+  }
+
+  return {
+    async put(key, content) {
+      const path = locate(key);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+      try {
+        await writeFile(temporary, content, { mode: 0o600 });
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      return { ref: scheme + key, size: content.byteLength, sha256 };
+    },
+
+    async get(ref) {
+      if (!ref.startsWith(scheme)) {
+        throw new SandflowError('result_not_found', 'This reference belongs to another result store.');
+      }
+      try {
+        return await readFile(locate(ref.slice(scheme.length)));
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+        throw new SandflowError(
+          'result_not_found',
+          `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
+          { cause },
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,3 @@
+/** Stores for outputs that are too large for history. */
+export { createResultStore } from './directory-store.js';
+export type { ResultStore, StoredObject } from './result-store.js';

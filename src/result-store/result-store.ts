@@ -1,0 +1,15 @@
+/** Where outputs go that are too large for history: one idempotent object per job (or item) and generation. */
+
+export interface StoredObject {
+  /** Names the object in its store; opaque to everyone else. */
+  readonly ref: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+export interface ResultStore {
+  /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
+  put(key: string, content: Uint8Array): Promise<StoredObject>;
+  /** @throws SandflowError `result_not_found` */
+  get(ref: string): Promise<Buffer>;
+}
