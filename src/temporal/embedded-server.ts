@@ -1,0 +1,145 @@
+/** A Temporal server as a child process: in memory for tests, in a file for the embedded stack. */
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { freePort } from './free-port.js';
+import { spawnLeashed } from './leashed-process.js';
+import { prepareNamespace } from './namespace.js';
+import { openRotatingLog, type RotatingLog } from './rotating-log.js';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
+const ATTEMPTS = 3;
+
+export interface EmbeddedServerOptions {
+  /** The `temporal` program. */
+  readonly binary: string;
+  /** Where the server keeps its state. Default: in memory. */
+  readonly databaseFile?: string;
+  /** Taken when it is free. Default: any. */
+  readonly port?: number;
+  /** Port of the web interface, taken when it is free; 0 is any; false is none. Default false. */
+  readonly uiPort?: number | false;
+  /** Output of the server, rotated by size. */
+  readonly logFile: string;
+  /** Default `default`. */
+  readonly namespace?: string;
+}
+
+export interface EmbeddedServer {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | undefined;
+  readonly pid: number;
+  /** Resolves when the process has ended, with its exit code or null after a signal. */
+  readonly exited: Promise<number | null>;
+  /** Ends the server and waits for it. Repeating it changes nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server on the loopback interface and waits until it answers for its namespace. It dies with this process.
+ * A port that is in use is not an error; another is taken.
+ * @throws SandflowError `temporal_start_failed` with the end of the server's output
+ */
+export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+  const log = openRotatingLog(options.logFile);
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const server = await tryStart(options, log);
+      if (server) return server;
+      if (attempt === ATTEMPTS) throw startFailed(log);
+    }
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+/** @returns undefined when the process ended early: its port may have been taken since it was found free */
+async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promise<EmbeddedServer | undefined> {
+  const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false } = options;
+  const port = await freePort(options.port === undefined ? [] : [options.port]);
+  const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort]);
+  const child = spawnLeashed(binary, serverArguments({ port, uiPort, namespace, databaseFile }), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = exitOf(child);
+  child.stdout?.on('data', (chunk: Buffer) => log.write(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
+  const address = `127.0.0.1:${port}`;
+  const abort = new AbortController();
+  const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal: abort.signal });
+  try {
+    const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
+    if (first === 'exited' || child.pid === undefined) return undefined;
+  } catch (cause) {
+    await stop(child, exited);
+    throw startFailed(log, cause);
+  } finally {
+    abort.abort();
+    await ready.catch(() => undefined);
+  }
+  void exited.then(() => log.close());
+  return {
+    address,
+    namespace,
+    uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
+    pid: child.pid,
+    exited,
+    stop: () => stop(child, exited),
+  };
+}
+
+interface ServerArguments {
+  readonly port: number;
+  readonly uiPort: number | undefined;
+  readonly namespace: string;
+  readonly databaseFile: string | undefined;
+}
+
+function serverArguments({ port, uiPort, namespace, databaseFile }: ServerArguments): string[] {
+  const where = ['--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace];
+  const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort)];
+  // The default pragmas are three times slower; with these a crash of the server loses nothing either.
+  const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
+  const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
+  const dynamic = dynamicConfig.flatMap((value) => ['--dynamic-config-value', value]);
+  const log = ['--log-level', 'warn', '--log-format', 'json'];
+  return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];
+}
+
+const dynamicConfig = [
+  // 20 a second for each shard by default, and the dev server has one shard: four jobs a second.
+  'history.transferProcessorMaxPollRPS=200',
+  'history.timerProcessorMaxPollRPS=200',
+  'history.visibilityProcessorMaxPollRPS=200',
+  // One second by default: a timer of 50 ms would take a second.
+  'history.timerProcessorMaxTimeShift="10ms"',
+  'system.enableActivityEagerExecution=true',
+];
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code));
+    child.once('error', () => resolve(null));
+  });
+}
+
+async function stop(child: ChildProcess, exited: Promise<number | null>): Promise<void> {
+  child.kill('SIGTERM');
+  const patience = new AbortController();
+  const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { signal: patience.signal }).catch(() => undefined);
+  if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
+  patience.abort();
+  await exited;
+}
+
+function startFailed(log: RotatingLog, cause?: unknown): SandflowError {
+  const reason = cause instanceof Error ? `${cause.message}\n` : '';
+  return new SandflowError(
+    'temporal_start_failed',
+    `The Temporal server did not start; its output is in ${log.path}.\n${reason}${log.tail()}`,
+    { cause },
+  );
+}

@@ -1,0 +1,77 @@
+/**
+ * A lock on a path that the operating system drops when its holder dies, however it dies. Node has no such lock of its
+ * own; an exclusive SQLite transaction on an otherwise empty file is one on every platform.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'libsql';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+const POLL_MS = 100;
+
+export interface FileLock {
+  /** Gives the lock back. Repeating it changes nothing. The file stays, since removing it would let two in at once. */
+  release(): void;
+}
+
+export interface AcquireOptions {
+  /** How long to wait, in ms. Default: without end. */
+  readonly waitMs?: number;
+  /** Called once, when somebody else holds the lock. */
+  readonly onWait?: () => void;
+}
+
+/**
+ * Takes the lock on `path` if it is free; makes the file and its directory.
+ * @returns the lock, or undefined where somebody holds it, in this process or another
+ * @throws SandflowError `file_not_writable`
+ */
+export function tryAcquireFileLock(path: string): FileLock | undefined {
+  let database: Database.Database;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    database = new Database(path, { timeout: 0 });
+  } catch (cause) {
+    throw notWritable(path, cause);
+  }
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    throw notWritable(path, error);
+  }
+  return { release: () => void (database.open && database.close()) };
+}
+
+/**
+ * Takes the lock on `path`, waiting for its holder.
+ * @throws SandflowError `lock_timeout` after `waitMs`; `file_not_writable`
+ */
+export async function acquireFileLock(path: string, options: AcquireOptions = {}): Promise<FileLock> {
+  const { waitMs = Number.POSITIVE_INFINITY, onWait } = options;
+  const giveUpAt = Date.now() + waitMs;
+  let waited = false;
+  for (;;) {
+    const lock = tryAcquireFileLock(path);
+    if (lock) return lock;
+    if (!waited) onWait?.();
+    waited = true;
+    if (Date.now() >= giveUpAt) {
+      throw new SandflowError('lock_timeout', `Another process has held ${path} for more than ${waitMs} ms.`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
+}
+
+function notWritable(path: string, cause: unknown): SandflowError {
+  return new SandflowError('file_not_writable', `${path} cannot be written: check the directory's owner and mode.`, {
+    cause,
+  });
+}

@@ -1,0 +1,46 @@
+/** Waits until a server answers for a namespace, and lets closed jobs stay readable there. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+
+const RETRY_MS = 50;
+const CALL_TIMEOUT_MS = 2_000;
+/** The dev server keeps closed workflows for a day. A job's result should be readable for longer. */
+const RETENTION = '30 days';
+
+export interface PrepareNamespaceOptions {
+  readonly address: string;
+  readonly namespace: string;
+  readonly timeoutMs: number;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when workflows can be started, listed and counted in the namespace. @throws the last error at the timeout */
+export async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
+  const { address, namespace, timeoutMs, signal } = options;
+  const giveUpAt = Date.now() + timeoutMs;
+  const connection = Connection.lazy({ address });
+  const { workflowService } = connection;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => {
+          await workflowService.describeNamespace({ namespace });
+          await workflowService.updateNamespace({
+            namespace,
+            config: { workflowExecutionRetentionTtl: msToTs(RETENTION) },
+          });
+          await workflowService.countWorkflowExecutions({ namespace, query: '' });
+        });
+        return;
+      } catch (error) {
+        if (Date.now() > giveUpAt) throw error;
+        await sleep(RETRY_MS, undefined, { signal });
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,26 @@
+/** Prints the outcome of the whole run as its last line: `N passed, N failed`, with `, N skipped` where there are any. */
+import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+
+export default class ClosingLineReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
+    let passed = 0;
+    let failed = errors.length;
+    let skipped = 0;
+    for (const module of modules) {
+      // A file that cannot be loaded or a hook that fails has errors of its own and may have no failed test.
+      failed += module.errors().length;
+      for (const suite of module.children.allSuites()) failed += suite.errors().length;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') passed += 1;
+        else if (state === 'skipped') skipped += 1;
+        else failed += 1;
+      }
+    }
+    if (failed === 0 && reason !== 'passed') failed = 1;
+    if (failed > 0) process.exitCode ||= 1;
+    const line = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
+    // Other reporters print their summary in the same event and some output is still on its way: wait for the end.
+    process.once('exit', () => void process.stdout.write(line));
+  }
+}
