@@ -77,7 +77,10 @@ export function executionOf(firstExecutionRunId: string): string {
 export function ownedSandboxName(parts: OwnedName): string {
   const { deployment, jobId, execution, step, generation } = parts;
   const name = `${PREFIX}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
-  if (!STEP.test(step) || name.length > MAX_NAME_LENGTH || !NAME.test(name)) {
+  const read = parseOwnedSandboxName(name);
+  // A part with a dash of its own could read back as another job's name.
+  const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
+  if (!same || !STEP.test(step)) {
     throw new RangeError(`"${name}" is outside the grammar of sandbox names`);
   }
   return name;

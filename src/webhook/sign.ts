@@ -1,0 +1,41 @@
+import { createHmac } from 'node:crypto';
+import { deliveryHeaders } from '../contract/webhook-events.js';
+
+export interface SignedParts {
+  /** The endpoint's secret, `whsec_…`; all of it is the key. */
+  readonly secret: string;
+  readonly deliveryId: string;
+  /** Unix time of this attempt in seconds, as the header spells it. */
+  readonly timestamp: string | number;
+  /** The exact bytes of the body; a string stands for its UTF-8 bytes. */
+  readonly rawBody: Uint8Array | string;
+}
+
+/** The signature of a delivery: `v1=` and the hex HMAC-SHA256 of `deliveryId.timestamp.rawBody` (specification, "Events"). */
+export function sign(parts: SignedParts): string {
+  return `v1=${digestOf(parts).toString('hex')}`;
+}
+
+/** The 32 bytes of the signature. */
+export function digestOf({ secret, deliveryId, timestamp, rawBody }: SignedParts): Buffer {
+  return createHmac('sha256', secret).update(`${deliveryId}.${timestamp}.`).update(rawBody).digest();
+}
+
+export interface DeliveryParts extends SignedParts {
+  /** Event type, such as `sandbox.ready`. */
+  readonly event: string;
+  /** Attempt number, from 1. Default: 1. */
+  readonly attempt?: number;
+}
+
+/** The headers of one attempt to deliver, for senders: the local service and tests. */
+export function deliveryHeadersFor(parts: DeliveryParts): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    [deliveryHeaders.event]: parts.event,
+    [deliveryHeaders.delivery]: parts.deliveryId,
+    [deliveryHeaders.timestamp]: String(parts.timestamp),
+    [deliveryHeaders.signature]: sign(parts),
+    [deliveryHeaders.attempt]: String(parts.attempt ?? 1),
+  };
+}

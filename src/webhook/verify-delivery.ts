@@ -1,0 +1,76 @@
+import { timingSafeEqual } from 'node:crypto';
+import { deliveryHeaders, timestampToleranceSeconds } from '../contract/webhook-events.js';
+import { digestOf } from './sign.js';
+
+export interface DeliveryToVerify {
+  /** Request headers, names in lower case, as Node presents them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The exact bytes that came, before any parsing. */
+  readonly rawBody: Buffer;
+  /** Every secret that counts; during a rotation the old one is among them. */
+  readonly secrets: readonly string[];
+  /** The present, in ms since the epoch. */
+  readonly nowMs: number;
+  /** The furthest that the timestamp may be from now, either way. Default: 300. */
+  readonly toleranceSeconds?: number;
+}
+
+export type RefusalReason = 'missing_headers' | 'malformed_headers' | 'bad_signature' | 'stale_timestamp';
+
+export type Verification =
+  | {
+      readonly ok: true;
+      readonly deliveryId: string;
+      /** Unix time in seconds. */
+      readonly timestamp: number;
+      /** From 1; 0 where the header is missing or no number. It is not signed. */
+      readonly attempt: number;
+      /** Which of `secrets` it was signed with. */
+      readonly secretIndex: number;
+    }
+  | { readonly ok: false; readonly reason: RefusalReason };
+
+const SIGNATURE = /^v1=([0-9a-f]{64})$/i;
+const TIMESTAMP = /^[0-9]{1,12}$/;
+
+/**
+ * Checks the signature and the age of a delivery (specification, "Events"). Compares in constant time with every
+ * secret, so that the time taken tells neither which byte nor which secret was wrong. The signature is checked before
+ * the age: `stale_timestamp` is said only of what somebody with a secret has signed.
+ */
+export function verifyDelivery(delivery: DeliveryToVerify): Verification {
+  const { headers, rawBody, secrets, nowMs, toleranceSeconds = timestampToleranceSeconds } = delivery;
+  const deliveryId = headers[deliveryHeaders.delivery];
+  const timestamp = headers[deliveryHeaders.timestamp];
+  const signature = headers[deliveryHeaders.signature];
+  if (!deliveryId || !timestamp || !signature) return { ok: false, reason: 'missing_headers' };
+  if (typeof deliveryId !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
+    return { ok: false, reason: 'malformed_headers' };
+  }
+  const hex = SIGNATURE.exec(signature)?.[1];
+  if (hex === undefined || !TIMESTAMP.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
+
+  const received = Buffer.from(hex, 'hex');
+  let secretIndex = -1;
+  for (const [index, secret] of secrets.entries()) {
+    // An empty key would let anybody sign.
+    if (secret === '') continue;
+    const equal = timingSafeEqual(received, digestOf({ secret, deliveryId, timestamp, rawBody }));
+    if (equal && secretIndex === -1) secretIndex = index;
+  }
+  if (secretIndex === -1) return { ok: false, reason: 'bad_signature' };
+
+  const seconds = Number(timestamp);
+  if (Math.abs(nowMs / 1000 - seconds) > toleranceSeconds) return { ok: false, reason: 'stale_timestamp' };
+  return {
+    ok: true,
+    deliveryId,
+    timestamp: seconds,
+    attempt: attemptOf(headers[deliveryHeaders.attempt]),
+    secretIndex,
+  };
+}
+
+function attemptOf(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^[0-9]{1,6}$/.test(header) ? Number(header) : 0;
+}

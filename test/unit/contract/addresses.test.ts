@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  deploymentProblem,
+  executionOf,
+  jobIdOfWorkflow,
+  jobIdProblem,
+  jobWorkflowId,
+  maxDeploymentAndJobIdLength,
+  type OwnedName,
+  ownedSandboxName,
+  ownerWorkflowId,
+  parseOwnedSandboxName,
+} from '../../../src/contract/addresses.js';
+import { nameSchema } from '../../../src/contract/requests.js';
+
+const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
+const word = (maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength });
+const execution = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 12, maxLength: 12 });
+
+/** Every name of the grammar: a job id takes what the deployment leaves. */
+const owned: fc.Arbitrary<OwnedName> = word(12).chain((deployment) =>
+  fc.record({
+    deployment: fc.constant(deployment),
+    jobId: fc.array(word(9), { minLength: 1, maxLength: 6 }).map((words) =>
+      words
+        .join('-')
+        .slice(0, maxDeploymentAndJobIdLength - deployment.length)
+        .replace(/-+$/, ''),
+    ),
+    execution,
+    step: word(6),
+    generation: fc.integer({ min: 1, max: 999 }),
+  }),
+);
+
+const base: OwnedName = { deployment: 'd', jobId: 'job', execution: '0123456789ab', step: 'main', generation: 1 };
+
+describe('the name of a sandbox', () => {
+  it('S13: reads back to exactly the parts that made it', () => {
+    fc.assert(
+      fc.property(owned, (parts) => {
+        expect(parseOwnedSandboxName(ownedSandboxName(parts))).toEqual(parts);
+      }),
+    );
+  });
+
+  it('S8: leads to the workflow id of its job without any other knowledge', () => {
+    fc.assert(
+      fc.property(owned, (parts) => {
+        const workflowId = ownerWorkflowId(ownedSandboxName(parts)) ?? '';
+        expect(workflowId).toBe(jobWorkflowId(parts.deployment, parts.jobId));
+        expect(jobIdOfWorkflow(parts.deployment, workflowId)).toBe(parts.jobId);
+      }),
+    );
+  });
+
+  it('S13: is one of a-z0-9- with at most 63 characters, which the service takes', () => {
+    fc.assert(
+      fc.property(owned, (parts) => {
+        const name = ownedSandboxName(parts);
+        expect(name).toMatch(/^[a-z0-9-]{1,63}$/);
+        expect(nameSchema.safeParse(name).success).toBe(true);
+      }),
+    );
+  });
+
+  it('S13: two jobs, steps or generations never share one', () => {
+    fc.assert(
+      fc.property(owned, owned, (a, b) => {
+        fc.pre(JSON.stringify(a) !== JSON.stringify(b));
+        expect(ownedSandboxName(a)).not.toBe(ownedSandboxName(b));
+      }),
+    );
+  });
+
+  it('has room for the longest job id, and not for one character more', () => {
+    const longest = 'x'.repeat(maxDeploymentAndJobIdLength - 1);
+    const parts = { ...base, jobId: longest, step: 'abcdef', generation: 999 };
+    expect(ownedSandboxName(parts)).toHaveLength(63);
+    expect(jobIdProblem('d', longest)).toBeUndefined();
+    expect(jobIdProblem('d', `${longest}x`)).toMatch(/the most is/);
+    expect(() => ownedSandboxName({ ...parts, jobId: `${longest}x` })).toThrow(RangeError);
+  });
+});
+
+describe('what is outside the grammar', () => {
+  it('is nobody’s: any text that does not read back gives no owner, and nothing throws', () => {
+    const near = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom('a', '-', '0', 'sf-', 'A', '.', '\n'), maxLength: 70 }),
+      owned.map((parts) => `${ownedSandboxName(parts)}\n`),
+      owned.map((parts) => ownedSandboxName(parts).toUpperCase()),
+    );
+    fc.assert(
+      fc.property(near, (name) => {
+        const parts = parseOwnedSandboxName(name);
+        if (parts) expect(ownedSandboxName(parts)).toBe(name);
+        else expect(ownerWorkflowId(name)).toBeUndefined();
+      }),
+    );
+  });
+
+  it.each([
+    ['a step with a dash', { step: 'a-b' }],
+    ['a step of seven', { step: 'abcdefg' }],
+    ['an empty step', { step: '' }],
+    ['generation 0', { generation: 0 }],
+    ['generation 1000', { generation: 1000 }],
+    ['generation 1.5', { generation: 1.5 }],
+    ['a short execution', { execution: 'abc' }],
+    ['an execution with a dash', { execution: 'a-0123456789ab' }],
+    ['a deployment with a dash', { deployment: 'a-b' }],
+    ['an upper-case job id', { jobId: 'Job' }],
+    ['a job id with two dashes in a row', { jobId: 'a--b' }],
+    ['a job id that ends in a dash', { jobId: 'a-' }],
+  ])('%s is refused', (_, change) => {
+    expect(() => ownedSandboxName({ ...base, ...change })).toThrow(RangeError);
+  });
+
+  it.each(['', 'a-b', 'A', 'ü', 'a'.repeat(13)])('the deployment "%s" has a problem', (deployment) => {
+    expect(deploymentProblem(deployment)).toMatch(/1 to 12/);
+  });
+
+  it.each(['', 'A', 'a--b', '-a', 'a-', 'a_b', 'a b', 'ä'])('the job id "%s" has a problem', (jobId) => {
+    expect(jobIdProblem('d', jobId)).toBeDefined();
+  });
+
+  it('a name is refused exactly where its job id has a problem', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '0', '-', 'B'), maxLength: 45 }), (jobId) => {
+        const make = () => ownedSandboxName({ ...base, jobId, step: 'abcdef', generation: 999 });
+        if (jobIdProblem(base.deployment, jobId)) expect(make).toThrow(RangeError);
+        else expect(ownerWorkflowId(make())).toBe(jobWorkflowId(base.deployment, jobId));
+      }),
+    );
+  });
+});
+
+describe('the execution part', () => {
+  it('is the last 12 hex digits of the first run id', () => {
+    expect(executionOf('0198f2c5-9f00-7abc-8def-0123456789ab')).toBe('0123456789ab');
+  });
+
+  it('of another deployment is not read as one of ours', () => {
+    expect(jobIdOfWorkflow('a', jobWorkflowId('b', 'job'))).toBeUndefined();
+  });
+});

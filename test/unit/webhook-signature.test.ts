@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deliveryHeadersFor, sign, verifyDelivery } from '../../src/webhook/index.js';
+
+const secret = 'whsec_first';
+const deliveryId = `evt_${'0123456789abcdef'.repeat(2)}`;
+const timestamp = 1_800_000_000;
+const nowMs = timestamp * 1000;
+const rawBody = Buffer.from('{"id":"ü"}');
+
+function verify(changes: Partial<Parameters<typeof verifyDelivery>[0]> = {}, headers: Record<string, string> = {}) {
+  const signed = deliveryHeadersFor({ secret, deliveryId, timestamp, rawBody, event: 'sandbox.ready', attempt: 3 });
+  return verifyDelivery({ headers: { ...signed, ...headers }, rawBody, secrets: [secret], nowMs, ...changes });
+}
+
+const flipped = (text: string, index: number, bit: number) => {
+  const bytes = Buffer.from(text, 'latin1');
+  bytes[index % bytes.length] = (bytes[index % bytes.length] ?? 0) ^ (1 << (bit % 8));
+  return bytes.toString('latin1');
+};
+
+describe('sign', () => {
+  it('is v1= and the hex HMAC-SHA256 over id, dot, timestamp, dot, body', () => {
+    // Made with: printf 'evt_1.1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
+    const expected = 'v1=a623eb010ac539bcd2ae47bec5c5427e215959cb463dd7232da9d2cd9bcd8b15';
+    expect(sign({ secret: 'whsec_test', deliveryId: 'evt_1', timestamp: 1_700_000_000, rawBody: '{}' })).toBe(expected);
+  });
+});
+
+describe('verifyDelivery', () => {
+  it('accepts what was signed and tells id, time, attempt and secret', () => {
+    expect(verify()).toEqual({ ok: true, deliveryId, timestamp, attempt: 3, secretIndex: 0 });
+  });
+
+  it('S10: accepts any of several secrets, so that an attempt in flight outlives a rotation', () => {
+    expect(verify({ secrets: ['whsec_new', secret] })).toMatchObject({ ok: true, secretIndex: 1 });
+    expect(verify({ secrets: ['whsec_new', 'whsec_other'] })).toEqual({ ok: false, reason: 'bad_signature' });
+    expect(verify({ secrets: [] })).toEqual({ ok: false, reason: 'bad_signature' });
+  });
+
+  it('never accepts a signature of the empty secret', () => {
+    const headers = deliveryHeadersFor({ secret: '', deliveryId, timestamp, rawBody, event: 'sandbox.ready' });
+    expect(verify({ secrets: ['', secret] }, headers)).toEqual({ ok: false, reason: 'bad_signature' });
+  });
+
+  it('S10: accepts 300 seconds either way and no more', () => {
+    expect(verify({ nowMs: nowMs + 300_000 })).toMatchObject({ ok: true });
+    expect(verify({ nowMs: nowMs - 300_000 })).toMatchObject({ ok: true });
+    expect(verify({ nowMs: nowMs + 300_001 })).toEqual({ ok: false, reason: 'stale_timestamp' });
+    expect(verify({ nowMs: nowMs - 300_001 })).toEqual({ ok: false, reason: 'stale_timestamp' });
+    expect(verify({ nowMs: nowMs + 11_000, toleranceSeconds: 10 })).toEqual({ ok: false, reason: 'stale_timestamp' });
+  });
+
+  it.each(['x-svc-delivery', 'x-svc-timestamp', 'x-svc-signature'])('refuses a delivery without %s', (name) => {
+    expect(verify({}, { [name]: '' })).toEqual({ ok: false, reason: 'missing_headers' });
+  });
+
+  it.each([
+    ['x-svc-signature', 'v2=00'],
+    ['x-svc-signature', `v1=${'0'.repeat(63)}`],
+    ['x-svc-timestamp', '17e8'],
+    ['x-svc-timestamp', '-1'],
+  ])('refuses a malformed %s: %s', (name, value) => {
+    expect(verify({}, { [name]: value })).toEqual({ ok: false, reason: 'malformed_headers' });
+  });
+
+  it('does not need the attempt number, which is not signed', () => {
+    expect(verify({}, { 'x-svc-attempt': 'many' })).toMatchObject({ ok: true, attempt: 0 });
+  });
+
+  it('S10: refuses every change of a single bit in body, id, timestamp or signature', () => {
+    const parts = fc.record({
+      body: fc.uint8Array({ minLength: 1, maxLength: 300 }),
+      key: fc.string({ minLength: 1 }),
+      index: fc.nat(),
+      bit: fc.nat(7),
+    });
+    fc.assert(
+      fc.property(parts, ({ body, key, index, bit }) => {
+        const raw = Buffer.from(body);
+        const headers = deliveryHeadersFor({ secret: key, deliveryId, timestamp, rawBody: raw, event: 'e' });
+        const accepted = (changed: Record<string, string>, bytes = raw) =>
+          verifyDelivery({
+            headers: { ...headers, ...changed },
+            rawBody: bytes,
+            secrets: [key],
+            nowMs,
+            toleranceSeconds: Number.POSITIVE_INFINITY,
+          }).ok;
+        expect(accepted({})).toBe(true);
+        expect(accepted({}, Buffer.from(flipped(raw.toString('latin1'), index, bit), 'latin1'))).toBe(false);
+        for (const name of ['x-svc-delivery', 'x-svc-timestamp'] as const) {
+          expect(accepted({ [name]: flipped(headers[name] ?? '', index, bit) })).toBe(false);
+        }
+        // Hex digits may change their case, nothing else.
+        const signature = flipped(headers['x-svc-signature'] ?? '', index, bit);
+        const sameDigits = signature.toLowerCase() === headers['x-svc-signature'];
+        expect(accepted({ 'x-svc-signature': signature })).toBe(sameDigits && signature.startsWith('v1='));
+      }),
+    );
+  });
+
+  it('S10: a body cannot lend bytes to the id or the timestamp', () => {
+    const moved = { ...deliveryHeadersFor({ secret, deliveryId: 'a', timestamp, rawBody: '.b', event: 'e' }) };
+    expect(verify({ rawBody: Buffer.from('b') }, { ...moved, 'x-svc-timestamp': `${timestamp}.` })).toMatchObject({
+      ok: false,
+    });
+  });
+});
