@@ -1,0 +1,46 @@
+/** Connects to Temporal as a worker. Loads the SDK's native part, which clients do without. */
+import { Client, type ClientOptions } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { splitTarget, type TemporalTarget } from './connect.js';
+import { unreachable } from './unreachable.js';
+
+const TIMEOUT_MS = 10_000;
+
+export interface WorkerConnection {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+}
+
+/**
+ * Connects the native client on which workers run.
+ * @throws SandflowError `temporal_unreachable`
+ */
+export async function connectWorker(
+  target: TemporalTarget,
+  options: { readonly timeoutMs?: number } = {},
+): Promise<WorkerConnection> {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const { connectionOptions, namespace, address } = splitTarget(target);
+  const connecting = NativeConnection.connect(connectionOptions);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return { connection: await Promise.race([connecting, late]), namespace };
+  } catch (cause) {
+    // An answer that comes after the deadline has no owner any more.
+    connecting.then((connection) => connection.close()).catch(() => undefined);
+    throw unreachable(address, cause);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A client on a worker's connection: what it starts can begin eagerly on a worker of this process. */
+export function clientOfWorker(
+  { connection, namespace }: WorkerConnection,
+  options: { readonly dataConverter?: ClientOptions['dataConverter'] } = {},
+): Client {
+  return new Client({ connection, namespace, dataConverter: options.dataConverter });
+}

@@ -1,0 +1,50 @@
+/** Connects to Temporal as a client: command line, bridge, supervisor. */
+import { Client, type ClientOptions, Connection } from '@temporalio/client';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { unreachable } from './unreachable.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** A server: what the environment configures (`config.temporal.connect`), or a plain address. */
+export type TemporalTarget = ClientConnectConfig | { readonly address: string; readonly namespace?: string };
+
+export interface ConnectTemporalOptions {
+  /** How long to wait for the server, in ms. Default 10000. */
+  readonly timeoutMs?: number;
+  /** Codec and converters of payloads; the worker's must be the same. */
+  readonly dataConverter?: ClientOptions['dataConverter'];
+  readonly identity?: string;
+}
+
+/**
+ * Connects and asks the server who it is. The caller closes `client.connection`.
+ * @throws SandflowError `temporal_unreachable`, which names the address and what to do
+ */
+export async function connectTemporal(target: TemporalTarget, options: ConnectTemporalOptions = {}): Promise<Client> {
+  const { timeoutMs = CONNECT_TIMEOUT_MS, dataConverter, identity } = options;
+  const { connectionOptions, namespace, address } = splitTarget(target);
+  try {
+    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: timeoutMs });
+    return new Client({ connection, namespace, dataConverter, identity });
+  } catch (cause) {
+    throw unreachable(address, cause);
+  }
+}
+
+interface SplitTarget {
+  readonly connectionOptions: Pick<ClientConnectConfig['connectionOptions'], 'tls' | 'apiKey' | 'metadata'> & {
+    readonly address: string;
+  };
+  readonly namespace: string;
+  readonly address: string;
+}
+
+/** What both kinds of connection need of a target. The metadata, key and TLS settings of an environment are kept. */
+export function splitTarget(target: TemporalTarget): SplitTarget {
+  const namespace = target.namespace ?? 'default';
+  if (!('connectionOptions' in target)) {
+    return { connectionOptions: { address: target.address }, namespace, address: target.address };
+  }
+  const { address = '127.0.0.1:7233', tls, apiKey, metadata } = target.connectionOptions;
+  return { connectionOptions: { address, tls, apiKey, metadata }, namespace, address };
+}
