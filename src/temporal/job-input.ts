@@ -11,7 +11,10 @@ const maxInputBytes = 1_500_000;
 
 const positiveMs = z.number().int().positive();
 const sandboxType = z.enum(sandboxTypes);
-const remotePath = z.string().min(1, 'must not be empty').refine((path) => !path.includes('\0'), 'must hold no NUL');
+const remotePath = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine((path) => !path.includes('\0'), 'must hold no NUL');
 
 const source = z.discriminatedUnion('kind', [
   z.strictObject({

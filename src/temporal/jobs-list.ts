@@ -33,7 +33,10 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
   ];
   if (options.open) conditions.push(`ExecutionStatus = 'Running'`);
   const jobs: JobSummary[] = [];
-  for await (const execution of client.workflow.list({ query: conditions.join(' AND '), pageSize: Math.min(limit, 1000) })) {
+  for await (const execution of client.workflow.list({
+    query: conditions.join(' AND '),
+    pageSize: Math.min(limit, 1000),
+  })) {
     const jobId = jobIdOfWorkflow(deployment, execution.workflowId);
     if (jobId === undefined) continue;
     const prompt = execution.memo?.prompt;

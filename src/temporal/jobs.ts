@@ -3,12 +3,19 @@ import { createHash } from 'node:crypto';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
   type WorkflowHandle,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { JobInput, JobProgress, JobResult, PromptStep } from '../../workflows/job.js';
-import { progressQuery, promptUpdate, type Resolution, resolveUpdate, workflowTypes } from '../../workflows/messages.js';
+import {
+  progressQuery,
+  promptUpdate,
+  type Resolution,
+  resolveUpdate,
+  workflowTypes,
+} from '../../workflows/messages.js';
 import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
@@ -58,17 +65,20 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
   const prompt = firstLine(checked.prompts[0]?.prompt ?? '');
   const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
   try {
-    const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(workflowTypes.createThenPrompt, {
-      workflowId,
-      taskQueue: options.taskQueue,
-      args: [checked],
-      workflowIdReusePolicy: options.again
-        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
-        : WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { ...memo },
-      staticSummary: prompt,
-    });
+    const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
+      workflowTypes.createThenPrompt,
+      {
+        workflowId,
+        taskQueue: options.taskQueue,
+        args: [checked],
+        workflowIdReusePolicy: options.again
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+        memo: { ...memo },
+        staticSummary: prompt,
+      },
+    );
     return { handle, started: true };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -81,6 +91,14 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
   const problem = jobIdProblem(job.deployment, job.jobId);
   if (problem) throw new SandflowError('bad_job_id', `${upperFirst(problem)}.`);
   return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
+}
+
+/**
+ * What Temporal knows of a job without asking it: its status, its memo, when it started and ended. Needs no worker.
+ * @throws SandflowError `job_not_found`
+ */
+export function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
+  return answered(client, job, () => jobHandle(client, job).describe());
 }
 
 /**
@@ -103,7 +121,8 @@ export async function promptJob(
   options: { readonly updateId?: string } = {},
 ): Promise<{ readonly index: number }> {
   const parsed = promptStepSchema.safeParse(step);
-  if (!parsed.success) throw new SandflowError('bad_job_input', `The prompt cannot be sent: ${issuesOf(parsed.error)}.`);
+  if (!parsed.success)
+    throw new SandflowError('bad_job_input', `The prompt cannot be sent: ${issuesOf(parsed.error)}.`);
   return answered(client, job, () =>
     jobHandle(client, job).executeUpdate(promptUpdate, { args: [parsed.data], updateId: options.updateId }),
   );

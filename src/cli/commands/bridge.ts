@@ -1,0 +1,15 @@
+import type { AddCommand } from '../command.js';
+import type { BridgeOptions } from '../serve/serve-bridge.js';
+
+export const addBridge: AddCommand = (parent, context) => {
+  parent
+    .command('bridge')
+    .description('Receive webhooks and signal the workflows that wait for them')
+    .option('--port <port>', 'port to listen on; 0 takes any that is free', '7392')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--ready-json', 'print one JSON line on stdout when it serves')
+    .action(async (options: BridgeOptions) => {
+      const { serveBridge } = await import('../serve/serve-bridge.js');
+      context.exitCode = await serveBridge(options, context.io);
+    });
+};

@@ -1,0 +1,13 @@
+import type { AddCommand } from '../command.js';
+
+export const addDoctor: AddCommand = (parent, context) => {
+  parent
+    .command('doctor')
+    .description('Check Temporal, the service, the key, the clock, the webhook, the bridge and the workers')
+    .option('--bridge <url>', 'address of the bridge, where it is not the embedded one')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (options: { readonly bridge?: string; readonly json?: boolean }) => {
+      const { runDoctor } = await import('../doctor/run-doctor.js');
+      context.exitCode = await runDoctor(options, context);
+    });
+};

@@ -1,0 +1,18 @@
+import type { AddCommand } from '../command.js';
+import type { LocalOptions } from '../serve/serve-local.js';
+
+export const addLocal: AddCommand = (parent, context) => {
+  parent
+    .command('local')
+    .description('Run the local Sandbox Service alone, on this machine only')
+    .option('--port <port>', 'port to listen on; 0 takes any that is free', '7391')
+    .option('--directory <path>', 'its disks and its database (default: "local" in SANDFLOW_HOME)')
+    .option('--api-key-file <path>', 'the key that it accepts; made when missing (default: "api-key" in the directory)')
+    .option('--config <file>', 'JSON with commandAgents, scriptedProviders, timings and limits')
+    .option('--faults', 'allow faults to be injected, for tests')
+    .option('--ready-json', 'print one JSON line on stdout when it serves')
+    .action(async (options: LocalOptions) => {
+      const { serveLocal } = await import('../serve/serve-local.js');
+      context.exitCode = await serveLocal(options, context.io);
+    });
+};

@@ -1,0 +1,13 @@
+import type { AddCommand } from '../command.js';
+import type { WorkerOptions } from '../serve/serve-worker.js';
+
+export const addWorker: AddCommand = (parent, context) => {
+  parent
+    .command('worker')
+    .description('Run a worker; it drains at SIGTERM')
+    .option('--ready-json', 'print one JSON line on stdout when it takes tasks')
+    .action(async (options: WorkerOptions) => {
+      const { serveWorker } = await import('../serve/serve-worker.js');
+      context.exitCode = await serveWorker(options, context.io);
+    });
+};

@@ -1,0 +1,35 @@
+/** Compares this clock with the service's: deliveries are refused outside a window, whichever clock is wrong. */
+import { type Check, failed, ok, skipped, warning } from './check.js';
+
+/** Specification, "Signature": older and newer deliveries are refused. */
+const windowSeconds = 300;
+const worrySeconds = 30;
+const timeoutMs = 10_000;
+
+/** Asks without a key: any answer carries the date. */
+export async function checkClock(apiUrl: string): Promise<Check> {
+  const before = Date.now();
+  let date: string | null;
+  try {
+    const response = await fetch(`${apiUrl}/me`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    await response.body?.cancel();
+    date = response.headers.get('date');
+  } catch {
+    return skipped('clock', 'The service does not answer.');
+  }
+  return judgeClock(date, (before + Date.now()) / 2);
+}
+
+/** @param localMs this clock, in the middle of the call */
+export function judgeClock(dateHeader: string | null, localMs: number): Check {
+  const serviceMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
+  if (Number.isNaN(serviceMs)) return skipped('clock', 'The service sends no Date header.');
+  // The header has whole seconds: half of one is the best guess.
+  const skewSeconds = Math.round((localMs - serviceMs - 500) / 1_000);
+  const skew = Math.abs(skewSeconds);
+  const text = `This clock is ${skew} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the service's`;
+  const mend = 'Synchronise the clock of this machine (NTP), and of the machine that runs the bridge.';
+  if (skew >= windowSeconds) return failed('clock', `${text}; webhooks are refused from ${windowSeconds} s on.`, mend);
+  if (skew >= worrySeconds) return warning('clock', `${text}; webhooks are refused from ${windowSeconds} s on.`, mend);
+  return ok('clock', skew === 0 ? 'This clock agrees with the service.' : `${text}.`);
+}

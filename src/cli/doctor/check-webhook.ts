@@ -1,0 +1,70 @@
+/** Checks that the service knows where to send its events, and that the bridge is there and can tell true from forged. */
+import { readFile } from 'node:fs/promises';
+import type { SandboxClient } from '../../client/index.js';
+import { type Config, splitSecrets } from '../../config.js';
+import type { Webhook } from '../../contract/records.js';
+import { sandboxEventTypes } from '../../contract/states.js';
+import { failureOf } from '../failure.js';
+import { type Check, failed, ok, skipped, warning } from './check.js';
+
+export const webhookPath = '/webhooks/sandbox';
+const timeoutMs = 10_000;
+const ensure = 'Register it with `sandflow webhooks ensure --url https://YOUR-BRIDGE/webhooks/sandbox`.';
+const meanwhile = 'Jobs go on without it, by safety polls, and wake later';
+
+/** The registered endpoints that look like a bridge. */
+export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
+  return webhooks.filter(({ url }) => URL.canParse(url) && new URL(url).pathname.endsWith(webhookPath));
+}
+
+export async function checkWebhook(service: SandboxClient): Promise<{ check: Check; bridgeUrl: string | undefined }> {
+  let webhooks: Webhook[];
+  try {
+    ({ webhooks } = await service.listWebhooks({ timeoutMs }));
+  } catch (error) {
+    const { message, status } = failureOf(error).error;
+    const mend = status === 403 ? 'Use a key with the action account.admin to see it.' : 'Mend the service first.';
+    return { check: warning('webhook', `The registrations cannot be read: ${message}`, mend), bridgeUrl: undefined };
+  }
+  const [first, ...others] = bridgesAmong(webhooks);
+  if (!first) {
+    return { check: failed('webhook', `No bridge is registered. ${meanwhile}.`, ensure), bridgeUrl: undefined };
+  }
+  const bridgeUrl = first.url.slice(0, -webhookPath.length);
+  const covered = [first, ...others].some(({ events }) => sandboxEventTypes.every((type) => events.includes(type)));
+  if (!covered) {
+    const check = failed('webhook', `${first.url} does not get all four events. ${meanwhile}.`, ensure);
+    return { check, bridgeUrl };
+  }
+  return { check: ok('webhook', `Registered: ${[first, ...others].map(({ url }) => url).join(', ')}.`), bridgeUrl };
+}
+
+export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>): Promise<Check> {
+  const kept = splitSecrets(await readFile(config.webhookSecretFile, 'utf8').catch(() => ''));
+  const count = new Set([...config.webhookSecrets, ...kept]).size;
+  if (count > 0) return ok('secret', `${count} webhook ${count === 1 ? 'secret is' : 'secrets are'} at hand.`);
+  return warning(
+    'secret',
+    'No webhook secret is at hand here; the bridge needs one.',
+    'Run `sandflow webhooks ensure --url … --rotate`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
+  );
+}
+
+/** @param bridgeUrl where it serves, without a path; undefined where nobody knows */
+export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
+  if (bridgeUrl === undefined) return skipped('bridge', 'Its address is not known; give it with --bridge URL.');
+  const readyUrl = `${bridgeUrl.replace(/\/+$/, '')}/readyz`;
+  try {
+    const response = await fetch(readyUrl, { signal: AbortSignal.timeout(timeoutMs) });
+    const body = (await response.text()).slice(0, 300);
+    if (response.ok) return ok('bridge', `It is ready at ${bridgeUrl}.`);
+    return failed('bridge', `${readyUrl} answers ${response.status}: ${body}`, 'See the log of the bridge.');
+  } catch (error) {
+    const reason = failureOf(error).error.message;
+    return failed(
+      'bridge',
+      `${readyUrl} does not answer: ${reason}.`,
+      'Start it with `sandflow bridge`, or mend the way to it.',
+    );
+  }
+}

@@ -1,0 +1,39 @@
+/** Asks Temporal whether anybody takes the tasks of jobs. */
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config.js';
+import { followTaskQueue } from '../../contract/addresses.js';
+import { type Check, failed, ok } from './check.js';
+
+/** Values of Temporal's `TaskQueueType`. */
+const queueTypes = { workflow: 1, activity: 2 } as const;
+
+/** The task queues and kinds that a job needs, with what polls each. */
+async function pollers(client: Client, taskQueue: string, type: keyof typeof queueTypes): Promise<number> {
+  const described = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: queueTypes[type],
+  });
+  return described.pollers?.length ?? 0;
+}
+
+/** The queues that nobody polls, in words. A worker that ended minutes ago may still be counted. */
+export async function queuesWithoutWorker(client: Client, taskQueue: string): Promise<string[]> {
+  const wanted = [
+    { queue: taskQueue, type: 'workflow' },
+    { queue: taskQueue, type: 'activity' },
+    { queue: followTaskQueue(taskQueue), type: 'activity' },
+  ] as const;
+  const counts = await Promise.all(wanted.map(({ queue, type }) => pollers(client, queue, type)));
+  return wanted.flatMap(({ queue, type }, index) => (counts[index] === 0 ? [`${queue} (${type})`] : []));
+}
+
+export async function checkWorkers(client: Client, config: Pick<Config, 'taskQueue'>): Promise<Check> {
+  const missing = await queuesWithoutWorker(client, config.taskQueue);
+  if (missing.length === 0) return ok('workers', `Workers poll ${config.taskQueue}.`);
+  return failed(
+    'workers',
+    `No worker polls ${missing.join(', ')}.`,
+    'Start one with `sandflow worker`, with the same SANDFLOW_TASK_QUEUE, namespace and address.',
+  );
+}

@@ -1,0 +1,23 @@
+/** What the command line may touch of its process; tests hand in their own. */
+import type { Config } from '../config.js';
+
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  /** Of a terminal; respects NO_COLOR. */
+  hasColors?(): boolean;
+}
+
+export interface CliIo {
+  readonly stdin: AsyncIterable<string | Buffer>;
+  /** Results, and nothing else. */
+  readonly stdout: OutputStream;
+  /** Everything for people. */
+  readonly stderr: OutputStream;
+  /** Relative paths start here. */
+  readonly cwd: string;
+  readonly readConfig: () => Promise<Config>;
+  /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */
+  readonly interrupted: AbortSignal;
+}

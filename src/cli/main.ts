@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/** The program. The only file that handles signals and exits. */
+import { constants } from 'node:os';
+import { runCli } from './run-cli.js';
+
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (interrupt.signal.aborted) process.exit(128 + constants.signals[signal]);
+    interrupt.abort(signal);
+  });
+}
+// A reader that has gone, such as `| head`, is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+const exitCode = await runCli(process.argv.slice(2), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  cwd: process.cwd(),
+  readConfig: async () => (await import('../config.js')).readConfig(),
+  interrupted: interrupt.signal,
+});
+process.stdout.write('', () => process.exit(exitCode));

@@ -1,0 +1,101 @@
+/** How a watched job leaves the terminal: the result on stdout, what else there is to know on stderr, the exit code. */
+import type { JobResult } from '../../../workflows/job.js';
+import { formatDuration } from '../duration.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import type { WatchEnd } from '../run/watch-job.js';
+import { emptyReport, type JobReport, type ReportedFile, reportOf } from './job-report.js';
+import { printJson } from './json.js';
+import { createPaint } from './paint.js';
+import { terminalSafe } from './terminal-safe.js';
+
+export interface FinishOptions {
+  readonly jobId: string;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly files: readonly ReportedFile[];
+  /** Reads a result that was cut, from the result store. */
+  readonly readWhole: (ref: string) => Promise<Buffer>;
+}
+
+/** @returns the exit code */
+export async function finish(end: WatchEnd, io: CliIo, options: FinishOptions): Promise<number> {
+  const { jobId, json } = options;
+  const comeBack = `Come back with: sandflow jobs watch ${jobId}`;
+  if (end.kind === 'detached' || end.kind === 'deadline') {
+    const detached = end.kind === 'detached';
+    const message = `${detached ? 'Detached' : 'The watch is over'}; the job ${jobId} goes on. ${comeBack}`;
+    io.stderr.write(`${message}\n`);
+    if (json) printJson(io.stdout, emptyReport(jobId, plainError(detached ? 'detached' : 'watch_deadline', message)));
+    return detached ? exitCodes.detached : exitCodes.watchDeadline;
+  }
+  if (end.kind === 'broken') {
+    io.stderr.write(`${end.error.message}\n`);
+    if (json) printJson(io.stdout, emptyReport(jobId, end.error));
+    return exitCodes.otherOutcome;
+  }
+  const report = await wholeReport(end.result, options);
+  if (!options.quiet || end.result.outcome !== 'completed') printSummary(report, io);
+  if (json) printJson(io.stdout, report);
+  else printAnswers(report, io);
+  return end.result.outcome === 'completed' && report.error === null ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+/** The answer of the last prompt; where each prompt had a conversation of its own, the answers of all. */
+function printAnswers({ prompts }: JobReport, io: CliIo): void {
+  const sideBySide = new Set(prompts.map(({ conversationId }) => conversationId)).size > 1;
+  const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
+  for (const [index, answer] of answers.entries()) {
+    const text = io.stdout.isTTY ? terminalSafe(answer) : answer;
+    io.stdout.write(`${index > 0 ? '\n' : ''}${text}${text.endsWith('\n') ? '' : '\n'}`);
+  }
+}
+
+function printSummary(report: JobReport, io: CliIo): void {
+  const paint = createPaint(io.stderr);
+  const completed = report.outcome === 'completed';
+  const parts = [
+    paint(completed ? 'green' : 'red', `${report.outcome}`),
+    `job ${report.jobId}`,
+    ...(report.sandboxId ? [`sandbox ${report.sandboxId}${endOfSandbox(report)}`] : []),
+    formatDuration(report.durationMs),
+    `${report.apiCalls} calls`,
+  ];
+  io.stderr.write(`${parts.join(' · ')}\n`);
+  for (const file of report.files) {
+    io.stderr.write(file.localPath ? `  ${file.path} → ${file.localPath}\n` : `  ${file.path}: ${file.error}\n`);
+  }
+  if (report.error) io.stderr.write(`  ${report.error.code}: ${terminalSafe(report.error.message)}\n`);
+  for (const { status, error } of report.prompts) {
+    if (error) io.stderr.write(`  prompt ${status}: ${terminalSafe(error)}\n`);
+  }
+}
+
+function endOfSandbox({ stop, deletion }: JobReport): string {
+  if (deletion) return ` (delete ${deletion.status})`;
+  if (!stop) return ' (kept running)';
+  const kept = { saved: 'work saved', stale: 'only older work saved', none: 'nothing saved' };
+  return ` (stop ${stop.status}${stop.kept ? `, ${kept[stop.kept]}` : ''})`;
+}
+
+/** Puts results that were cut back to their whole length, and says which files are missing. */
+async function wholeReport(result: JobResult, options: FinishOptions): Promise<JobReport> {
+  const prompts = await Promise.all(
+    result.prompts.map(async (prompt) => {
+      if (prompt.resultRef === null) return prompt;
+      // Where the store is out of reach the cut answer stands; `resultRef` says where the whole is.
+      const whole = await options.readWhole(prompt.resultRef).catch(() => undefined);
+      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
+    }),
+  );
+  const missing = options.files.filter(({ error }) => error !== null);
+  const error =
+    missing.length === 0
+      ? null
+      : plainError('files_missing', missing.map((file) => `${file.path}: ${file.error}`).join('; '));
+  return reportOf({ ...result, prompts }, options.files, error);
+}
+
+function plainError(code: string, message: string) {
+  return { code, message, status: null, requestId: null, details: null };
+}

@@ -1,0 +1,39 @@
+/** The one shape that `--json` prints for a job, whatever happened. */
+import type { CollectedFile, JobError, JobResult } from '../../../workflows/job.js';
+
+export interface ReportedFile extends CollectedFile {
+  /** Where it was written on this machine, or null. */
+  readonly localPath: string | null;
+}
+
+export interface JobReport extends Omit<JobResult, 'jobId' | 'outcome' | 'files'> {
+  /** Null where no job was reached. */
+  readonly jobId: string | null;
+  /** Null while the job is not finished, and where none was reached. */
+  readonly outcome: JobResult['outcome'] | null;
+  readonly files: readonly ReportedFile[];
+}
+
+/** The report of a job that has ended. `error` stands in for the job's own where that is null. */
+export function reportOf(result: JobResult, files: readonly ReportedFile[], error: JobError | null): JobReport {
+  return { ...emptyReport(result.jobId, null), ...result, files, error: result.error ?? error };
+}
+
+/** The report where there is no result. */
+export function emptyReport(jobId: string | null, error: JobError | null): JobReport {
+  return {
+    jobId,
+    outcome: null,
+    sandboxId: null,
+    sandboxName: null,
+    prompts: [],
+    setup: null,
+    stop: null,
+    deletion: null,
+    files: [],
+    wakes: [],
+    apiCalls: 0,
+    durationMs: 0,
+    error,
+  };
+}

@@ -1,0 +1,49 @@
+/** One line at the bottom of a terminal that is drawn anew, with other lines scrolling above it. */
+import type { OutputStream } from '../io.js';
+
+const redrawMs = 1_000;
+const clearLine = '\r\u001b[2K';
+
+export interface StatusLine {
+  readonly enabled: boolean;
+  show(text: () => string): void;
+  printAbove(text: string): void;
+  close(): void;
+}
+
+export function createStatusLine(stream: OutputStream, options: { readonly enabled: boolean }): StatusLine {
+  const { enabled } = options;
+  let current: (() => string) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const clear = () => {
+    if (enabled && current) stream.write(clearLine);
+  };
+  const draw = () => {
+    if (!enabled || !current) return;
+    const width = Math.max(20, stream.columns ?? 80) - 1;
+    const text = current();
+    stream.write(clearLine + (text.length > width ? `${text.slice(0, width - 1)}…` : text));
+  };
+
+  return {
+    enabled,
+    show(text) {
+      if (!enabled) return;
+      current = text;
+      draw();
+      timer ??= setInterval(draw, redrawMs).unref();
+    },
+    printAbove(text) {
+      clear();
+      stream.write(text);
+      draw();
+    },
+    close() {
+      clear();
+      current = undefined;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

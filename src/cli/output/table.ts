@@ -1,0 +1,12 @@
+/** Plain columns. */
+
+/** Left-aligned columns, two spaces apart; the last one is not padded. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return [header, ...rows]
+    .map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))))
+    .map((cells) => `${cells.join('  ')}\n`)
+    .join('');
+}

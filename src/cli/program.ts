@@ -1,0 +1,47 @@
+/** The command line's grammar. */
+import { Command } from 'commander';
+import type { CommandContext } from './command.js';
+import { addBridge } from './commands/bridge.js';
+import { addDev } from './commands/dev.js';
+import { addDoctor } from './commands/doctor.js';
+import { addJobs } from './commands/jobs.js';
+import { addLocal } from './commands/local.js';
+import { addRun } from './commands/run.js';
+import { addSupervisor } from './commands/supervisor.js';
+import { addWebhooks } from './commands/webhooks.js';
+import { addWorker } from './commands/worker.js';
+
+const exitCodesHelp = `
+Exit codes:
+  0    the job completed
+  1    the job has another named outcome
+  2    bad usage or configuration; nothing was started
+  3    Temporal or the service cannot be reached; the job is not finished
+  4    the watch's own deadline passed; the job still runs
+  130  detached by Ctrl-C; the job goes on
+
+Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
+SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_HOME. Without any, everything runs on this machine.
+`;
+
+/** Builds the program; parses and runs nothing. */
+export function createProgram(context: CommandContext, version: string): Command {
+  const program = new Command('sandflow')
+    .description('Durable jobs for remote sandboxes.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.io.stdout.write(text),
+      writeErr: (text) => void context.io.stderr.write(text),
+      // A failed parse is reported in one place, together with every other failure.
+      outputError: () => undefined,
+    })
+    .addHelpText('after', exitCodesHelp);
+  for (const add of [addRun, addJobs, addDev, addWorker, addBridge, addLocal, addWebhooks, addDoctor, addSupervisor]) {
+    add(program, context);
+  }
+  return program;
+}

@@ -1,0 +1,57 @@
+/** Runs the command line inside a process that it does not own: returns the exit code, never exits. */
+import { CommanderError } from 'commander';
+import type { JobError } from '../../workflows/job.js';
+import type { CommandContext } from './command.js';
+import { exitCodes } from './exit-codes.js';
+import { failureOf } from './failure.js';
+import type { CliIo } from './io.js';
+import { emptyReport } from './output/job-report.js';
+import { printJson } from './output/json.js';
+import { createPaint } from './output/paint.js';
+import { createProgram } from './program.js';
+import { packageVersion } from './version.js';
+
+/**
+ * @param args what follows the name of the program
+ * @returns the exit code, one of `exitCodes`
+ */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
+  try {
+    await createProgram(context, await packageVersion()).parseAsync([...args], { from: 'user' });
+    return context.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.done;
+      const help = error.code === 'commander.help' || error.code === 'commander.helpDisplayed';
+      if (!help) report(args, context, usageErrorOf(error));
+      return exitCodes.usage;
+    }
+    const failure = failureOf(error);
+    report(args, context, failure.error);
+    return failure.exitCode;
+  }
+}
+
+function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {
+  io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${error.message}\n`);
+  const end = args.indexOf('--');
+  if (!(end < 0 ? args : args.slice(0, end)).includes('--json')) return;
+  printJson(io.stdout, isAboutOneJob(args) ? emptyReport(jobId, error) : { error });
+}
+
+function isAboutOneJob(args: readonly string[]): boolean {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  return words[0] === 'run' || (words[0] === 'jobs' && (words[1] === 'show' || words[1] === 'watch'));
+}
+
+function usageErrorOf(error: CommanderError): JobError {
+  const message = error.message.replace(/^error: /, '');
+  return {
+    code: 'bad_usage',
+    message: `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'} See sandflow --help.`,
+    status: null,
+    requestId: null,
+    details: null,
+  };
+}

@@ -1,0 +1,47 @@
+/** Reads what the agent says while somebody watches. */
+import type { JobProgress } from '../../../workflows/job.js';
+import type { SandboxClient } from '../../client/index.js';
+import type { SandboxHistoryEvent } from '../../contract/records.js';
+
+const pageSize = 200;
+
+export interface AgentOutput {
+  /** Reads on in every conversation of the job and hands on what is new. Never throws: watching must not end a watch. */
+  readOn(progress: Pick<JobProgress, 'sandboxId' | 'prompts'>, signal: AbortSignal): Promise<void>;
+}
+
+export function createAgentOutput(service: SandboxClient, print: (text: string) => void): AgentOutput {
+  const cursors = new Map<string, string | undefined>();
+
+  async function readConversation(sandboxId: string, conversation: string, signal: AbortSignal): Promise<void> {
+    const after = cursors.get(conversation);
+    const { events } = await service.listEvents(sandboxId, { conversation, after, limit: pageSize }, { signal });
+    // A service that does not know `after` sends everything again: skip what was shown.
+    const known = events.findIndex(({ id }) => id === after);
+    for (const event of events.slice(known + 1)) {
+      const text = textOf(event);
+      if (text !== undefined) print(text);
+    }
+    const last = events.at(-1);
+    if (last) cursors.set(conversation, last.id);
+  }
+
+  return {
+    async readOn({ sandboxId, prompts }, signal) {
+      if (sandboxId === null) return;
+      const conversations = new Set(prompts.map(({ conversationId }) => conversationId));
+      for (const conversation of conversations) {
+        if (conversation === null) continue;
+        await readConversation(sandboxId, conversation, signal).catch(() => undefined);
+      }
+    },
+  };
+}
+
+function textOf({ type, data }: SandboxHistoryEvent): string | undefined {
+  if (type === 'agent.message') return typeof data?.text === 'string' ? data.text : undefined;
+  if (type !== 'agent.tool' || typeof data?.command !== 'string') return undefined;
+  const exit = typeof data.exitCode === 'number' && data.exitCode !== 0 ? ` (exit ${data.exitCode})` : '';
+  const output = typeof data.output === 'string' && data.output !== '' ? `\n${data.output}` : '';
+  return `$ ${data.command}${exit}${output}`;
+}

@@ -1,0 +1,77 @@
+/** Where the prompts of `run` come from: texts, files, stdin. */
+import { readFile, stat } from 'node:fs/promises';
+import { extname, isAbsolute, resolve } from 'node:path';
+import type { CliIo } from '../io.js';
+import { UsageError } from '../usage-error.js';
+
+/** Endings that mean a file, so that a mistyped name is an error and not a prompt of one word. */
+const fileEndings: ReadonlySet<string> = new Set(['.md', '.markdown', '.txt', '.prompt']);
+
+/**
+ * Reads the prompts in order.
+ * @param given each a file if one exists there, `-` for stdin, otherwise the text itself
+ * @param texts always texts; they come after `given`
+ * @throws UsageError where there is none, one is empty, or a file is missing
+ */
+export async function readPrompts(
+  given: readonly string[],
+  texts: readonly string[],
+  io: Pick<CliIo, 'stdin' | 'cwd'>,
+): Promise<string[]> {
+  if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be only one of the prompts.');
+  const prompts: string[] = [];
+  for (const one of given) prompts.push(await readPrompt(one, io));
+  prompts.push(...texts.map((text) => notEmpty(text, 'A prompt of --prompt')));
+  if (prompts.length === 0) {
+    throw new UsageError(
+      'There is no prompt. Give a text, a file or - for stdin: sandflow run "Say hello", sandflow run task.md.',
+    );
+  }
+  return prompts;
+}
+
+async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string> {
+  if (given === '-') return notEmpty(await readAll(io.stdin), 'The prompt from stdin');
+  const path = resolve(io.cwd, given);
+  if (await isFile(path)) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
+  if (looksLikePath(given)) {
+    throw new UsageError(`There is no prompt file ${given}. To send this as the text itself, use --prompt.`);
+  }
+  return notEmpty(given, 'The prompt');
+}
+
+/** Reads a text option that may name a file as `@file`. */
+export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string> {
+  if (!value.startsWith('@')) return notEmpty(value, option);
+  const name = value.slice(1);
+  try {
+    return notEmpty(await readFile(resolve(cwd, name), 'utf8'), `The file ${name} of ${option}`);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${option}: the file ${name} cannot be read.`, { cause });
+  }
+}
+
+function looksLikePath(given: string): boolean {
+  if (/\s/.test(given)) return false;
+  return isAbsolute(given) || given.startsWith('./') || given.startsWith('../') || fileEndings.has(extname(given));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function notEmpty(text: string, what: string): string {
+  if (text.trim() === '') throw new UsageError(`${what} is empty.`);
+  return text;
+}

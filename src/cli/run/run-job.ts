@@ -1,0 +1,130 @@
+/** What `sandflow run` does: checks everything, starts or finds the job, watches it, brings its result home. */
+import { jobIdProblem } from '../../contract/addresses.js';
+import { parseJobInput } from '../../temporal/job-input.js';
+import { describeJob, inputDigest, type JobAddress, startJob } from '../../temporal/jobs.js';
+import type { CommandContext } from '../command.js';
+import { checkService } from '../connect/check-service.js';
+import { openPlatform, type Platform } from '../connect/platform.js';
+import { parseDurationMs } from '../duration.js';
+import { exitCodes } from '../exit-codes.js';
+import { finish } from '../output/finish.js';
+import { emptyReport } from '../output/job-report.js';
+import { printJson } from '../output/json.js';
+import { createReporter, type Reporter } from '../output/reporter.js';
+import { UsageError } from '../usage-error.js';
+import { parseGetPairs, parsePutPair } from './file-pairs.js';
+import { generateJobId } from './job-id.js';
+import { findPutFiles, readPutFiles } from './put-files.js';
+import { readPrompts, readTextOrFile } from './read-prompts.js';
+import { jobInputOf, type RunOptions } from './run-options.js';
+import { saveFiles } from './save-files.js';
+import { watchJob } from './watch-job.js';
+
+/** @returns the exit code */
+export async function runJob(given: string[], options: RunOptions, context: CommandContext): Promise<number> {
+  const { io } = context;
+  const config = await io.readConfig();
+  const jobId = options.id ?? generateJobId();
+  context.jobId = jobId;
+  const problem = jobIdProblem(config.deployment, jobId);
+  if (problem) throw new UsageError(`--id: ${problem}.`);
+  if (options.again && options.id === undefined)
+    throw new UsageError('--again needs --id: without it every job is new.');
+  const watchDeadlineMs =
+    options.watchDeadline === undefined ? undefined : parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const gets = parseGetPairs(options.get);
+  const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
+  const parts = {
+    deployment: config.deployment,
+    jobId,
+    prompts: await readPrompts(given, options.prompt, io),
+    setupScript: options.setup === undefined ? undefined : await readTextOrFile(options.setup, '--setup', io.cwd),
+    collect: gets.map(({ remote }) => remote),
+  };
+  parseJobInput(jobInputOf(options, { ...parts, put: [] }));
+
+  const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
+  if (config.sandboxService) await checkService(config);
+  const platform = await openPlatform(config, { reporter, interrupted: io.interrupted, needsWorker: true });
+  try {
+    const put = await readPutFiles(localFiles, platform.keepInput);
+    const input = parseJobInput(jobInputOf(options, { ...parts, put }));
+    const { started } = await startJob(platform.temporal, input, {
+      taskQueue: config.taskQueue,
+      again: options.again,
+    });
+    if (started) {
+      reporter.notice(`Job ${jobId} started.`, 'detail');
+    } else {
+      await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
+    }
+    if (options.detach) return leaveIt(jobId, options, context);
+    return await seeThrough(platform, { deployment: config.deployment, jobId }, options, {
+      context,
+      reporter,
+      watchDeadlineMs,
+    });
+  } finally {
+    reporter.close();
+    await platform.close();
+  }
+}
+
+export interface SeeThroughOptions {
+  readonly context: CommandContext;
+  readonly reporter: Reporter;
+  readonly watchDeadlineMs?: number;
+}
+
+/** Watches a job to its end and brings its result home. Also `jobs watch`. */
+export async function seeThrough(
+  platform: Platform,
+  job: JobAddress,
+  options: { readonly get: readonly string[]; readonly json?: boolean; readonly quiet?: boolean },
+  { context, reporter, watchDeadlineMs }: SeeThroughOptions,
+): Promise<number> {
+  const { io } = context;
+  const quiet = options.quiet === true;
+  const end = await watchJob(platform, job, {
+    reporter,
+    interrupted: io.interrupted,
+    deadlineMs: watchDeadlineMs,
+    look: !quiet,
+  });
+  reporter.close();
+  const files =
+    end.kind === 'ended'
+      ? await saveFiles(end.result.files, parseGetPairs(options.get), platform.results.get, io.cwd)
+      : [];
+  return finish(end, io, {
+    jobId: job.jobId,
+    json: options.json === true,
+    quiet,
+    files,
+    readWhole: platform.results.get,
+  });
+}
+
+function leaveIt(jobId: string, options: RunOptions, { io }: CommandContext): number {
+  if (options.json) printJson(io.stdout, emptyReport(jobId, null));
+  else io.stdout.write(`${jobId}\n`);
+  return exitCodes.done;
+}
+
+async function sayWhatIsThere(
+  { temporal, config }: Platform,
+  jobId: string,
+  digest: string,
+  reporter: Reporter,
+): Promise<void> {
+  const { status, memo } = await describeJob(temporal, { deployment: config.deployment, jobId });
+  reporter.notice(
+    status.name === 'RUNNING'
+      ? `Job ${jobId} runs already; watching it.`
+      : `Job ${jobId} has ended; nothing is started. This is its result. To run it anew: --again.`,
+    'detail',
+  );
+  if (typeof memo?.inputDigest === 'string' && memo.inputDigest !== digest) {
+    reporter.notice(`Job ${jobId} was started with other prompts or options than these. Use another --id, or --again.`);
+  }
+}

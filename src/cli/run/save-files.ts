@@ -1,0 +1,63 @@
+/** Copies what a job collected to where `--get` wants it. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { CollectedFile } from '../../../workflows/job.js';
+import type { ReportedFile } from '../output/job-report.js';
+import type { GetPair } from './file-pairs.js';
+
+/**
+ * Writes each file beside its place first and then renames it, so that nobody sees half a file.
+ * @param read reads a content of the result store
+ * @returns the files of the job, each with its local path or the reason why it has none
+ */
+export async function saveFiles(
+  collected: readonly CollectedFile[],
+  pairs: readonly GetPair[],
+  read: (ref: string) => Promise<Buffer>,
+  cwd: string,
+): Promise<ReportedFile[]> {
+  const reported: ReportedFile[] = [];
+  for (const file of collected) {
+    const pair = pairs.find(({ remote }) => remote === file.path);
+    if (!pair || file.error !== null || file.ref === null) {
+      reported.push({ ...file, localPath: null });
+      continue;
+    }
+    try {
+      const content = await read(file.ref);
+      const digest = createHash('sha256').update(content).digest('hex');
+      if (file.sha256 !== null && digest !== file.sha256) throw new Error('its content is not what was collected');
+      reported.push({ ...file, localPath: await save(resolve(cwd, pair.local), basename(file.path), content) });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      reported.push({
+        ...file,
+        localPath: null,
+        error: `It was collected and cannot be written to ${pair.local}: ${reason}`,
+      });
+    }
+  }
+  return reported;
+}
+
+async function save(place: string, name: string, content: Buffer): Promise<string> {
+  const path = (await isFolder(place)) ? join(place, name) : place;
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  try {
+    await writeFile(temporary, content, { flag: 'wx' });
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  return path;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+/** What `sandflow jobs show` does. */
+import { describeJob, jobProgress } from '../../temporal/jobs.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { finish } from '../output/finish.js';
+import { emptyReport } from '../output/job-report.js';
+import { printJson } from '../output/json.js';
+import { blockedText, phaseText } from '../output/phase-text.js';
+import { watchJob } from './watch-job.js';
+
+/** @returns the exit code: of the outcome where the job has ended, otherwise 0 */
+export function showJob(jobId: string, options: { readonly json?: boolean }, context: CommandContext): Promise<number> {
+  const { io } = context;
+  return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
+    const job = { deployment: platform.config.deployment, jobId };
+    const { status } = await describeJob(platform.temporal, job);
+    if (status.name !== 'RUNNING') {
+      const end = await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
+      const files = end.kind === 'ended' ? end.result.files.map((file) => ({ ...file, localPath: null })) : [];
+      return finish(end, io, {
+        jobId,
+        json: options.json === true,
+        quiet: false,
+        files,
+        readWhole: platform.results.get,
+      });
+    }
+    const progress = await jobProgress(platform.temporal, job);
+    const { sandboxId, prompts, wakes, apiCalls } = progress;
+    if (options.json) {
+      printJson(io.stdout, { ...emptyReport(jobId, null), sandboxId, prompts, wakes, apiCalls, progress });
+      return exitCodes.done;
+    }
+    io.stdout.write(`${phaseText(progress)}, since ${progress.since}; deadline ${progress.deadlineAt}\n`);
+    for (const [index, prompt] of prompts.entries()) io.stdout.write(`  prompt ${index + 1}: ${prompt.status}\n`);
+    if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
+    return exitCodes.done;
+  });
+}

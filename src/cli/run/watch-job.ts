@@ -1,0 +1,125 @@
+/** Watches a job until it ends, the watcher leaves, or its patience is over. The job itself is never touched. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import type { JobError, JobProgress, JobResult } from '../../../workflows/job.js';
+import type { SandboxClient } from '../../client/index.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs.js';
+import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs-errors.js';
+import type { Reporter } from '../output/reporter.js';
+import { createAgentOutput } from './agent-output.js';
+
+const fastLookMs = 1_000;
+const slowLookMs = 5_000;
+/** After this long without a change of phase the look comes less often. */
+const slowAfterMs = 60_000;
+
+/** What a watch needs of the platform. */
+export interface WatchedPlatform {
+  /** The current connection; another one after `reconnect`. */
+  readonly temporal: Client;
+  readonly service: SandboxClient | undefined;
+  /** Brings back what is gone. @throws where that cannot be done */
+  reconnect(reporter: Reporter): Promise<void>;
+}
+
+export type WatchEnd =
+  | { readonly kind: 'ended'; readonly result: JobResult }
+  /** It ended without a result: terminated, or a defect. */
+  | { readonly kind: 'broken'; readonly error: JobError }
+  | { readonly kind: 'detached' }
+  | { readonly kind: 'deadline' };
+
+export interface WatchOptions {
+  readonly reporter: Reporter;
+  readonly interrupted: AbortSignal;
+  /** The watch's own deadline, in ms from now; none by default. */
+  readonly deadlineMs?: number;
+  /** Look at the progress and the agent's output; false when quiet. */
+  readonly look: boolean;
+}
+
+/** @throws what `reconnect` throws where Temporal stays away, and `job_not_found` */
+export async function watchJob(platform: WatchedPlatform, job: JobAddress, options: WatchOptions): Promise<WatchEnd> {
+  const deadline = options.deadlineMs === undefined ? undefined : AbortSignal.timeout(options.deadlineMs);
+  const over = AbortSignal.any([options.interrupted, ...(deadline ? [deadline] : [])]);
+  const closed = new AbortController();
+  const looking = options.look
+    ? look(platform, job, options.reporter, AbortSignal.any([over, closed.signal]))
+    : Promise.resolve();
+  try {
+    return await awaitEnd(platform, job, options, over);
+  } finally {
+    closed.abort();
+    await looking;
+  }
+}
+
+async function awaitEnd(
+  platform: WatchedPlatform,
+  job: JobAddress,
+  options: WatchOptions,
+  over: AbortSignal,
+): Promise<WatchEnd> {
+  for (;;) {
+    try {
+      const result = await platform.temporal.withAbortSignal(over, () => jobHandle(platform.temporal, job).result());
+      return { kind: 'ended', result };
+    } catch (error) {
+      if (options.interrupted.aborted) return { kind: 'detached' };
+      if (over.aborted) return { kind: 'deadline' };
+      if (error instanceof WorkflowFailedError) return { kind: 'broken', error: brokenJob(error) };
+      if (error instanceof WorkflowNotFoundError) throw await explainJobError(error, platform.temporal, job);
+      if (!isTemporalUnreachable(error)) throw error;
+      await platform.reconnect(options.reporter);
+    }
+  }
+}
+
+/** Looks until the signal; a look that fails is left out, since the wait for the end notices what is gone. */
+async function look(
+  platform: WatchedPlatform,
+  job: JobAddress,
+  reporter: Reporter,
+  signal: AbortSignal,
+): Promise<void> {
+  const agent = platform.service && createAgentOutput(platform.service, (text) => reporter.agent(text));
+  let seen = '';
+  let changedAt = Date.now();
+  let warned = false;
+  while (!signal.aborted) {
+    try {
+      const client = platform.temporal;
+      const progress: JobProgress = await client.withAbortSignal(signal, () => jobProgress(client, job));
+      warned = false;
+      const key = `${progress.phase} ${progress.since}`;
+      if (key !== seen) changedAt = Date.now();
+      seen = key;
+      reporter.progress(progress);
+      await agent?.readOn(progress, signal);
+    } catch (error) {
+      if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
+        warned = true;
+        reporter.notice(error.message);
+      }
+    }
+    const pauseMs = Date.now() - changedAt > slowAfterMs ? slowLookMs : fastLookMs;
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function brokenJob(error: WorkflowFailedError): JobError {
+  const { cause } = error;
+  const base = { status: null, requestId: null, details: null };
+  if (cause instanceof TerminatedFailure) {
+    return { ...base, code: 'terminated', message: 'The job was terminated from outside and has no result.' };
+  }
+  if (cause instanceof CancelledFailure) {
+    return { ...base, code: 'cancelled', message: 'The job was cancelled before it could say how it ended.' };
+  }
+  if (cause instanceof TimeoutFailure) {
+    return { ...base, code: 'timed_out', message: 'Temporal ended the job at a timeout; it has no result.' };
+  }
+  return { ...base, code: 'job_failed', message: `The job failed with a defect: ${cause?.message ?? error.message}` };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { formatDuration, parseDurationMs } from '../../../src/cli/duration.js';
+import { UsageError } from '../../../src/cli/usage-error.js';
+
+describe('durations', () => {
+  it.each([
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['2h', 7_200_000],
+    ['1h30m', 5_400_000],
+    ['500ms', 500],
+    ['1.5h', 5_400_000],
+    ['7d', 604_800_000],
+  ])('reads %s', (text, ms) => {
+    expect(parseDurationMs(text, '--ttl')).toBe(ms);
+  });
+
+  it.each(['', '30', 'm', '30 m', '-5m', '5x', '0s', '1e3s', '30m!', '99999999999999999d'])(
+    'refuses "%s" and names the option',
+    (text) => {
+      expect(() => parseDurationMs(text, '--ttl')).toThrow(UsageError);
+      expect(() => parseDurationMs(text, '--ttl')).toThrow(/^--ttl: .*Write it like 90s/);
+    },
+  );
+
+  it.each([
+    [350, '350 ms'],
+    [2_130, '2.1 s'],
+    [59_400, '59 s'],
+    [60_000, '1 m'],
+    [185_000, '3 m 5 s'],
+    [7_800_000, '2 h 10 m'],
+  ])('writes %i ms as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,36 @@
+import { runCli } from '../../../src/cli/run-cli.js';
+import type { Config } from '../../../src/config.js';
+import { readConfig } from '../../../src/config.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+export interface CliOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface InProcessOptions {
+  readonly stdin?: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** In place of reading `env`; a test that hands in one that throws proves that nothing was configured or started. */
+  readonly readConfig?: () => Promise<Config>;
+}
+
+/** Runs the command line in this process, as a pipe would see it. */
+export async function cli(args: readonly string[], options: InProcessOptions = {}): Promise<CliOutcome> {
+  const home = await temporaryDirectory();
+  let stdout = '';
+  let stderr = '';
+  const exitCode = await runCli(args, {
+    stdin: (async function* () {
+      yield options.stdin ?? '';
+    })(),
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    cwd: options.cwd ?? home,
+    readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
+    interrupted: new AbortController().signal,
+  });
+  return { exitCode, stdout, stderr };
+}
