@@ -20,6 +20,8 @@ import { findPromptEvidence, type PromptEvidence, type PromptEvidenceQuery } fro
 export interface SendPromptInput {
   readonly sandboxId: string;
   readonly body: PromptBody;
+  /** True after a reset, when the prompt may have been sent by a run that this one does not remember. */
+  readonly lookFirst: boolean;
   /** How to recognise the prompt in the history of the sandbox, should the answer be lost. */
   readonly evidence: PromptEvidenceQuery;
 }
@@ -42,6 +44,7 @@ export function sendPromptActivity(client: SandboxClient) {
     const attempt = createAttempt();
     const earlier = activityInfo().heartbeatDetails as Intent | undefined;
     if (attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(client, input, attempt, 'crash');
+    if (input.lookFirst) return adoptOrGiveUp(client, input, attempt, 'reset');
 
     const timeoutMs = remainingMs() - marginMs;
     if (timeoutMs <= 0) {
@@ -49,8 +52,9 @@ export function sendPromptActivity(client: SandboxClient) {
     }
     await record({ phase: 'sending' });
     try {
-      const answer = await attempt.call((signal) =>
-        client.sendPrompt(input.sandboxId, input.body, { signal, timeoutMs: Math.min(timeoutMs, 30_000) }),
+      // No abort signal: a call that is cut in the middle would leave the outcome unknown for nothing.
+      const answer = await attempt.call(() =>
+        client.sendPrompt(input.sandboxId, input.body, { timeoutMs: Math.min(timeoutMs, 30_000) }),
       );
       return {
         value: { promptId: answer.promptId ?? null, conversationId: answer.conversationId },
@@ -79,6 +83,7 @@ function remainingMs(): number {
 
 const whatHappened = {
   crash: 'An earlier attempt ended while it was sending the prompt',
+  reset: 'This run was reset, and an earlier one may have sent the prompt',
   lost_answer: 'The answer to the prompt was lost',
 } as const;
 

@@ -64,11 +64,6 @@ export function splitSecrets(text: string): string[] {
   return text.split(/[\s,]+/).filter((secret) => secret !== '');
 }
 
-/** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
-export function followTaskQueue(taskQueue: string): string {
-  return `${taskQueue}-follow`;
-}
-
 function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
   if (!env.SANDBOX_API_URL) return undefined;
   let url: URL;

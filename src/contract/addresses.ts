@@ -110,3 +110,8 @@ export function sandboxStopId(sandboxId: string): string {
 export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
+
+/** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
+export function followTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-follow`;
+}

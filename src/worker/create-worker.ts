@@ -1,0 +1,81 @@
+import { fileURLToPath } from 'node:url';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { type ActivityDependencies, createActivities, createFollowActivities } from '../../activities/index.js';
+import { followTaskQueue } from '../contract/addresses.js';
+import { workflowBundlePath } from './workflow-bundle.js';
+
+export interface SandflowWorkerOptions extends ActivityDependencies {
+  readonly connection: NativeConnection;
+  /** Default `default`. */
+  readonly namespace?: string;
+  /** How many follows run at once. A follow mostly waits. Default 5 000. */
+  readonly maxFollows?: number;
+  /** How many other activities run at once. Default 100. */
+  readonly maxActivities?: number;
+  /** Workflows kept in memory between their tasks. Default 800. */
+  readonly maxCachedWorkflows?: number;
+  /** How long running activities may finish after a shutdown began. Default 10 seconds. */
+  readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
+  /** The bundled workflows; default: those of the build, or bundled now. */
+  readonly workflowBundle?: WorkerOptions['workflowBundle'];
+}
+
+export interface SandflowWorker {
+  /** Resolves when the worker has drained after `shutdown`; rejects when it fails. */
+  run(): Promise<void>;
+  /** Takes no new work and lets running activities finish. Safe to repeat. */
+  shutdown(): void;
+}
+
+/**
+ * Puts together a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
+ * since a follow lasts for hours and must not starve stops.
+ */
+export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
+  const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
+  const shared = { connection, namespace, maxHeartbeatThrottleInterval: '1 second' } satisfies Partial<WorkerOptions>;
+  const main = await Worker.create({
+    ...shared,
+    ...workflowSource(options),
+    taskQueue,
+    activities: createActivities(options),
+    maxConcurrentActivityTaskExecutions: options.maxActivities ?? 100,
+    maxCachedWorkflows: options.maxCachedWorkflows ?? 800,
+    // After a crash of another worker its workflows wait this long for it.
+    stickyQueueScheduleToStartTimeout: '2 seconds',
+    shutdownGraceTime,
+  });
+  const follows = await Worker.create({
+    ...shared,
+    taskQueue: followTaskQueue(taskQueue),
+    activities: createFollowActivities(options),
+    maxConcurrentActivityTaskExecutions: options.maxFollows ?? 5_000,
+    // A follow never finishes within a grace: it goes on from another worker.
+    shutdownGraceTime: 0,
+  });
+  const workers = [main, follows];
+  return {
+    async run() {
+      try {
+        await Promise.all(workers.map((worker) => worker.run()));
+      } catch (error) {
+        for (const worker of workers) stop(worker);
+        throw error;
+      }
+    },
+    shutdown() {
+      for (const worker of workers) stop(worker);
+    },
+  };
+}
+
+function stop(worker: Worker): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> {
+  if (options.workflowBundle) return { workflowBundle: options.workflowBundle };
+  const codePath = workflowBundlePath();
+  if (codePath !== undefined) return { workflowBundle: { codePath } };
+  return { workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
+}

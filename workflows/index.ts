@@ -1,0 +1,5 @@
+/** The workflows that a worker registers. */
+export { createThenPrompt } from './create-then-prompt.js';
+export * from './job.js';
+export * from './messages.js';
+export { sandboxWatch } from './sandbox-watch.js';

@@ -1,0 +1,51 @@
+/** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { FollowActivities, SandflowActivities } from '../activities/index.js';
+
+/**
+ * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
+ * up after 30 s; the service may be away for longer than any count of attempts.
+ */
+export const reads = proxyLocalActivities<SandflowActivities>({
+  startToCloseTimeout: '45 seconds',
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '30 seconds' },
+  localRetryThreshold: '10 seconds',
+});
+
+const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
+
+/**
+ * Effects. A call lasts 30 s at most; beats tell a dead worker from a slow service. They are never cut in the middle:
+ * a cancel waits until it is known what the call did, at most for `scheduleToCloseTimeout`, set where they are called.
+ */
+export const effects = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '60 seconds',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry,
+});
+
+/** Moves up to 32 MiB, twice: to or from the sandbox and the result store. */
+export const files = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: '15 seconds',
+  retry,
+});
+
+/** Telling a person is not worth more than an hour of trying, and never the job. */
+export const notifications = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '1 hour',
+  retry,
+});
+
+/** Follows last as long as the work, on a task queue of their own, where they cannot starve stops. */
+export function followProxies(taskQueue: string) {
+  return proxyActivities<FollowActivities>({
+    taskQueue,
+    startToCloseTimeout: '30 days',
+    heartbeatTimeout: '60 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  });
+}

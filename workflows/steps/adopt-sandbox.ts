@@ -1,0 +1,70 @@
+/** Takes a sandbox that somebody else made: resumes it when it is archived, waits until it is usable. */
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { isUsable } from '../../src/contract/states.js';
+import type { SandboxSource } from '../job.js';
+import { effects } from '../proxies.js';
+import { until } from '../until.js';
+import { JobEnded, jobError } from './job-ended.js';
+import type { JobRun } from './job-run.js';
+import { patiently } from './patiently.js';
+import { readSandbox, waitUsable } from './wait-usable.js';
+import { watchSandbox } from './watching.js';
+
+type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
+
+/** @throws JobEnded `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
+export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise<void> {
+  const { sandboxId } = source;
+  run.enter('waiting_for_sandbox');
+  const since = run.inbox.mark();
+  // Register, then read, then wait: an event between the two is not lost.
+  await watchSandbox(run, sandboxId);
+  let sandbox = await readOrEnd(run, sandboxId);
+  run.previousStopId = sandbox.stop?.id ?? null;
+  if (isUsable(sandbox.state)) return;
+  if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
+  if (sandbox.state === 'archived') return resume(run, source);
+  if ((await waitUsable(run, sandboxId, { since })) === 'no_machine') throw gone(sandboxId);
+}
+
+async function resume(run: JobRun, source: ExistingSource): Promise<void> {
+  const { sandboxId, type } = source;
+  run.enter('resuming');
+  const since = run.inbox.mark();
+  const previousStopId = run.sandbox?.stop?.id ?? null;
+  run.previousStopId = previousStopId;
+  const body = { type, ttlSeconds: run.input.ttlSeconds };
+  const resumed = await patiently(run, 'resume', () =>
+    effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [{ sandboxId, body, previousStopId }]),
+  );
+  run.sandbox = resumed;
+  if (isUsable(resumed.state)) return;
+  if ((await waitUsable(run, sandboxId, { since })) === 'no_machine') throw gone(sandboxId);
+}
+
+async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView> {
+  const archived = await until<SandboxView>({
+    inbox: run.inbox,
+    timing: run.timing,
+    onWake: run.onWake,
+    sandboxId,
+    waitedFor: 'archived',
+    wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
+    since: run.inbox.mark(),
+    read: async () => {
+      const sandbox = await readOrEnd(run, sandboxId);
+      return sandbox.state === 'archiving' ? undefined : sandbox;
+    },
+  });
+  return archived ?? readOrEnd(run, sandboxId);
+}
+
+async function readOrEnd(run: JobRun, sandboxId: string): Promise<SandboxView> {
+  const sandbox = await readSandbox(run, sandboxId);
+  if (sandbox === null || sandbox.state === 'cancelled') throw gone(sandboxId);
+  return sandbox;
+}
+
+function gone(sandboxId: string): JobEnded {
+  return new JobEnded('rejected', jobError('sandbox_not_found', `There is no sandbox ${sandboxId}`));
+}

@@ -1,0 +1,96 @@
+/** Makes the job's own sandbox: one per generation, with the job's address as its name. */
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { isUsable } from '../../src/contract/states.js';
+import type { SandboxSource } from '../job.js';
+import { effects, reads } from '../proxies.js';
+import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
+import type { JobRun } from './job-run.js';
+import { patiently } from './patiently.js';
+import { settleUnknown } from './unknown-outcome.js';
+import { readSandbox, waitUsable } from './wait-usable.js';
+import { watchSandbox } from './watching.js';
+
+type CreateSource = Extract<SandboxSource, { kind: 'create' }>;
+const step = 'main';
+
+/**
+ * Creates a sandbox and waits until it is usable. One that became `cancelled` is tried again as the next generation.
+ * @throws JobEnded `sandbox_cancelled` when no generation got a machine
+ */
+export async function createSandbox(run: JobRun, source: CreateSource): Promise<void> {
+  for (let generation = 1; generation <= run.input.maxGenerations; generation += 1) {
+    run.enter('creating');
+    const since = run.inbox.mark();
+    const created = await createGeneration(run, source, generation);
+    if (created === 'resend') continue;
+    run.sandbox = created;
+    await keepAddress(run, created, nameOf(run, generation));
+    if (isUsable(created.state)) return;
+    if (created.state !== 'cancelled' && (await waitUsable(run, created.id, { since })) === 'usable') return;
+    // There is nothing to stop or delete.
+    run.sandbox = null;
+  }
+  const tries = run.input.maxGenerations;
+  throw new JobEnded(
+    'sandbox_cancelled',
+    jobError('sandbox_cancelled', `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`),
+  );
+}
+
+function nameOf(run: JobRun, generation: number): string {
+  const { deployment, jobId } = run.input;
+  const execution = executionOf(workflowInfo().firstExecutionRunId);
+  return ownedSandboxName({ deployment, jobId, execution, step, generation });
+}
+
+async function createGeneration(
+  run: JobRun,
+  source: CreateSource,
+  generation: number,
+): Promise<SandboxView | 'resend'> {
+  const { firstExecutionRunId } = workflowInfo();
+  const name = nameOf(run, generation);
+  const call = {
+    body: { ...source.body, name, ttlSeconds: run.input.ttlSeconds },
+    idempotencyKey: `${firstExecutionRunId}-${step}-${generation}`,
+    firstSentAtMs: wasReset() ? workflowInfo().startTime.getTime() : Date.now(),
+    lookFirst: wasReset(),
+  };
+  const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;
+  const summary = `create ${name}`;
+  try {
+    return await patiently(run, 'create', () =>
+      // A create that was sent goes on through a cancel until it is known what it made.
+      CancellationScope.nonCancellable(() =>
+        effects.createSandbox.executeWithOptions({ scheduleToCloseTimeout, summary }, [call]),
+      ),
+    );
+  } catch (error) {
+    const failure = serviceFailureOf(error);
+    if (failure?.code !== outcomeUnknownCode) throw error;
+    const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
+    if ('evidence' in settled || settled.action === 'abandon') throw error;
+    if (settled.action === 'resend') return 'resend';
+    const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
+    if (adopted) return adopted;
+    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
+  }
+}
+
+/** A reset gives a run a new id and no memory of what the old one sent after the point of the reset. */
+export function wasReset(): boolean {
+  const { runId, firstExecutionRunId, continuedFromExecutionRunId } = workflowInfo();
+  return runId !== firstExecutionRunId && continuedFromExecutionRunId === undefined;
+}
+
+/** Webhooks find the job by the sandbox's name. A service that did not take it is asked again, then worked around. */
+async function keepAddress(run: JobRun, created: SandboxView, name: string): Promise<void> {
+  if (created.name === name) return;
+  const renamed = await patiently(run, 'rename', () => effects.updateSandbox(created.id, { name }));
+  const read = renamed && (await patiently(run, 'read', () => reads.getSandbox(created.id)));
+  if (read?.name === name) run.sandbox = read;
+  else await watchSandbox(run, created.id);
+}

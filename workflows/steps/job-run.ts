@@ -1,0 +1,147 @@
+/** The state of one job: what it knows, what it shows, what it will report. */
+import { setCurrentDetails } from '@temporalio/workflow';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { EventInbox } from '../event-inbox.js';
+import type {
+  CollectedFile,
+  DeletionResult,
+  JobError,
+  JobInput,
+  JobOutcome,
+  JobPhase,
+  JobProgress,
+  JobTiming,
+  PromptResult,
+  PromptStep,
+  StopResult,
+  Wake,
+} from '../job.js';
+import type { Resolution } from '../messages.js';
+import { defaultTiming } from '../timing.js';
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+export interface JobPrompt extends Mutable<PromptResult> {
+  readonly step: PromptStep;
+}
+
+export class JobRun {
+  readonly inbox = new EventInbox();
+  readonly timing: JobTiming;
+  readonly startedAtMs = Date.now();
+  readonly deadlineAtMs: number;
+  readonly prompts: JobPrompt[] = [];
+  readonly wakes: Wake[] = [];
+  files: CollectedFile[] = [];
+  /** The sandbox as it was last seen. */
+  sandbox: SandboxView | null = null;
+  /** The last stop of the sandbox that is not this job's own. */
+  previousStopId: string | null = null;
+  /** True when events come by the watch, because the sandbox's name is not this job's. */
+  watched = false;
+  setup: { status: string; error: string | null } | null = null;
+  stop: StopResult | null = null;
+  deletion: DeletionResult | null = null;
+  apiCalls = 0;
+  outcome: JobOutcome | null = null;
+  blocked: JobProgress['blocked'] = null;
+  /** What a person decided about a call of unknown outcome, until it is used. */
+  resolution: Resolution | null = null;
+  private phase: JobPhase = 'creating';
+  private since = this.startedAtMs;
+
+  constructor(readonly input: JobInput) {
+    this.timing = { ...defaultTiming, ...input.timing };
+    this.deadlineAtMs = this.startedAtMs + input.deadlineMs;
+    for (const step of input.prompts) this.addPrompt(step);
+  }
+
+  enter(phase: JobPhase): void {
+    if (this.phase === phase && this.outcome === null) return;
+    this.phase = phase;
+    this.since = Date.now();
+    this.showDetails();
+  }
+
+  /** True while a prompt that is added now will still be sent. */
+  takesPrompts(): boolean {
+    return !['collecting_files', 'interrupting', 'stopping', 'waiting_for_archive', 'deleting', 'ended'].includes(
+      this.phase,
+    );
+  }
+
+  addPrompt(step: PromptStep): number {
+    this.prompts.push({
+      step,
+      prompt: step.prompt,
+      promptId: null,
+      conversationId: null,
+      status: 'not_sent',
+      result: null,
+      resultRef: null,
+      error: null,
+      queuedAt: null,
+      startedAt: null,
+      endedAt: null,
+    });
+    return this.prompts.length - 1;
+  }
+
+  block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
+    this.blocked = { ...blocked, since: new Date().toISOString() };
+    this.showDetails();
+  }
+
+  unblock(): void {
+    if (this.blocked === null) return;
+    this.blocked = null;
+    this.showDetails();
+  }
+
+  readonly onWake = (wake: Wake): void => {
+    this.wakes.push(wake);
+  };
+
+  progress(): JobProgress {
+    return {
+      jobId: this.input.jobId,
+      phase: this.phase,
+      since: new Date(this.since).toISOString(),
+      blocked: this.blocked,
+      sandboxId: this.sandbox?.id ?? null,
+      prompts: this.promptResults(),
+      wakes: this.wakes,
+      apiCalls: this.apiCalls,
+      deadlineAt: new Date(this.deadlineAtMs).toISOString(),
+      outcome: this.outcome,
+    };
+  }
+
+  result(outcome: JobOutcome, error: JobError | null) {
+    return {
+      jobId: this.input.jobId,
+      outcome,
+      sandboxId: this.sandbox?.id ?? null,
+      sandboxName: this.sandbox?.name ?? null,
+      prompts: this.promptResults(),
+      setup: this.setup,
+      stop: this.stop,
+      deletion: this.deletion,
+      files: this.files,
+      wakes: this.wakes,
+      apiCalls: this.apiCalls,
+      durationMs: Date.now() - this.startedAtMs,
+      error,
+    };
+  }
+
+  private promptResults(): PromptResult[] {
+    return this.prompts.map(({ step: _, ...result }) => result);
+  }
+
+  private showDetails(): void {
+    const lines = [`**${this.phase.replaceAll('_', ' ')}** since ${new Date(this.since).toISOString()}`];
+    if (this.sandbox) lines.push(`Sandbox ${this.sandbox.id}`);
+    if (this.blocked) lines.push(`Blocked: ${this.blocked.message}`);
+    setCurrentDetails(lines.join('\n\n'));
+  }
+}

@@ -1,0 +1,18 @@
+/** What a stop kept of the work. Pure. */
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import type { Kept } from '../job.js';
+
+/**
+ * @param sandbox read after the stop had completed
+ * @param stop as it was first answered: its `requestedAt` is null once it has ended
+ * @returns null where the service does not say enough
+ */
+export function keptOf(sandbox: SandboxView, stop: StopView): Kept | null {
+  if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';
+  if (sandbox.snapshotAvailable === null) return null;
+  if (sandbox.lastSnapshotStatus !== null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';
+  const savedAt = sandbox.snapshotVerifiedAt ?? sandbox.snapshotCompletedAt;
+  if (savedAt === null) return null;
+  if (stop.requestedAt === null) return 'saved';
+  return Date.parse(savedAt) >= Date.parse(stop.requestedAt) ? 'saved' : 'stale';
+}

@@ -1,0 +1,55 @@
+/** Makes a call that the service may refuse for a while, and waits visibly until it accepts. */
+import { sleep, workflowInfo } from '@temporalio/workflow';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { notifications } from '../proxies.js';
+import { refusedCallDelayMs } from '../timing.js';
+import { serviceFailureOf } from './job-ended.js';
+import type { JobRun } from './job-run.js';
+
+/** Somebody can do something about these, so they are shown and told. */
+const needsSomebody = new Set(['blocked', 'throttled_for_long']);
+
+/**
+ * @param call an activity; ambiguous failures are repeated by its own retry policy, refusals are repeated here
+ * @throws what the activity threw, where waiting does not help
+ */
+export async function patiently<T>(run: JobRun, step: string, call: () => Promise<Counted<T>>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { value, calls } = await call();
+      run.apiCalls += calls;
+      if (tries > 0) run.unblock();
+      return value;
+    } catch (error) {
+      const refusal = serviceFailureOf(error);
+      if (!refusal) throw error;
+      run.apiCalls += refusal.calls;
+      const delayMs = refusedCallDelayMs(refusal, tries);
+      if (delayMs === undefined) throw error;
+      if (needsSomebody.has(refusal.meaning) && run.blocked === null) {
+        run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
+        void tell(run, 'blocked', null, refusal.message);
+      }
+      await sleep(delayMs * (1 + Math.random() / 4), { summary: `${step}: ${refusal.code}, tried again after this` });
+    }
+  }
+}
+
+/** Notifies whom the job names. A notification that fails never ends the job. */
+export async function tell(
+  run: JobRun,
+  event: 'ended' | 'blocked',
+  outcome: string | null,
+  message: string | null,
+): Promise<void> {
+  const { notify, jobId } = run.input;
+  if (!notify) return;
+  const { workflowId } = workflowInfo();
+  const at = new Date().toISOString();
+  const sandboxId = run.sandbox?.id ?? null;
+  try {
+    await notifications.notify(notify, { event, jobId, workflowId, sandboxId, outcome, message, at });
+  } catch {
+    // The retry policy has had its hour, or the job ends: the result tells the rest.
+  }
+}

@@ -1,0 +1,38 @@
+/** Waits until somebody, evidence or a policy says what became of a call that nobody can know about. */
+import { condition } from '@temporalio/workflow';
+import type { Resolution } from '../messages.js';
+import { safetyPollMs } from '../timing.js';
+import type { JobRun } from './job-run.js';
+import { tell } from './patiently.js';
+
+/** With a policy that decides at once, evidence still has so many reads to turn up: a proxy can deliver late. */
+const readsBeforePolicy = 4;
+
+/**
+ * @param lookForEvidence a read that may still find what became of the call
+ * @returns the evidence, or what was decided
+ */
+export async function settleUnknown<T>(
+  run: JobRun,
+  step: 'create' | 'prompt',
+  message: string,
+  lookForEvidence: () => Promise<T | undefined>,
+): Promise<{ readonly evidence: T } | Resolution> {
+  const policy = run.input.onUnknownOutcome;
+  run.resolution = null;
+  run.block({ reason: 'outcome_unknown', step, message });
+  if (policy === 'wait') void tell(run, 'blocked', null, message);
+  try {
+    for (let polls = 0; ; polls += 1) {
+      const summary = `${step}: waiting for evidence or for "jobs resolve"`;
+      await condition(() => run.resolution !== null, safetyPollMs(run.timing, polls), { summary });
+      if (run.resolution) return run.resolution;
+      const evidence = await lookForEvidence();
+      if (evidence !== undefined) return { evidence };
+      if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
+    }
+  } finally {
+    run.resolution = null;
+    run.unblock();
+  }
+}
