@@ -1,0 +1,61 @@
+/** What the service has done, for tests to read: nothing here is part of the specification. */
+import type { CallCount, CallRecord, CallStore } from './store/call-store.js';
+import type { DeliveryAttempt } from './store/delivery-store.js';
+import type { PromptRecord } from './store/prompt-store.js';
+import type { SandboxRecord } from './store/sandbox-record.js';
+import type { StoredStop } from './store/stop-store.js';
+import type { Stores } from './store/stores.js';
+
+export interface BooksFilter {
+  readonly sandboxId?: string;
+  /** Exact name of a sandbox; what has no sandbox is left out. */
+  readonly name?: string;
+}
+
+export interface BooksSummary {
+  readonly calls: readonly CallCount[];
+  /** Calls for each endpoint, whatever became of them. */
+  readonly byEndpoint: Readonly<Record<string, number>>;
+  /** Sandboxes that are not gone. */
+  readonly sandboxes: number;
+  readonly queuedDeliveries: number;
+}
+
+/** Each list is in the order in which things happened, oldest first. */
+export interface Books {
+  calls(filter?: BooksFilter): readonly CallRecord[];
+  /** With those that were deleted. */
+  sandboxes(filter?: BooksFilter): readonly SandboxRecord[];
+  /** Every accepted prompt, with its text. */
+  prompts(filter?: BooksFilter): readonly PromptRecord[];
+  stops(filter?: BooksFilter): readonly StoredStop[];
+  /** Attempts to deliver. */
+  deliveries(filter?: BooksFilter): readonly DeliveryAttempt[];
+  /** Cheap, however much is on the books. */
+  summary(): BooksSummary;
+}
+
+export function createBooks(stores: Stores, calls: CallStore): Books {
+  function select<Entry>(filter: BooksFilter, list: (sandboxId?: string) => Entry[]): Entry[] {
+    if (filter.name === undefined) return list(filter.sandboxId);
+    return stores.sandboxes.all({ id: filter.sandboxId, name: filter.name }).flatMap(({ id }) => list(id));
+  }
+  return {
+    calls: (filter = {}) => select(filter, (id) => calls.list(id)),
+    sandboxes: (filter = {}) => stores.sandboxes.all({ id: filter.sandboxId, name: filter.name }),
+    prompts: (filter = {}) => select(filter, (id) => (id === undefined ? stores.prompts.all() : stores.prompts.of(id))),
+    stops: (filter = {}) => select(filter, (id) => (id === undefined ? stores.stops.all() : stores.stops.of(id))),
+    deliveries: (filter = {}) => select(filter, (id) => stores.deliveries.attempts(id)),
+    summary() {
+      const counts = calls.counts();
+      const byEndpoint: Record<string, number> = {};
+      for (const { endpoint, count } of counts) byEndpoint[endpoint] = (byEndpoint[endpoint] ?? 0) + count;
+      return {
+        calls: counts,
+        byEndpoint,
+        sandboxes: stores.sandboxes.livingCount,
+        queuedDeliveries: stores.deliveries.queuedCount(),
+      };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/** The local Sandbox Service as one thing that listens, resets and closes. */
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { createAgents } from './agent/index.js';
+import { type Books, createBooks } from './books.js';
+import { assemble, type Given } from './domain/assemble.js';
+import { scheduleHousekeeping } from './domain/housekeeping.js';
+import { recoverPrompts } from './domain/recovery.js';
+import { emptyEverything } from './domain/reset.js';
+import { workHandlers } from './domain/work-handlers.js';
+import { allOperations } from './http/operations.js';
+import { createServer } from './http/server.js';
+import { createMachineHost } from './machine/index.js';
+import { defaultProfile, type LocalServiceOptions } from './options.js';
+import { createCallStore } from './store/call-store.js';
+import { openDatabase } from './store/database.js';
+import { defaultTimings } from './timings.js';
+
+export interface LocalService {
+  /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Known once it listens. */
+  readonly url: string;
+  /** Where books and faults are: the same port, under `/_local`. */
+  readonly adminUrl: string;
+  /** What the service has done; the same as `GET /_local/books`. */
+  readonly books: Books;
+  /** Goes on with what an earlier start left open, and takes requests. Repeating it changes nothing. */
+  listen(): Promise<{ readonly url: string }>;
+  /** Deletes every sandbox, webhook, fault and record. It goes on listening. */
+  reset(): Promise<void>;
+  /** Ends every process and connection; what is under way goes on at the next start. Repeating it changes nothing. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_CALL_RECORDS = 100_000;
+
+/**
+ * Makes a local service on a directory; nothing runs and no port is open until `listen`.
+ * @throws SandflowError `directory_in_use` while another service has the directory
+ */
+export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  if (options.apiKey === '') throw new SandflowError('bad_configuration', 'The local service needs an API key.');
+  const { directory, log = () => undefined, commandAgents = {}, scriptedProviders = 'all' } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const database = openDatabase(directory);
+  const host = await createMachineHost({
+    directory: join(directory, 'machines'),
+    isolation: options.isolation ?? 'auto',
+    log: (message) => log(message),
+  });
+  const given: Given = {
+    database,
+    host,
+    timings: { ...defaultTimings, ...options.timings },
+    limits: options.limits ?? {},
+    profile: { ...defaultProfile, ...options.profile },
+    log,
+    agentOf: createAgents({ commandAgents, scriptedProviders }),
+    defaultProvider: options.defaultProvider ?? 'codex',
+  };
+  const assembly = assemble(given);
+  const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
+  const books = createBooks(assembly.context.stores, calls);
+  assembly.load();
+  calls.load();
+  const server = createServer({
+    context: assembly.context,
+    operations: allOperations({ strictWebhookUrls: options.strictWebhookUrls ?? false }),
+    calls,
+    books,
+    apiKey: options.apiKey,
+    faultsEnabled: options.faultsEnabled ?? false,
+  });
+  let origin: string | undefined;
+  let listening: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
+
+  async function listen(): Promise<void> {
+    await host.recover();
+    const address = options.host ?? '127.0.0.1';
+    await server.listen({ host: address, port: options.port ?? 0 });
+    const { port } = server.server.address() as AddressInfo;
+    origin = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+    recoverPrompts(assembly.context);
+    assembly.scheduler.start(workHandlers(assembly.context));
+    scheduleHousekeeping(assembly.context);
+    assembly.deliverer.start();
+  }
+
+  async function close(): Promise<void> {
+    assembly.closing.abort();
+    await server.close();
+    await Promise.all([assembly.deliverer.stop(), host.close()]);
+    await Promise.all([assembly.scheduler.stop(), assembly.context.prompts.idle()]);
+    await assembly.sender.close();
+    calls.flush();
+    database.close();
+  }
+
+  const requireOrigin = (): string => {
+    if (origin === undefined) throw new SandflowError('not_listening', 'Call listen() first.');
+    return origin;
+  };
+
+  return {
+    get url() {
+      return `${requireOrigin()}/v1`;
+    },
+    get adminUrl() {
+      return `${requireOrigin()}/_local`;
+    },
+    books,
+    async listen() {
+      listening ??= listen();
+      await listening;
+      return { url: `${requireOrigin()}/v1` };
+    },
+    async reset() {
+      await emptyEverything(assembly);
+      calls.load();
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

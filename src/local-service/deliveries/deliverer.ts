@@ -1,0 +1,126 @@
+/**
+ * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has a lane of its own, so that a slow
+ * endpoint holds up nobody else, and sends several events at a time.
+ *
+ *     queued ──2xx──► delivered
+ *       │ ▲
+ *       ▼ │ anything else: again after 1, 2, 4 … times the retry delay
+ *       8 attempts ──► exhausted
+ */
+import { type Log, reasonOf } from '../log.js';
+import type { Database } from '../store/database.js';
+import type { QueuedDelivery } from '../store/delivery-store.js';
+import type { Stores } from '../store/stores.js';
+import type { DeliverySender } from './send-attempt.js';
+
+export interface Deliverer {
+  /** Looks at the queue of a webhook now. */
+  wake(webhookId: string): void;
+  start(): void;
+  /** Sends nothing more; attempts in flight are cut off and made again by the next start. */
+  stop(): Promise<void>;
+}
+
+const MAX_ATTEMPTS = 8;
+const AT_ONCE_PER_WEBHOOK = 16;
+const MAX_TIMER_MS = 2_000_000_000;
+
+interface Lane {
+  readonly inFlight: Map<number, Promise<void>>;
+  timer?: NodeJS.Timeout;
+  woken: boolean;
+}
+
+export function createDeliverer(options: {
+  readonly database: Database;
+  readonly stores: Pick<Stores, 'webhooks' | 'deliveries'>;
+  readonly sender: DeliverySender;
+  /** Delay after the first failure; each further one is twice the one before. */
+  readonly retryMs: number;
+  readonly log: Log;
+}): Deliverer {
+  const { database, stores, sender, retryMs, log } = options;
+  const lanes = new Map<string, Lane>();
+  /** What tells attempts of this start from those of the one before; undefined while stopped. */
+  let era: object | undefined;
+
+  function laneOf(webhookId: string): Lane {
+    let lane = lanes.get(webhookId);
+    if (!lane) {
+      lane = { inFlight: new Map(), woken: false };
+      lanes.set(webhookId, lane);
+    }
+    return lane;
+  }
+
+  function wake(webhookId: string): void {
+    const lane = laneOf(webhookId);
+    if (!era || lane.woken) return;
+    lane.woken = true;
+    // Several events of one turn are found by one look.
+    setImmediate(() => {
+      lane.woken = false;
+      pass(webhookId, lane);
+    });
+  }
+
+  function pass(webhookId: string, lane: Lane): void {
+    clearTimeout(lane.timer);
+    if (!era) return;
+    if (!stores.webhooks.get(webhookId)) {
+      if (lane.inFlight.size === 0) lanes.delete(webhookId);
+      return;
+    }
+    if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
+    const now = Date.now();
+    for (const delivery of stores.deliveries.next(webhookId, AT_ONCE_PER_WEBHOOK + lane.inFlight.size + 1)) {
+      if (lane.inFlight.has(delivery.seq)) continue;
+      if (delivery.dueAt > now) {
+        lane.timer = setTimeout(() => wake(webhookId), Math.min(delivery.dueAt - now, MAX_TIMER_MS));
+        return;
+      }
+      if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
+      const attempt = attemptOnce(delivery, era)
+        .catch((cause: unknown) => log('a delivery could not be recorded', { reason: reasonOf(cause) }))
+        .finally(() => {
+          lane.inFlight.delete(delivery.seq);
+          wake(webhookId);
+        });
+      lane.inFlight.set(delivery.seq, attempt);
+    }
+  }
+
+  async function attemptOnce(delivery: QueuedDelivery, begunIn: object): Promise<void> {
+    const webhook = stores.webhooks.get(delivery.webhookId);
+    if (!webhook) return;
+    const sentAt = Date.now();
+    const { status, error } = await sender.send(webhook, delivery);
+    if (begunIn !== era) return;
+    const { seq, eventId, type, webhookId, sandboxId, fault } = delivery;
+    const attempt = delivery.attempts + 1;
+    database.transaction(() => {
+      stores.deliveries.recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault });
+      if (status !== null && status >= 200 && status < 300) stores.deliveries.end(seq, attempt, 'delivered');
+      else if (attempt >= MAX_ATTEMPTS) stores.deliveries.end(seq, attempt, 'exhausted');
+      else stores.deliveries.retry(seq, attempt, Date.now() + retryMs * 2 ** (attempt - 1));
+    });
+  }
+
+  return {
+    wake,
+    start() {
+      era = {};
+      for (const { id } of stores.webhooks.all()) wake(id);
+    },
+    async stop() {
+      era = undefined;
+      sender.abortAll();
+      const attempts = [...lanes.values()].flatMap(({ timer, inFlight }) => {
+        clearTimeout(timer);
+        return [...inFlight.values()];
+      });
+      lanes.clear();
+      await Promise.all(attempts);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** One attempt to deliver one event: a signed POST, no redirects, a deadline. */
+import { Agent, request } from 'undici';
+import { deliveryHeadersFor } from '../../webhook/index.js';
+import { reasonOf } from '../log.js';
+import type { QueuedDelivery } from '../store/delivery-store.js';
+import type { WebhookRecord } from '../store/webhook-store.js';
+import { isLoopbackUrl, lookupPublic } from './url-rules.js';
+
+export interface AttemptResult {
+  /** Null where no answer came. */
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+export interface DeliverySender {
+  send(webhook: WebhookRecord, delivery: QueuedDelivery): Promise<AttemptResult>;
+  /** Cuts off every attempt in flight. */
+  abortAll(): void;
+  close(): Promise<void>;
+}
+
+export function createDeliverySender(options: { readonly timeoutMs: number }): DeliverySender {
+  const { timeoutMs } = options;
+  const loopback = new Agent({ connections: 32, keepAliveTimeout: 4_000 });
+  const elsewhere = new Agent({ connections: 32, keepAliveTimeout: 4_000, connect: { lookup: lookupPublic } });
+  const inFlight = new Set<AbortController>();
+
+  return {
+    async send(webhook, delivery) {
+      const timestamp = Math.floor(Date.now() / 1000);
+      const headers = deliveryHeadersFor({
+        secret: webhook.secret,
+        event: delivery.type,
+        deliveryId: delivery.eventId,
+        timestamp,
+        rawBody: delivery.body,
+        attempt: delivery.attempts + 1,
+      });
+      const abort = new AbortController();
+      let late = false;
+      const deadline = setTimeout(() => {
+        late = true;
+        abort.abort();
+      }, timeoutMs);
+      inFlight.add(abort);
+      try {
+        const { statusCode, body } = await request(webhook.url, {
+          method: 'POST',
+          headers,
+          body: delivery.body,
+          dispatcher: isLoopbackUrl(new URL(webhook.url)) ? loopback : elsewhere,
+          signal: abort.signal,
+        });
+        // What the receiver says beyond the status is of no interest, however long it is.
+        await body.dump({ limit: 16_384, signal: abort.signal }).catch(() => undefined);
+        return { status: statusCode, error: null };
+      } catch (cause) {
+        return { status: null, error: late ? `no answer within ${timeoutMs} ms` : reasonOf(cause) };
+      } finally {
+        clearTimeout(deadline);
+        inFlight.delete(abort);
+      }
+    },
+    abortAll() {
+      for (const abort of inFlight) abort.abort();
+    },
+    async close() {
+      await Promise.all([loopback.destroy(), elsewhere.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** From accepted to usable: create and resume end here. */
+import { isCreating, type SandboxState } from '../../contract/states.js';
+import { reasonOf } from '../log.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
+import type { Context } from './context.js';
+
+/** Schedules the boot of a sandbox that is in `provisioning`; part of the transaction of now. */
+export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
+  context.schedule('boot', id, String(epoch), Date.now() + context.timings.bootMs / 2);
+}
+
+/** The work `boot`: first `provisioned` or `cloning`, then usable. */
+export async function boot(context: Context, { subject, token }: Work): Promise<void> {
+  const { stores, host, locks, timings } = context;
+  const current = (): SandboxRecord | undefined => {
+    const sandbox = stores.sandboxes.get(subject);
+    return sandbox && isCreating(sandbox.state) && String(sandbox.epoch) === token ? sandbox : undefined;
+  };
+  const sandbox = current();
+  if (!sandbox) return;
+  if (sandbox.state === 'provisioning') {
+    const state: SandboxState = sandbox.restoreFrom === null ? 'provisioned' : 'cloning';
+    context.database.transaction(() => {
+      changeSandbox(context, sandbox, { state });
+      context.schedule('boot', subject, token, Date.now() + timings.bootMs / 2);
+    });
+    return;
+  }
+  if (sandbox.fate?.end === 'cancelled') {
+    // Not reported yet: the first read says so, and there is nothing to read afterwards (trap S5).
+    changeSandbox(context, sandbox, {
+      state: 'cancelled',
+      error: 'No machine could be obtained for this sandbox.',
+      archiveAfter: null,
+      gone: 'cancelled',
+    });
+    return;
+  }
+  try {
+    await locks.run(subject, async () => {
+      if (sandbox.restoreFrom !== null) await host.restoreDisk(subject, sandbox.restoreFrom);
+      else await host.createDisk(subject);
+    });
+  } catch (cause) {
+    if (context.closing.aborted) return;
+    const now = current();
+    if (now) changeSandbox(context, now, { state: 'error', error: `The disk could not be made: ${reasonOf(cause)}` });
+    return;
+  }
+  const now = current();
+  if (!now || context.closing.aborted) return;
+  if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
+  else makeUsable(context, now);
+}
+
+function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | null): void {
+  context.database.transaction(() => {
+    changeSandbox(context, sandbox, { state: 'error', error: 'The machine does not answer.', fate: null });
+    if (recoverMs !== null) {
+      context.schedule('recover', sandbox.id, String(sandbox.epoch), Date.now() + recoverMs);
+    }
+  });
+}
+
+/** The work `recover`: a sandbox in `error` becomes usable by itself. */
+export function recoverFromError(context: Context, { subject, token }: Work): void {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (sandbox?.state === 'error' && String(sandbox.epoch) === token) makeUsable(context, sandbox);
+}
+
+function makeUsable(context: Context, sandbox: SandboxRecord): void {
+  const { id, epoch } = sandbox;
+  const copies = sandbox.restoreFrom !== null && !sandbox.hydrated;
+  const lazy = copies && context.timings.hydrationMs > 0;
+  const now = new Date();
+  const archiveAfter = freshArchiveAfter(sandbox.ttlSeconds);
+  context.database.transaction(() => {
+    changeSandbox(context, sandbox, {
+      state: 'ready',
+      error: null,
+      restoreFrom: null,
+      archiveAfter,
+      hydrated: !lazy,
+      hydratedAt: copies && !lazy ? now.toISOString() : sandbox.hydratedAt,
+      hydrationStartedAt: lazy ? now.toISOString() : null,
+    });
+    if (lazy) context.schedule('hydrate', id, String(epoch), now.getTime() + context.timings.hydrationMs);
+    if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
+    if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), now.getTime());
+  });
+}
+
+/** The work `hydrate`: the background copy of a restored sandbox is final. */
+export function hydrate(context: Context, { subject, token }: Work): void {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
+  changeSandbox(context, sandbox, { hydrated: true, hydratedAt: new Date().toISOString(), hydrationStartedAt: null });
+}

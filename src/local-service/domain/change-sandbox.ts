@@ -1,0 +1,39 @@
+/**
+ * Every change of a sandbox goes through here, so that no change of state misses its event (specification, "States and
+ * transitions"):
+ *
+ *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, and tells nobody)
+ *     any -> error            sandbox.error
+ *     any -> archived         sandbox.archived
+ *     hydrated turns true     sandbox.hydrated
+ */
+import { isUsable } from '../../contract/states.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Core } from './context.js';
+import { meterAfter } from './machine-time.js';
+
+/** Writes a change down, with its events, in the transaction of now or one of its own. */
+export function changeSandbox(
+  core: Pick<Core, 'database' | 'stores' | 'publish'>,
+  before: SandboxRecord,
+  change: Partial<Omit<SandboxRecord, 'id' | 'createdAt' | 'meter'>>,
+): SandboxRecord {
+  return core.database.transaction(() => {
+    const now = new Date();
+    const changed = { ...before, ...change, updatedAt: now.toISOString() };
+    const after = { ...changed, meter: meterAfter(before, changed, now) };
+    core.stores.sandboxes.put(after);
+    if (after.state !== before.state) {
+      if (isUsable(after.state) && !isUsable(before.state)) core.publish('sandbox.ready', after, before.state);
+      if (after.state === 'error') core.publish('sandbox.error', after, before.state);
+      if (after.state === 'archived') core.publish('sandbox.archived', after, before.state);
+    }
+    if (after.hydrated && !before.hydrated) core.publish('sandbox.hydrated', after);
+    return after;
+  });
+}
+
+/** When a sandbox with a fresh full TTL stops by itself; null when auto-stop is disabled. */
+export function freshArchiveAfter(ttlSeconds: number | null): string | null {
+  return ttlSeconds === null ? null : new Date(Date.now() + ttlSeconds * 1000).toISOString();
+}

@@ -1,0 +1,54 @@
+/** Deletion for ever: accepted at once, done in the background, cannot be taken back. */
+import { sandboxNotFound } from '../service-error.js';
+import type { DeletionRecord } from '../store/deletion-store.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox } from './change-sandbox.js';
+import type { Context } from './context.js';
+import { newDeletionId } from './ids.js';
+
+/** Accepts a deletion; while one is under way it returns that one. From here on the sandbox is not found. */
+export function deleteSandbox(context: Context, sandboxId: string): DeletionRecord {
+  const { stores } = context;
+  const underWay = stores.deletions.openOf(sandboxId);
+  if (underWay) return underWay;
+  const sandbox = stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  return context.database.transaction(() => {
+    context.prompts.interrupt(sandboxId);
+    const settled = stores.sandboxes.get(sandboxId) ?? sandbox;
+    const deletion: DeletionRecord = {
+      id: newDeletionId(),
+      sandboxId,
+      status: 'pending',
+      requestedAt: new Date().toISOString(),
+      completedAt: null,
+      error: null,
+    };
+    stores.deletions.put(deletion);
+    changeSandbox(context, settled, { gone: 'deleting', archiveAfter: null, epoch: settled.epoch + 1 });
+    stores.work.cancelAll(sandboxId);
+    context.schedule('delete', sandboxId, deletion.id, Date.now() + context.timings.deleteMs);
+    return deletion;
+  });
+}
+
+/** The work `delete`. */
+export async function executeDeletion(context: Context, { subject, token }: Work): Promise<void> {
+  const { stores, host, locks } = context;
+  const deletion = stores.deletions.get(token);
+  if (!deletion || deletion.status === 'completed') return;
+  if (deletion.status === 'pending') stores.deletions.put({ ...deletion, status: 'running' });
+  await locks.run(subject, async () => {
+    await host.deleteDisk(subject);
+    for (const { id } of stores.snapshots.of(subject)) {
+      await host.deleteSnapshot(id);
+      stores.snapshots.remove(id);
+    }
+  });
+  if (context.closing.aborted) return;
+  context.database.transaction(() => {
+    stores.deletions.put({ ...deletion, status: 'completed', completedAt: new Date().toISOString() });
+    const sandbox = stores.sandboxes.find(subject);
+    if (sandbox) stores.sandboxes.put({ ...sandbox, gone: 'deleted' });
+  });
+}

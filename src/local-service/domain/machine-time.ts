@@ -1,0 +1,43 @@
+/** Machine time and its price (specification, field `cost` and "Machine-time multipliers"). */
+import { isUsable } from '../../contract/states.js';
+import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';
+
+export const machineTypes: Readonly<
+  Record<SandboxType, { readonly vcpu: number; readonly memoryGB: number; readonly multiplier: number }>
+> = {
+  small: { vcpu: 2, memoryGB: 4, multiplier: 0.5 },
+  default: { vcpu: 4, memoryGB: 8, multiplier: 1 },
+  large: { vcpu: 8, memoryGB: 16, multiplier: 2 },
+  xlarge: { vcpu: 16, memoryGB: 64, multiplier: 50 / 9 },
+};
+
+/** Assumption: the list price is not shown. */
+const SECONDS_PER_DOLLAR = 36_000;
+
+const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
+const monthStartMs = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+
+function usedMs({ meter }: SandboxRecord, now: Date): number {
+  const before = meter.month === monthOf(now) ? meter.ms : 0;
+  if (meter.runningSince === null) return before;
+  return before + now.getTime() - Math.max(Date.parse(meter.runningSince), monthStartMs(now));
+}
+
+/** The meter after a change: time runs while the sandbox is usable. */
+export function meterAfter(before: SandboxRecord, after: SandboxRecord, now: Date): SandboxRecord['meter'] {
+  const runs = isUsable(after.state) && after.gone === null;
+  if (runs === (before.meter.runningSince !== null)) return before.meter;
+  return { month: monthOf(now), ms: usedMs(before, now), runningSince: runs ? now.toISOString() : null };
+}
+
+/** The meter of a sandbox that has not run. */
+export function newMeter(now: Date): SandboxRecord['meter'] {
+  return { month: monthOf(now), ms: 0, runningSince: null };
+}
+
+/** The cost of this month so far. */
+export function costOf(record: SandboxRecord): { since: string; seconds: number; dollars: number } {
+  const now = new Date();
+  const seconds = Math.round((usedMs(record, now) / 1000) * machineTypes[record.type].multiplier);
+  return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / SECONDS_PER_DOLLAR };
+}

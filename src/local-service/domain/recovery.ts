@@ -1,0 +1,26 @@
+/** What a start does about what the process before it left open, whether it ended or was killed. */
+import type { Context } from './context.js';
+import { end, settle } from './prompt-runner.js';
+
+/**
+ * Ends prompts that were running, since their agents are gone and running them again could do their work twice, and
+ * starts those that had not begun. Everything else goes on by itself: it is in the work and delivery queues.
+ */
+export function recoverPrompts(context: Context): void {
+  const { stores } = context;
+  const touched = new Set<string>();
+  context.database.transaction(() => {
+    for (const prompt of stores.prompts.allOpen()) {
+      touched.add(prompt.sandboxId);
+      if (prompt.status !== 'running') continue;
+      end(context, prompt, {
+        status: 'failed',
+        endedAt: new Date().toISOString(),
+        result: null,
+        error: 'The service was restarted while this prompt was running. How far it came is not known.',
+      });
+    }
+    for (const sandbox of stores.sandboxes.living()) if (sandbox.state === 'running') settle(context, sandbox.id);
+  });
+  for (const sandboxId of touched) context.prompts.wake(sandboxId);
+}

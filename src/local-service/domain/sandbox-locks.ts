@@ -1,0 +1,20 @@
+/** One operation at a time for each sandbox, in the order of asking. */
+export interface SandboxLocks {
+  run<Result>(sandboxId: string, operation: () => Promise<Result>): Promise<Result>;
+}
+
+export function createSandboxLocks(): SandboxLocks {
+  const tails = new Map<string, Promise<unknown>>();
+  return {
+    async run(sandboxId, operation) {
+      const before = tails.get(sandboxId) ?? Promise.resolve();
+      const mine = before.then(operation, operation);
+      tails.set(sandboxId, mine);
+      try {
+        return await mine;
+      } finally {
+        if (tails.get(sandboxId) === mine) tails.delete(sandboxId);
+      }
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Does work when it is due. Work stays in the database until its handler has ended, so that what a killed service had
+ * begun is begun again at the next start; a handler looks at the state first and may be repeated.
+ */
+import { type Log, reasonOf } from '../log.js';
+import type { Database } from '../store/database.js';
+import type { Work, WorkKind, WorkStore } from '../store/work-store.js';
+
+export type WorkHandlers = Readonly<Record<WorkKind, (work: Work) => Promise<void> | void>>;
+
+export interface Scheduler {
+  schedule(kind: WorkKind, subject: string, token: string, dueAt: number): void;
+  start(handlers: WorkHandlers): void;
+  /** Starts nothing more, and waits for what is under way. */
+  stop(): Promise<void>;
+  /** Waits until nothing is under way. */
+  idle(): Promise<void>;
+}
+
+const MAX_AT_ONCE = 64;
+const AFTER_FAILURE_MS = 1_000;
+const MAX_TIMER_MS = 2_000_000_000;
+
+export function createScheduler(options: {
+  readonly database: Database;
+  readonly store: WorkStore;
+  readonly log: Log;
+}): Scheduler {
+  const { database, store, log } = options;
+  const underWay = new Map<string, Promise<void>>();
+  let handlers: WorkHandlers | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let wakeAt = Number.POSITIVE_INFINITY;
+
+  async function perform(work: Work, handler: (work: Work) => Promise<void> | void): Promise<void> {
+    try {
+      await handler(work);
+      if (handlers) store.done(work);
+    } catch (cause) {
+      log(`${work.kind} failed and is tried again`, { subject: work.subject, reason: reasonOf(cause) });
+      if (handlers) store.put(work.kind, work.subject, work.token, Date.now() + AFTER_FAILURE_MS);
+    }
+  }
+
+  function wakeNoLaterThan(dueAt: number): void {
+    if (!handlers || dueAt >= wakeAt) return;
+    clearTimeout(timer);
+    wakeAt = dueAt;
+    timer = setTimeout(pass, Math.min(Math.max(0, dueAt - Date.now()), MAX_TIMER_MS));
+  }
+
+  function pass(): void {
+    wakeAt = Number.POSITIVE_INFINITY;
+    clearTimeout(timer);
+    if (!handlers) return;
+    const now = Date.now();
+    // Setup scripts may run for hours, so they take no place from the others.
+    const occupied = [...underWay.keys()].filter((key) => !key.startsWith('setup:')).length;
+    let free = MAX_AT_ONCE - occupied;
+    for (const work of store.next(MAX_AT_ONCE + underWay.size + 1)) {
+      if (work.dueAt > now) {
+        wakeNoLaterThan(work.dueAt);
+        return;
+      }
+      if (underWay.has(work.key)) continue;
+      if (free <= 0) return;
+      if (work.kind !== 'setup') free--;
+      const handler = handlers[work.kind];
+      const running = perform(work, handler).finally(() => {
+        underWay.delete(work.key);
+        wakeNoLaterThan(Date.now());
+      });
+      underWay.set(work.key, running);
+    }
+  }
+
+  return {
+    schedule(kind, subject, token, dueAt) {
+      store.put(kind, subject, token, dueAt);
+      database.afterCommit(() => wakeNoLaterThan(dueAt));
+    },
+    start(given) {
+      handlers = given;
+      wakeNoLaterThan(Date.now());
+    },
+    async stop() {
+      handlers = undefined;
+      clearTimeout(timer);
+      await Promise.all(underWay.values());
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay.values());
+    },
+  };
+}

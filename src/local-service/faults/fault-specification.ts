@@ -1,0 +1,71 @@
+/** What can go wrong on demand, for testing clients. */
+import { z } from 'zod';
+import { type EndpointName, endpoints } from '../../contract/endpoints.js';
+import { sandboxEventTypes } from '../../contract/states.js';
+
+const endpointNames = Object.keys(endpoints) as [EndpointName, ...EndpointName[]];
+const ms = z.number().int().min(0).max(3_600_000);
+const every = {
+  /** How often it happens before it is used up. */
+  times: z.number().int().positive().default(1),
+  /** Chance at each occasion; it is counted only when it happens. */
+  probability: z.number().gt(0).max(1).optional(),
+};
+const onCall = { ...every, endpoint: z.enum(['*', ...endpointNames]) };
+const onDelivery = { ...every, event: z.enum(sandboxEventTypes).optional(), webhookId: z.string().optional() };
+
+/** Faults of calls, in the order in which they can strike a request. */
+const callFaults = [
+  /** The connection ends before the request is read; nothing is accepted. */
+  z.strictObject({ ...onCall, kind: z.literal('close') }),
+  /** Refused with this error, or with a proxy's HTML page. */
+  z.strictObject({
+    ...onCall,
+    kind: z.literal('error'),
+    status: z.number().int().min(400).max(599),
+    code: z.string().min(1).optional(),
+    retryAfterSeconds: z.number().int().min(0).optional(),
+    html: z.boolean().optional(),
+  }),
+  z.strictObject({ ...onCall, kind: z.literal('latency'), ms }),
+  /** Accepted in full; then the connection ends without an answer. */
+  z.strictObject({ ...onCall, kind: z.literal('drop_response') }),
+  /** The connection ends at once; the request is accepted after `ms`, when its caller has gone. */
+  z.strictObject({ ...onCall, kind: z.literal('accept_late'), ms }),
+] as const;
+
+const deliveryFaults = [
+  /** Counted as delivered and sent to nobody: lost for ever. */
+  z.strictObject({ ...onDelivery, kind: z.literal('webhook_drop') }),
+  z.strictObject({ ...onDelivery, kind: z.literal('webhook_double') }),
+  z.strictObject({ ...onDelivery, kind: z.literal('webhook_delay'), ms }),
+  /** Held back until the next event of the same webhook has gone out, at most `ms`. */
+  z.strictObject({ ...onDelivery, kind: z.literal('webhook_reorder'), ms: ms.default(5_000) }),
+] as const;
+
+const domainFaults = [
+  /** The event history hides what is younger than `ms`; `times` counts reads of it. */
+  z.strictObject({ ...every, kind: z.literal('events_lag'), ms }),
+  /** The next creates end as `cancelled`. */
+  z.strictObject({ ...every, kind: z.literal('create_cancelled') }),
+  /** The next creates fail before the sandbox exists; their key is released later. */
+  z.strictObject({ ...every, kind: z.literal('create_fails') }),
+  /** The next creates end in `error`, and recover by themselves after `recoverMs` where given. */
+  z.strictObject({ ...every, kind: z.literal('boot_error'), recoverMs: ms.optional() }),
+  /** The next archival attempts fail. */
+  z.strictObject({ ...every, kind: z.literal('stop_fails') }),
+] as const;
+
+export const faultSpecificationSchema = z.discriminatedUnion('kind', [
+  ...callFaults,
+  ...deliveryFaults,
+  ...domainFaults,
+]);
+
+/** A fault as a request to `/_local/faults` gives it; `times` may be left out. */
+export type FaultInput = z.input<typeof faultSpecificationSchema>;
+export type FaultSpecification = z.output<typeof faultSpecificationSchema>;
+export type FaultKind = FaultSpecification['kind'];
+export type FaultOf<Kind extends FaultKind> = Extract<FaultSpecification, { kind: Kind }>;
+export type CallFault = FaultOf<'close' | 'error' | 'latency' | 'drop_response' | 'accept_late'>;
+export type DeliveryFault = FaultOf<'webhook_drop' | 'webhook_double' | 'webhook_delay' | 'webhook_reorder'>;

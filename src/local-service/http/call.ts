@@ -1,0 +1,68 @@
+/** A request on its way through the service, as the call book will show it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { idempotencyKeyHeader } from '../../contract/requests.js';
+import { newRequestId } from '../domain/ids.js';
+import type { CallFault } from '../faults/fault-specification.js';
+import type { CallRecord, CallStore } from '../store/call-store.js';
+
+export interface Call {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  endpoint: string;
+  accepted: boolean;
+  sandboxId: string | null;
+  /** The fault that strikes this request. */
+  fault: CallFault | undefined;
+  recorded: boolean;
+}
+
+const calls = new WeakMap<FastifyRequest, Call>();
+
+/** The call that a request is; begun at its first asking. */
+export function callOf(request: FastifyRequest): Call {
+  let call = calls.get(request);
+  if (!call) {
+    call = {
+      requestId: newRequestId(),
+      receivedAt: performance.timeOrigin + performance.now(),
+      endpoint: 'unknown',
+      accepted: false,
+      sandboxId: null,
+      fault: undefined,
+      recorded: false,
+    };
+    calls.set(request, call);
+  }
+  return call;
+}
+
+/** Writes a call into the book, once. */
+export function recordCall(
+  store: CallStore,
+  request: FastifyRequest,
+  end: { readonly outcome: CallRecord['outcome']; readonly status: number | null },
+): void {
+  const call = callOf(request);
+  if (call.recorded) return;
+  call.recorded = true;
+  const key = request.headers[idempotencyKeyHeader];
+  store.add({
+    at: new Date(call.receivedAt).toISOString(),
+    receivedAt: call.receivedAt,
+    endpoint: call.endpoint,
+    method: request.method,
+    path: request.url,
+    status: end.status,
+    outcome: end.outcome,
+    accepted: call.accepted,
+    idempotencyKey: typeof key === 'string' ? key : null,
+    sandboxId: call.sandboxId,
+    requestId: call.requestId,
+  });
+}
+
+/** Ends the connection of a request without an answer, and keeps the framework from sending one. */
+export function cutOff(request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  request.raw.socket.destroy();
+}

@@ -1,0 +1,37 @@
+/** What stands between a route and the domain: typed input from the endpoint table, fields of the answer. */
+import type { z } from 'zod';
+import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
+import type { Context } from '../domain/context.js';
+
+type Table = typeof endpoints;
+type Parsed<Name extends EndpointName, Part extends 'body' | 'query'> = Table[Name] extends {
+  readonly [key in Part]: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : undefined;
+
+export interface OperationInput<Name extends EndpointName> {
+  readonly params: Readonly<Record<PathParameters<Name>, string>>;
+  readonly query: Parsed<Name, 'query'>;
+  readonly body: Parsed<Name, 'body'>;
+  /** The body as it came, with fields that nobody listed. */
+  readonly sentBody: unknown;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface OperationResult {
+  /** Fields of the answer beside `ok` and `type`. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** The same as text, where it is at hand; what follows `"type":…,` in the answer. */
+  readonly json?: string;
+  /** The sandbox that the call was about, for the call book, where the path does not name it. */
+  readonly sandboxId?: string;
+}
+
+export type Operation<Name extends EndpointName> = (
+  context: Context,
+  input: OperationInput<Name>,
+) => OperationResult | Promise<OperationResult>;
+
+/** One operation for each endpoint of the table. */
+export type Operations = { readonly [Name in EndpointName]: Operation<Name> };

@@ -1,0 +1,73 @@
+/** Checks what a request holds against the endpoint table. */
+import type { z } from 'zod';
+import type { Endpoint } from '../../contract/endpoints.js';
+import { isSandboxId } from '../../contract/ids.js';
+import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+
+export interface RawInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface ParsedInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly sentBody: unknown;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** @throws ServiceError 400 with the field that is wrong; 404 for what cannot be a sandbox id */
+export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
+  const { params } = raw;
+  if (params.sandboxId !== undefined && !isSandboxId(params.sandboxId)) throw sandboxNotFound(params.sandboxId);
+  if (endpoint.confirmDelete) requireConfirmation(raw);
+  return {
+    params,
+    query: endpoint.query ? parse(endpoint.query, raw.query) : undefined,
+    body: endpoint.body ? parseBody(endpoint.body, raw.body, endpoint.bodyOptional ?? false) : undefined,
+    sentBody: raw.body ?? {},
+    idempotencyKey: endpoint.idempotent ? idempotencyKeyOf(raw.headers[idempotencyKeyHeader]) : undefined,
+  };
+}
+
+function parseBody(schema: z.ZodObject, body: unknown, optional: boolean): unknown {
+  if (body === undefined && !optional) {
+    throw new ServiceError(400, 'invalid_json', 'The request needs a JSON body.');
+  }
+  return parse(schema, body ?? {});
+}
+
+function parse(schema: z.ZodObject, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  const message = field === '' ? (issue?.message ?? 'The request is malformed.') : `${field}: ${issue?.message}`;
+  throw new ServiceError(400, codeFor(field, value), message);
+}
+
+/** The specification has codes of their own for two fields; `name` also covers a snapshot's. */
+function codeFor(field: string, value: unknown): string {
+  if (field === 'name' || field === 'snapshotName') return 'invalid_name';
+  const missing = typeof value === 'object' && value !== null && !('prompt' in value);
+  return field === 'prompt' && missing ? 'prompt_required' : 'invalid_request';
+}
+
+function requireConfirmation({ params, headers }: RawInput): void {
+  if (headers[confirmDeleteHeader] === params.sandboxId) return;
+  const message = `Confirm with the header X-Svc-Confirm-Delete: ${params.sandboxId}. Deletion cannot be taken back.`;
+  throw new ServiceError(400, 'confirmation_required', message);
+}
+
+function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && header !== '' && header.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return header;
+  const message = `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`;
+  throw new ServiceError(400, 'invalid_request', message);
+}

@@ -1,0 +1,114 @@
+/** Makes one route of each row of the endpoint table, and lets armed faults strike. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints.js';
+import type { Context } from '../domain/context.js';
+import { reasonOf } from '../log.js';
+import { ServiceError } from '../service-error.js';
+import type { CallStore } from '../store/call-store.js';
+import { callOf, cutOff, recordCall } from './call.js';
+import { withExtraFields } from './extra-fields.js';
+import { maxFileBytes } from './handlers/files.js';
+import type { OperationInput, OperationResult, Operations } from './operation.js';
+import { parseInput, type RawInput } from './parse-input.js';
+
+/** Base64 takes a third more, and a file of escapes more still. */
+const maxFileBodyBytes = 2 * maxFileBytes;
+
+type AnyOperation = (
+  context: Context,
+  input: OperationInput<EndpointName>,
+) => OperationResult | Promise<OperationResult>;
+
+export function registerRoutes(
+  server: FastifyInstance,
+  options: { readonly context: Context; readonly operations: Operations; readonly calls: CallStore },
+): void {
+  for (const name of Object.keys(endpoints) as EndpointName[]) {
+    registerRoute(server, { ...options, name, endpoint: endpoints[name] });
+  }
+}
+
+function registerRoute(
+  server: FastifyInstance,
+  options: {
+    readonly context: Context;
+    readonly operations: Operations;
+    readonly calls: CallStore;
+    readonly name: EndpointName;
+    readonly endpoint: Endpoint;
+  },
+): void {
+  const { context, calls, name, endpoint } = options;
+  const operation = options.operations[name] as unknown as AnyOperation;
+
+  async function perform(request: FastifyRequest): Promise<string> {
+    const { params, query, body, headers } = request as RawInput & FastifyRequest;
+    const call = callOf(request);
+    call.sandboxId = params.sandboxId ?? null;
+    const input = parseInput(endpoint, { params, query, body, headers }) as OperationInput<EndpointName>;
+    const result = await operation(context, input);
+    call.accepted = true;
+    call.sandboxId = result.sandboxId ?? call.sandboxId;
+    const fields = result.json ?? JSON.stringify(result.fields ?? {}).slice(1, -1);
+    return `{"ok":true,"type":"${endpoint.type}"${fields === '' ? '' : ','}${fields}}`;
+  }
+
+  server.route({
+    method: endpoint.method,
+    url: `/v1${endpoint.path.replace(/\{(\w+)\}/g, ':$1')}`,
+    ...(name === 'writeFile' ? { bodyLimit: maxFileBodyBytes } : {}),
+    onRequest(request, reply, done) {
+      const call = callOf(request);
+      call.endpoint = name;
+      call.fault = context.faults.takeForCall(name);
+      if (call.fault?.kind === 'close') {
+        recordCall(calls, request, { outcome: 'closed', status: null });
+        cutOff(request, reply);
+        return;
+      }
+      if (call.fault?.kind !== 'error') return done();
+      const { status, code, html, retryAfterSeconds } = call.fault;
+      if (!html) {
+        return done(
+          new ServiceError(status, code ?? defaultCode(status), 'A fault was asked for.', { retryAfterSeconds }),
+        );
+      }
+      reply.code(status).type('text/html').send(`<html><head><title>${status}</title></head><body>proxy</body></html>`);
+    },
+    async handler(request, reply) {
+      const { fault } = callOf(request);
+      if (fault?.kind === 'latency') await delay(fault.ms, undefined, { signal: context.closing });
+      if (fault?.kind === 'accept_late') {
+        cutOff(request, reply);
+        await unanswered('late', async () => {
+          await delay(fault.ms, undefined, { signal: context.closing });
+          await perform(request);
+        });
+        return reply;
+      }
+      if (fault?.kind === 'drop_response') {
+        await unanswered('dropped', () => perform(request));
+        cutOff(request, reply);
+        return reply;
+      }
+      const text = await perform(request);
+      reply.code(endpoint.status).type('application/json; charset=utf-8');
+      return context.profile.extraFields ? withExtraFields(text) : text;
+
+      async function unanswered(outcome: 'late' | 'dropped', work: () => Promise<unknown>): Promise<void> {
+        try {
+          await work();
+        } catch (cause) {
+          context.log('a request whose caller gets no answer was refused', { endpoint: name, reason: reasonOf(cause) });
+        }
+        if (!context.closing.aborted) recordCall(calls, request, { outcome, status: null });
+      }
+    },
+  });
+}
+
+function defaultCode(status: number): string {
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'http_500' : 'invalid_request';
+}

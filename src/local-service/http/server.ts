@@ -1,0 +1,76 @@
+/** The HTTP side: authentication, envelopes, limits of size and time, the call book. Building it opens no socket. */
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Books } from '../books.js';
+import type { Context } from '../domain/context.js';
+import { ServiceError } from '../service-error.js';
+import type { CallStore } from '../store/call-store.js';
+import { registerAdminRoutes } from './admin-routes.js';
+import { createAuthorization } from './authorization.js';
+import { callOf, recordCall } from './call.js';
+import { asServiceError, errorEnvelope } from './error-envelope.js';
+import type { Operations } from './operation.js';
+import { createRateLimit } from './rate-limit.js';
+import { registerRoutes } from './routes.js';
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_CHECK_INTERVAL_MS = 5_000;
+
+export interface ServerOptions {
+  readonly context: Context;
+  readonly operations: Operations;
+  readonly calls: CallStore;
+  readonly books: Books;
+  readonly apiKey: string;
+  readonly faultsEnabled: boolean;
+}
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { context, operations, calls, books, faultsEnabled } = options;
+  const { requestTimeoutMs } = context.timings;
+  const server = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: true,
+    http: {
+      connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.max(20, requestTimeoutMs / 4)),
+      headersTimeout: requestTimeoutMs,
+    },
+  });
+  const authorize = createAuthorization(options.apiKey);
+  const limitRate = createRateLimit(context.limits.requestsPerSecond);
+
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(String(text)));
+    } catch (cause) {
+      done(new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause }));
+    }
+  });
+
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', callOf(request).requestId);
+    authorize(request.headers.authorization);
+    if (request.url.startsWith('/v1/')) limitRate();
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    if (!request.url.startsWith('/_local/'))
+      recordCall(calls, request, { outcome: 'answered', status: reply.statusCode });
+    done();
+  });
+
+  server.setErrorHandler((cause, request, reply) => {
+    const error = asServiceError(cause, context.log);
+    if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
+    reply.code(error.status).send(errorEnvelope(error, callOf(request).requestId));
+  });
+  server.setNotFoundHandler((request) => {
+    throw new ServiceError(404, 'not_found', `There is no ${request.method} ${request.url.split('?')[0]}.`);
+  });
+
+  registerRoutes(server, { context, operations, calls });
+  registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
+  return server;
+}

@@ -1,0 +1,54 @@
+/** What the local service can be told. */
+import type { Log } from './log.js';
+import type { LocalServiceTimings } from './timings.js';
+
+/** Thresholds of 429 answers (specification, "Limits": their numbers are not shown). Each is off by default. */
+export interface LocalServiceLimits {
+  /** `rate_limited`, with `Retry-After`, past this many requests in a second. */
+  readonly requestsPerSecond?: number;
+  /** `limit_reached` past this many sandboxes that are not archived. */
+  readonly activeSandboxes?: number;
+  /** `daily_limit_reached` past this many creates since midnight UTC. */
+  readonly sandboxesPerDay?: number;
+}
+
+/** Deviations that a real service may have where the specification is silent, so that clients can be tested. */
+export interface LocalServiceProfile {
+  /** Create does not keep the name that it is given. */
+  readonly ignoreName: boolean;
+  /** The answer to a prompt holds no `promptId` (trap S2). */
+  readonly omitPromptId: boolean;
+  /** Every record carries fields that nobody listed. */
+  readonly extraFields: boolean;
+}
+
+export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitPromptId: false, extraFields: false };
+
+export interface LocalServiceOptions {
+  /** Where the database and the disks live; made when it is not there. One service at a time. */
+  readonly directory: string;
+  /** The only key that is accepted. */
+  readonly apiKey: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. The service never listens beyond this machine. */
+  readonly host?: '127.0.0.1' | '::1';
+  /** Default false: `/_local/faults` is refused. */
+  readonly faultsEnabled?: boolean;
+  readonly timings?: Partial<LocalServiceTimings>;
+  readonly limits?: LocalServiceLimits;
+  /** Providers whose prompts are run by a command inside the sandbox. */
+  readonly commandAgents?: Readonly<Record<string, { readonly command: string }>>;
+  /** Providers that the built-in scripted agent answers for. Default: all; the others are not configured. */
+  readonly scriptedProviders?: readonly string[];
+  /** The provider of prompts that name none. Default `codex`. */
+  readonly defaultProvider?: string;
+  /** Default `auto`: bubblewrap where it works. */
+  readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
+  /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default false. */
+  readonly strictWebhookUrls?: boolean;
+  /** Calls kept in the call book; older ones are dropped. Default 100,000. */
+  readonly maxCallRecords?: number;
+  readonly profile?: Partial<LocalServiceProfile>;
+  readonly log?: Log;
+}

@@ -1,0 +1,31 @@
+import { SandflowError } from '../contract/sandflow-error.js';
+
+export interface ServiceErrorOptions {
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** What a request is refused with: becomes the error envelope (specification, "Errors"). */
+export class ServiceError extends SandflowError {
+  override readonly name = 'ServiceError';
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    readonly status: number,
+    code: string,
+    message: string,
+    options: ServiceErrorOptions = {},
+  ) {
+    super(code, message, { cause: options.cause });
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The answer for a sandbox that does not exist, or exists no longer. */
+export function sandboxNotFound(sandboxId: string): ServiceError {
+  return new ServiceError(404, 'sandbox_not_found', `There is no sandbox ${sandboxId}.`);
+}

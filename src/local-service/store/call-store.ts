@@ -1,0 +1,99 @@
+/**
+ * The call book: every request, whether it was answered or not. Written in batches, since it is for tests to read and
+ * must not cost a commit each; a kill loses what has not been written for a moment, and nothing else.
+ */
+import type { Database } from './database.js';
+
+export interface CallRecord {
+  /** When the request came, as a date-time and in milliseconds since the epoch with fractions. */
+  readonly at: string;
+  readonly receivedAt: number;
+  /** `unknown` where no endpoint matches. */
+  readonly endpoint: string;
+  readonly method: string;
+  readonly path: string;
+  /** Null where no answer was sent. */
+  readonly status: number | null;
+  readonly outcome: 'answered' | 'dropped' | 'closed' | 'late';
+  /** True when the request took effect. */
+  readonly accepted: boolean;
+  readonly idempotencyKey: string | null;
+  readonly sandboxId: string | null;
+  readonly requestId: string;
+}
+
+export interface CallCount {
+  readonly endpoint: string;
+  readonly outcome: CallRecord['outcome'];
+  readonly accepted: boolean;
+  readonly count: number;
+}
+
+export interface CallStore {
+  add(call: CallRecord): void;
+  list(sandboxId?: string): CallRecord[];
+  counts(): CallCount[];
+  flush(): void;
+  /** Forgets what was not written yet, and reads the counts anew. */
+  load(): void;
+}
+
+const FLUSH_MS = 200;
+const FLUSH_AT = 500;
+
+export function createCallStore(database: Database, options: { readonly maxRecords: number }): CallStore {
+  const { maxRecords } = options;
+  const add = database.prepare('INSERT INTO calls (endpoint, sandboxId, document) VALUES (?, ?, ?)');
+  const trim = database.prepare('DELETE FROM calls WHERE seq <= ?');
+  const list = database.prepare<{ document: string }>('SELECT document FROM calls ORDER BY seq');
+  const listOf = database.prepare<{ document: string }>('SELECT document FROM calls WHERE sandboxId = ? ORDER BY seq');
+  const putCount = database.prepare('INSERT OR REPLACE INTO call_counts VALUES (?, ?, ?, ?)');
+  const loadCounts = database.prepare<Omit<CallCount, 'accepted'> & { accepted: number }>('SELECT * FROM call_counts');
+  let pending: CallRecord[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const counts = new Map<string, CallCount>();
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const calls = pending;
+    pending = [];
+    if (calls.length === 0) return;
+    database.transaction(() => {
+      let last = 0;
+      for (const call of calls) last = add.run(call.endpoint, call.sandboxId, JSON.stringify(call)).lastInsertRowid;
+      trim.run(last - maxRecords);
+      for (const { endpoint, outcome, accepted, count } of counts.values()) {
+        putCount.run(endpoint, outcome, accepted ? 1 : 0, count);
+      }
+    });
+  }
+
+  return {
+    add(call) {
+      const { endpoint, outcome, accepted } = call;
+      const key = `${endpoint} ${outcome} ${accepted}`;
+      counts.set(key, { endpoint, outcome, accepted, count: (counts.get(key)?.count ?? 0) + 1 });
+      pending.push(call);
+      if (pending.length >= FLUSH_AT) flush();
+      else timer ??= setTimeout(flush, FLUSH_MS);
+    },
+    list(sandboxId) {
+      flush();
+      const rows = sandboxId === undefined ? list.all() : listOf.all(sandboxId);
+      return rows.map((row) => JSON.parse(row.document) as CallRecord);
+    },
+    counts: () => [...counts.values()],
+    flush,
+    load() {
+      clearTimeout(timer);
+      timer = undefined;
+      pending = [];
+      counts.clear();
+      for (const row of loadCounts.all()) {
+        const accepted = row.accepted === 1;
+        counts.set(`${row.endpoint} ${row.outcome} ${accepted}`, { ...row, accepted });
+      }
+    },
+  };
+}

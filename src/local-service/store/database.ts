@@ -1,0 +1,114 @@
+/** One SQLite database, opened by one process: WAL, so that a commit survives kill -9 without an fsync for each. */
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { schema, schemaVersion, tables } from './schema.js';
+
+/** What may be bound. The driver aborts the process on a boolean, so there is none. */
+export type SqlValue = string | number | null;
+
+export interface Statement<Row> {
+  run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+}
+
+export interface Database {
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  /** Runs `change` in a transaction; inside another transaction it is part of that one. */
+  transaction<Result>(change: () => Result): Result;
+  /** Undoes something in memory when the transaction of now fails. */
+  onRollback(undo: () => void): void;
+  /** Runs once the transaction of now is committed; at once when there is none. */
+  afterCommit(then: () => void): void;
+  /** Empties every table. */
+  clear(): void;
+  close(): void;
+}
+
+/**
+ * Opens the database of a directory, or makes it.
+ * @throws SandflowError `directory_in_use` while another process has it open, `database_too_new` for a later layout
+ */
+export function openDatabase(directory: string): Database {
+  const sql = new Libsql(join(directory, 'service.db'), { timeout: 2 });
+  try {
+    sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    migrate(sql);
+  } catch (cause) {
+    sql.close();
+    if (cause instanceof SandflowError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const busy = /locked|busy/i.test(reason);
+    throw new SandflowError(
+      busy ? 'directory_in_use' : 'database_unusable',
+      busy
+        ? `Another local service is using ${directory}. End it, or choose another directory.`
+        : `The database in ${directory} cannot be opened: ${reason}`,
+      { cause },
+    );
+  }
+  let undos: (() => void)[] | undefined;
+  let followers: (() => void)[] = [];
+
+  return {
+    prepare<Row>(text: string): Statement<Row> {
+      const statement = sql.prepare(text);
+      // Values go as one array: a lone null or object would be taken for named parameters.
+      return {
+        run: (...values) => {
+          const { changes, lastInsertRowid } = statement.run([...values]);
+          return { changes, lastInsertRowid: Number(lastInsertRowid) };
+        },
+        get: (...values) => statement.get([...values]) as Row | undefined,
+        all: (...values) => statement.all([...values]) as Row[],
+      };
+    },
+    transaction(change) {
+      if (undos) return change();
+      undos = [];
+      followers = [];
+      sql.exec('BEGIN IMMEDIATE');
+      let result: ReturnType<typeof change>;
+      try {
+        result = change();
+        sql.exec('COMMIT');
+      } catch (cause) {
+        for (const undo of undos.reverse()) undo();
+        undos = undefined;
+        if (sql.inTransaction) sql.exec('ROLLBACK');
+        throw cause;
+      }
+      undos = undefined;
+      const due = followers;
+      followers = [];
+      for (const then of due) then();
+      return result;
+    },
+    onRollback(undo) {
+      undos?.push(undo);
+    },
+    afterCommit(then) {
+      if (undos) followers.push(then);
+      else then();
+    },
+    clear() {
+      for (const table of tables) sql.exec(`DELETE FROM ${table}`);
+    },
+    close() {
+      if (sql.open) sql.close();
+    },
+  };
+}
+
+function migrate(sql: InstanceType<typeof Libsql>): void {
+  const row = sql.prepare('PRAGMA user_version').get([]) as { user_version: number };
+  if (row.user_version > schemaVersion) {
+    throw new SandflowError(
+      'database_too_new',
+      `The database has layout ${row.user_version}, this version knows ${schemaVersion}. Update sandflow, or choose another directory.`,
+    );
+  }
+  sql.exec(schema);
+  sql.exec(`PRAGMA user_version = ${schemaVersion}`);
+}

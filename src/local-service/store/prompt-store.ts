@@ -1,0 +1,101 @@
+/** Prompts with their text; the order of `seq` is the order in which they were accepted. */
+import type { PromptStatus } from '../../contract/states.js';
+import type { Database } from './database.js';
+
+export interface PromptRecord {
+  readonly seq: number;
+  readonly id: string;
+  readonly sandboxId: string;
+  readonly conversationId: string;
+  readonly provider: string;
+  readonly model: string | null;
+  readonly reasoningEffort: string | null;
+  readonly text: string;
+  readonly status: PromptStatus;
+  readonly queuedAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+export type NewPrompt = Pick<
+  PromptRecord,
+  'id' | 'sandboxId' | 'conversationId' | 'provider' | 'model' | 'reasoningEffort' | 'text' | 'queuedAt'
+>;
+
+export interface PromptEnd {
+  readonly status: 'completed' | 'failed' | 'interrupted';
+  readonly endedAt: string;
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+export interface PromptStore {
+  get(promptId: string): PromptRecord | undefined;
+  add(prompt: NewPrompt): void;
+  /** Takes the oldest queued prompt of a conversation and marks it running. */
+  start(sandboxId: string, conversationId: string, startedAt: string): PromptRecord | undefined;
+  /** Ends a prompt. False when it has ended already. */
+  end(promptId: string, end: PromptEnd): boolean;
+  /** Queued and running ones of a sandbox, in order. */
+  open(sandboxId: string): PromptRecord[];
+  allOpen(): PromptRecord[];
+  hasConversation(sandboxId: string, conversationId: string): boolean;
+  latestConversation(sandboxId: string): string | undefined;
+  of(sandboxId: string): PromptRecord[];
+  all(): PromptRecord[];
+}
+
+export function createPromptStore(database: Database): PromptStore {
+  const get = database.prepare<PromptRecord>('SELECT * FROM prompts WHERE id = ?');
+  const add = database.prepare(
+    `INSERT INTO prompts (id, sandboxId, conversationId, provider, model, reasoningEffort, text, status, queuedAt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)`,
+  );
+  const next = database.prepare<PromptRecord>(
+    `SELECT * FROM prompts WHERE sandboxId = ? AND status IN ('queued', 'running') AND conversationId = ?
+     AND status = 'queued' ORDER BY seq LIMIT 1`,
+  );
+  const start = database.prepare("UPDATE prompts SET status = 'running', startedAt = ? WHERE id = ?");
+  const end = database.prepare(
+    `UPDATE prompts SET status = ?, endedAt = ?, result = ?, error = ?
+     WHERE id = ? AND status IN ('queued', 'running')`,
+  );
+  const open = database.prepare<PromptRecord>(
+    "SELECT * FROM prompts WHERE sandboxId = ? AND status IN ('queued', 'running') ORDER BY seq",
+  );
+  const allOpen = database.prepare<PromptRecord>(
+    "SELECT * FROM prompts WHERE status IN ('queued', 'running') ORDER BY seq",
+  );
+  const inConversation = database.prepare(
+    'SELECT 1 AS found FROM prompts WHERE sandboxId = ? AND conversationId = ? LIMIT 1',
+  );
+  const latest = database.prepare<{ conversationId: string }>(
+    'SELECT conversationId FROM prompts WHERE sandboxId = ? ORDER BY seq DESC LIMIT 1',
+  );
+  const of = database.prepare<PromptRecord>('SELECT * FROM prompts WHERE sandboxId = ? ORDER BY seq');
+  const all = database.prepare<PromptRecord>('SELECT * FROM prompts ORDER BY seq');
+
+  return {
+    get: (promptId) => get.get(promptId),
+    add(prompt) {
+      const { id, sandboxId, conversationId, provider, model, reasoningEffort, text, queuedAt } = prompt;
+      add.run(id, sandboxId, conversationId, provider, model, reasoningEffort, text, queuedAt);
+    },
+    start(sandboxId, conversationId, startedAt) {
+      const prompt = next.get(sandboxId, conversationId);
+      if (!prompt) return undefined;
+      start.run(startedAt, prompt.id);
+      return { ...prompt, status: 'running', startedAt };
+    },
+    end: (promptId, { status, endedAt, result, error }) =>
+      end.run(status, endedAt, result, error, promptId).changes > 0,
+    open: (sandboxId) => open.all(sandboxId),
+    allOpen: () => allOpen.all(),
+    hasConversation: (sandboxId, conversationId) => inConversation.get(sandboxId, conversationId) !== undefined,
+    latestConversation: (sandboxId) => latest.get(sandboxId)?.conversationId,
+    of: (sandboxId) => of.all(sandboxId),
+    all: () => all.all(),
+  };
+}

@@ -1,0 +1,56 @@
+/** What the local service knows about a sandbox. Records are never changed in place: a change is a new record. */
+import type { SandboxState, StopStatus } from '../../contract/states.js';
+
+export interface StopRecord {
+  readonly id: string;
+  readonly status: StopStatus;
+  readonly requestedAt: string;
+  readonly lastAttemptAt: string | null;
+  readonly error: string | null;
+  readonly endedAt: string | null;
+}
+
+export type SandboxType = 'small' | 'default' | 'large' | 'xlarge';
+
+export interface SandboxRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly state: SandboxState;
+  readonly error: string | null;
+  readonly type: SandboxType;
+  readonly ttlSeconds: number | null;
+  readonly archiveAfter: string | null;
+  readonly snapshots: boolean;
+  readonly monitoring: boolean;
+  readonly environment: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly dataExpiredAt: string | null;
+  readonly hydrated: boolean;
+  readonly hydratedAt: string | null;
+  /** When the background copy of now began; null when none runs. */
+  readonly hydrationStartedAt: string | null;
+  readonly snapshotId: string | null;
+  /** The snapshot that is being taken; kept so that a repeated attempt replaces it and leaves no second one. */
+  readonly pendingSnapshotId: string | null;
+  readonly snapshotCompletedAt: string | null;
+  readonly lastSnapshotAttemptAt: string | null;
+  readonly lastSnapshotStatus: 'in_progress' | 'completed' | 'failed' | null;
+  /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is one). */
+  readonly nextSnapshotName: string | null;
+  readonly setupScript: string | null;
+  readonly setupStatus: 'pending' | 'running' | 'done' | 'failed' | null;
+  readonly setupError: string | null;
+  readonly subdomain: string;
+  readonly stop: StopRecord | null;
+  /** The snapshot that the boot of now restores; null when it starts on the disk that is there, or an empty one. */
+  readonly restoreFrom: string | null;
+  /** Grows with every create, stop and resume, so that work begun for an earlier one knows that it is stale. */
+  readonly epoch: number;
+  /** Machine time: when the machine of now became usable, and what the month before that has used. */
+  readonly meter: { readonly month: string; readonly ms: number; readonly runningSince: string | null };
+  /** How its boot will end because a fault says so; decided when it is accepted. */
+  readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;
+  /** `reported`: a cancelled one that was read once (trap S5). */
+  readonly gone: 'cancelled' | 'reported' | 'deleting' | 'deleted' | null;
+}

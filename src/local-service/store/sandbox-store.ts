@@ -1,0 +1,79 @@
+/**
+ * Sandboxes: every record is in the database, and those that are not gone also in memory, so that get and list read
+ * no disk. Memory follows the transaction: a rollback takes back what was put.
+ */
+import type { Database } from './database.js';
+import type { SandboxRecord } from './sandbox-record.js';
+
+export interface SandboxStore {
+  /** One that is not gone. */
+  get(id: string): SandboxRecord | undefined;
+  /** Gone or not. */
+  find(id: string): SandboxRecord | undefined;
+  /** Those that are not gone, oldest first. */
+  living(): IterableIterator<SandboxRecord>;
+  readonly livingCount: number;
+  put(record: SandboxRecord): void;
+  /** Gone or not, oldest first. */
+  all(filter: { readonly id?: string; readonly name?: string }): SandboxRecord[];
+  countCreatedSince(iso: string): number;
+  /** Reads memory anew from the database. */
+  load(): void;
+}
+
+export function createSandboxStore(database: Database): SandboxStore {
+  const living = new Map<string, SandboxRecord>();
+  const put = database.prepare(
+    `INSERT INTO sandboxes (id, name, gone, document) VALUES (?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, gone = excluded.gone, document = excluded.document`,
+  );
+  const find = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE id = ?');
+  const load = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE gone IS NULL ORDER BY seq');
+  const all = database.prepare<{ document: string }>('SELECT document FROM sandboxes ORDER BY seq');
+  const byName = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE name = ? ORDER BY seq');
+  const createdSince = database.prepare<{ count: number }>(
+    "SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?",
+  );
+  const parse = (row: { document: string }) => JSON.parse(row.document) as SandboxRecord;
+
+  function remember(record: SandboxRecord | undefined, id: string): void {
+    if (record && record.gone === null) living.set(id, record);
+    else living.delete(id);
+  }
+
+  return {
+    get: (id) => living.get(id),
+    find(id) {
+      const known = living.get(id);
+      if (known) return known;
+      const row = find.get(id);
+      return row && parse(row);
+    },
+    living: () => living.values(),
+    get livingCount() {
+      return living.size;
+    },
+    put(record) {
+      put.run(record.id, record.name, record.gone, JSON.stringify(record));
+      const before = living.get(record.id);
+      remember(record, record.id);
+      database.onRollback(() => remember(before, record.id));
+    },
+    all({ id, name }) {
+      if (id !== undefined) {
+        const row = find.get(id);
+        const record = row && parse(row);
+        return record && (name === undefined || record.name === name) ? [record] : [];
+      }
+      return (name === undefined ? all.all() : byName.all(name)).map(parse);
+    },
+    countCreatedSince: (iso) => createdSince.get(iso)?.count ?? 0,
+    load() {
+      living.clear();
+      for (const row of load.all()) {
+        const record = parse(row);
+        living.set(record.id, record);
+      }
+    },
+  };
+}

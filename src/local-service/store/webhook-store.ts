@@ -1,0 +1,65 @@
+/** Registered webhooks with their secrets. */
+import type { Database } from './database.js';
+
+interface WebhookRow {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly events: string;
+  readonly secret: string;
+  readonly createdAt: string;
+}
+
+export interface WebhookRecord extends Omit<WebhookRow, 'events'> {
+  readonly events: readonly string[];
+}
+
+export interface WebhookStore {
+  get(webhookId: string): WebhookRecord | undefined;
+  all(): readonly WebhookRecord[];
+  put(webhook: WebhookRecord): void;
+  /** Removes the webhook and what is queued for it. */
+  remove(webhookId: string): void;
+  load(): void;
+}
+
+export function createWebhookStore(database: Database): WebhookStore {
+  let webhooks: readonly WebhookRecord[] = [];
+  const put = database.prepare(
+    `INSERT INTO webhooks (id, name, url, events, secret, createdAt) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, events = excluded.events,
+       secret = excluded.secret`,
+  );
+  const remove = database.prepare('DELETE FROM webhooks WHERE id = ?');
+  const dropQueue = database.prepare("DELETE FROM deliveries WHERE webhookId = ? AND status = 'queued'");
+  const load = database.prepare<WebhookRow>(
+    'SELECT id, name, url, events, secret, createdAt FROM webhooks ORDER BY seq',
+  );
+
+  function set(next: readonly WebhookRecord[]): void {
+    const before = webhooks;
+    webhooks = next;
+    database.onRollback(() => {
+      webhooks = before;
+    });
+  }
+
+  return {
+    get: (webhookId) => webhooks.find((webhook) => webhook.id === webhookId),
+    all: () => webhooks,
+    put(webhook) {
+      const { id, name, url, events, secret, createdAt } = webhook;
+      put.run(id, name, url, JSON.stringify(events), secret, createdAt);
+      const known = webhooks.some((other) => other.id === id);
+      set(known ? webhooks.map((other) => (other.id === id ? webhook : other)) : [...webhooks, webhook]);
+    },
+    remove(webhookId) {
+      remove.run(webhookId);
+      dropQueue.run(webhookId);
+      set(webhooks.filter((webhook) => webhook.id !== webhookId));
+    },
+    load() {
+      webhooks = load.all().map((row) => ({ ...row, events: JSON.parse(row.events) as string[] }));
+    },
+  };
+}

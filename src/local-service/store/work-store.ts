@@ -1,0 +1,56 @@
+/**
+ * What is to be done later. Work is written in the transaction that makes it necessary and removed once it is done,
+ * so a service that was killed goes on where it was; each kind of work may be repeated.
+ */
+import type { Database } from './database.js';
+
+export const workKinds = [
+  'boot',
+  'hydrate',
+  'setup',
+  'archive',
+  'auto_stop',
+  'delete',
+  'expire_data',
+  'recover',
+  'housekeeping',
+] as const;
+export type WorkKind = (typeof workKinds)[number];
+
+export interface Work {
+  readonly key: string;
+  readonly kind: WorkKind;
+  /** A sandbox id, as a rule. */
+  readonly subject: string;
+  /** What it was begun for; work with another token has taken its place. */
+  readonly token: string;
+  readonly dueAt: number;
+}
+
+export interface WorkStore {
+  /** Work of the same kind and subject is replaced. */
+  put(kind: WorkKind, subject: string, token: string, dueAt: number): void;
+  cancel(kind: WorkKind, subject: string): void;
+  cancelAll(subject: string): void;
+  /** Removes work that is done, unless it was replaced meanwhile. */
+  done(work: Work): void;
+  /** The earliest ones, due or not. */
+  next(limit: number): Work[];
+}
+
+export function createWorkStore(database: Database): WorkStore {
+  const put = database.prepare('INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?)');
+  const cancel = database.prepare('DELETE FROM work WHERE key = ?');
+  const cancelAll = database.prepare(
+    `DELETE FROM work WHERE key IN (${workKinds.map((kind) => `'${kind}:' || ?1`).join(', ')})`,
+  );
+  const done = database.prepare('DELETE FROM work WHERE key = ? AND token = ? AND dueAt = ?');
+  const next = database.prepare<Work>('SELECT * FROM work ORDER BY dueAt LIMIT ?');
+  return {
+    put: (kind, subject, token, dueAt) => void put.run(`${kind}:${subject}`, kind, subject, token, dueAt),
+    cancel: (kind, subject) => void cancel.run(`${kind}:${subject}`),
+    cancelAll: (subject) => void cancelAll.run(subject),
+    done: (work) => void done.run(work.key, work.token, work.dueAt),
+    next: (limit) => next.all(limit),
+  };
+}
