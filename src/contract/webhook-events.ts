@@ -40,8 +40,8 @@ const payloadSchema = z.looseObject({
   data: z.looseObject({
     sandbox: subject.optional(),
     box: subject.optional(),
-    previousState: z.string().optional(),
-    state: z.string().optional(),
+    previousState: z.string().nullish(),
+    state: z.string().nullish(),
   }),
 });
 
@@ -59,6 +59,7 @@ export function parseSandboxWebhookEvent(body: unknown): SandboxWebhookEvent | '
   if (!known) return 'unknown_type';
   const of = data.sandbox ?? data.box;
   if (!of) return undefined;
-  const { previousState, state } = data;
+  const previousState = data.previousState ?? undefined;
+  const state = data.state ?? undefined;
   return { id, type: known, createdAt, sandboxId: of.id, sandboxName: of.name, previousState, state, legacy };
 }

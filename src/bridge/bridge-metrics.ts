@@ -1,0 +1,58 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { AddressKind } from './event-addresses.js';
+import type { SignalResult } from './signal-event.js';
+
+export interface BridgeMetrics {
+  readonly delivery: (result: string, seconds: number) => void;
+  readonly signal: (address: AddressKind, result: SignalResult) => void;
+  readonly legacy: () => void;
+  /** How far the bridge's clock is ahead of the sender's timestamp, in seconds; includes the time under way. */
+  readonly clockSkew: (seconds: number) => void;
+  readonly reset: () => void;
+}
+
+/** Registers the bridge's metrics. A registry takes one bridge. */
+export function createBridgeMetrics(registry: Registry): BridgeMetrics {
+  const registers = [registry];
+  const deliveries = new Counter({
+    name: 'sandflow_bridge_deliveries_total',
+    help: 'Webhook deliveries by what became of them',
+    labelNames: ['result'],
+    registers,
+  });
+  const signals = new Counter({
+    name: 'sandflow_bridge_signals_total',
+    help: 'Signals by kind of address and what became of them',
+    labelNames: ['address', 'result'],
+    registers,
+  });
+  const legacy = new Counter({
+    name: 'sandflow_bridge_legacy_deliveries_total',
+    help: 'Accepted deliveries in the legacy vocabulary (box.*); create the webhook again to end them',
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'sandflow_bridge_delivery_seconds',
+    help: 'Time from the first byte of a delivery to its answer',
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5],
+    registers,
+  });
+  const skew = new Histogram({
+    name: 'sandflow_bridge_clock_skew_seconds',
+    help: 'Time here minus the timestamp of signed deliveries; deliveries beyond 300 s either way are refused',
+    buckets: [-300, -60, -10, -2, 0, 2, 10, 60, 300],
+    registers,
+  });
+  return {
+    delivery: (result, seconds) => {
+      deliveries.inc({ result });
+      durations.observe(seconds);
+    },
+    signal: (address, result) => signals.inc({ address, result }),
+    legacy: () => legacy.inc(),
+    clockSkew: (seconds) => skew.observe(seconds),
+    reset: () => {
+      for (const metric of [deliveries, signals, legacy, durations, skew]) metric.reset();
+    },
+  };
+}

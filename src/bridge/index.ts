@@ -1,0 +1,11 @@
+/** The bridge: signed webhook in, signal out; and its registration at the service. */
+export type { BridgeLog, BridgeOptions, SecretSource } from './bridge-options.js';
+export { type Bridge, createBridge } from './create-bridge.js';
+export { webhookPath } from './request-handler.js';
+export { createSecretSource, readSecrets, type SecretSourceOptions } from './secret-source.js';
+export {
+  type EnsuredWebhook,
+  type EnsureWebhookOptions,
+  ensureWebhook,
+  rotateWebhook,
+} from './webhook-registration.js';

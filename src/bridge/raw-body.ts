@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * The exact bytes of a request's body.
+ * @returns `'too_large'` as soon as more than `maxBytes` are announced or come; the rest is not read
+ * @throws when the sender goes away before the end
+ */
+export function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve('too_large');
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else {
+        request.pause();
+        resolve('too_large');
+      }
+    });
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)));
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('the sender went away')));
+  });
+}

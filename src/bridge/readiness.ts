@@ -1,0 +1,43 @@
+import type { Client } from '@temporalio/client';
+import type { SecretSource } from './bridge-options.js';
+
+export interface Readiness {
+  /** Why the bridge could not take a delivery now; undefined when it could. */
+  problem(): Promise<string | undefined>;
+  reset(): void;
+}
+
+/** Asks Temporal at most once a second, however many ask the bridge. */
+export function createReadiness(
+  client: Client,
+  secrets: SecretSource,
+  options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
+): Readiness {
+  const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
+  let asked: { readonly atMs: number; readonly answer: Promise<string | undefined> } | undefined;
+
+  async function ask(): Promise<string | undefined> {
+    try {
+      if ((await secrets()).length === 0) return 'no webhook secret';
+    } catch {
+      return 'the webhook secrets cannot be read';
+    }
+    try {
+      await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.getSystemInfo({}));
+      return undefined;
+    } catch {
+      return 'Temporal cannot be reached';
+    }
+  }
+
+  return {
+    problem() {
+      const nowMs = performance.now();
+      if (asked === undefined || nowMs - asked.atMs > maxAgeMs) asked = { atMs: nowMs, answer: ask() };
+      return asked.answer;
+    },
+    reset() {
+      asked = undefined;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What is done with one delivery: verify the raw bytes, parse, signal, and only then acknowledge. Everything that is
+ * refused is refused before anything is signalled.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Client } from '@temporalio/client';
+import type { SandboxEvent } from '../../workflows/messages.js';
+import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/webhook-events.js';
+import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
+import type { BridgeMetrics } from './bridge-metrics.js';
+import type { BridgeLog, SecretSource } from './bridge-options.js';
+import { addressesOf } from './event-addresses.js';
+import { type SignalOutcome, signalEvent } from './signal-event.js';
+
+export type DeliveryResult =
+  | RefusalReason
+  | 'accepted'
+  | 'unknown_type'
+  | 'malformed_body'
+  | 'id_mismatch'
+  | 'no_secret'
+  | 'unavailable';
+
+/** The sender repeats all but 2xx. */
+export const deliveryStatuses: Readonly<Record<DeliveryResult, number>> = {
+  accepted: 200,
+  unknown_type: 200,
+  malformed_body: 400,
+  id_mismatch: 400,
+  missing_headers: 401,
+  malformed_headers: 401,
+  bad_signature: 401,
+  stale_timestamp: 401,
+  no_secret: 503,
+  unavailable: 503,
+};
+
+export interface Receiver {
+  readonly client: Client;
+  readonly secrets: SecretSource;
+  readonly signalTimeoutMs: number;
+  readonly metrics: BridgeMetrics;
+  readonly log: BridgeLog;
+}
+
+export async function receiveDelivery(
+  receiver: Receiver,
+  headers: IncomingHttpHeaders,
+  rawBody: Buffer,
+): Promise<DeliveryResult> {
+  const { metrics, log } = receiver;
+  const secrets = await secretsNow(receiver);
+  if (secrets.length === 0) return 'no_secret';
+  const nowMs = Date.now();
+  const verified = verifyDelivery({ headers, rawBody, secrets, nowMs });
+  if (!verified.ok) return verified.reason;
+  metrics.clockSkew(nowMs / 1000 - verified.timestamp);
+
+  const event = parseSandboxWebhookEvent(parseJson(rawBody));
+  if (event === undefined) return 'malformed_body';
+  if (event === 'unknown_type') return 'unknown_type';
+  // The signature covers both, so a difference is the sender's mistake: which of them is the event is not known.
+  if (event.id !== verified.deliveryId) return 'id_mismatch';
+  if (event.legacy) metrics.legacy();
+
+  const { signalTimeoutMs: timeoutMs, client } = receiver;
+  const outcomes = await signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs });
+  for (const outcome of outcomes) count(outcome, event, metrics, log);
+  return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
+}
+
+async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]> {
+  try {
+    return await secrets();
+  } catch (error) {
+    log('The webhook secrets cannot be read; deliveries are sent back until they can.', { error: messageOf(error) });
+    return [];
+  }
+}
+
+function signalOf(event: SandboxWebhookEvent): SandboxEvent {
+  const { id, type, createdAt, sandboxId, sandboxName, previousState, state } = event;
+  return { id, type, createdAt, sandboxId, sandboxName, previousState, state };
+}
+
+function count(
+  { address, result, reason }: SignalOutcome,
+  event: SandboxWebhookEvent,
+  metrics: BridgeMetrics,
+  log: BridgeLog,
+) {
+  metrics.signal(address.kind, result);
+  if (reason === undefined) return;
+  log('A signal was not accepted.', { result, reason, workflowId: address.workflowId, eventId: event.id });
+}
+
+function parseJson(rawBody: Buffer): unknown {
+  try {
+    return JSON.parse(rawBody.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,85 @@
+/** The bridge's routes: which request goes where, and what the sender reads. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
+import type { BridgeMetrics } from './bridge-metrics.js';
+import type { BridgeLog } from './bridge-options.js';
+import { readRawBody } from './raw-body.js';
+import type { Readiness } from './readiness.js';
+import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
+
+/** Where the service delivers. */
+export const webhookPath = '/webhooks/sandbox';
+
+export interface RequestHandlerOptions {
+  readonly receiver: Receiver;
+  readonly readiness: Readiness;
+  readonly registry: Registry;
+  readonly metrics: BridgeMetrics;
+  readonly maxBodyBytes: number;
+  readonly log: BridgeLog;
+}
+
+type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Answers one request; never rejects. */
+export function createRequestHandler(options: RequestHandlerOptions): Route {
+  const { receiver, readiness, registry, metrics, maxBodyBytes, log } = options;
+
+  const deliver: Route = async (request, response) => {
+    const start = performance.now();
+    const end = (status: number, result: string) => {
+      answer(response, status, `${result}\n`);
+      metrics.delivery(result, (performance.now() - start) / 1000);
+    };
+    const rawBody = await readRawBody(request, maxBodyBytes);
+    if (rawBody === 'too_large') {
+      // The rest of the body is still to come; the connection cannot be used again.
+      response.setHeader('connection', 'close');
+      return end(413, 'too_large');
+    }
+    const result = await receiveDelivery(receiver, request.headers, rawBody);
+    end(deliveryStatuses[result], result);
+  };
+
+  const routes: Readonly<Record<string, { readonly method: 'GET' | 'POST'; readonly route: Route }>> = {
+    [webhookPath]: { method: 'POST', route: deliver },
+    '/healthz': { method: 'GET', route: async (_, response) => answer(response, 200, 'ok\n') },
+    '/readyz': {
+      method: 'GET',
+      route: async (_, response) => {
+        const problem = await readiness.problem();
+        answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n`);
+      },
+    },
+    '/metrics': {
+      method: 'GET',
+      route: async (_, response) => {
+        response.setHeader('content-type', registry.contentType);
+        answer(response, 200, await registry.metrics());
+      },
+    },
+  };
+
+  return async (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const found = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    try {
+      if (!found) return answer(response, 404, 'not_found\n');
+      if (request.method !== found.method) {
+        response.setHeader('allow', found.method);
+        return answer(response, 405, 'method_not_allowed\n');
+      }
+      await found.route(request, response);
+    } catch (error) {
+      if (request.destroyed && !request.complete) return;
+      log('A request failed.', { path, error: error instanceof Error ? error.message : String(error) });
+      if (!response.headersSent) answer(response, 500, 'internal_error\n');
+    }
+  };
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  if (!response.hasHeader('content-type')) response.setHeader('content-type', 'text/plain; charset=utf-8');
+  response.statusCode = status;
+  response.end(text);
+}

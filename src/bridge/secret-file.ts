@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { readSecrets } from './secret-source.js';
+
+/** A place for a secret that is about to be made. */
+export interface SecretReservation {
+  /** Makes `secret` the first of the file at once; the one that was first follows it, for attempts in flight (S10). */
+  keep(secret: string): Promise<void>;
+  /** Leaves the file as it was. After `keep` it does nothing. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Makes sure that a secret can be kept before the service makes one: it is shown only once. Creates the directory
+ * (mode 700) and a temporary file (mode 600) that takes the place of `file` when the secret is kept.
+ * @throws SandflowError `secret_file_unwritable`
+ */
+export async function reserveSecretFile(file: string): Promise<SecretReservation> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  const handle = await openTemporary(file, temporary);
+  let settled = false;
+
+  return {
+    async keep(secret) {
+      const [previous] = (await readSecrets(file)).filter((one) => one !== secret);
+      await handle.writeFile(
+        [secret, previous]
+          .filter((one) => one !== undefined)
+          .join('\n')
+          .concat('\n'),
+      );
+      await handle.sync();
+      await handle.close();
+      await rename(temporary, file);
+      settled = true;
+    },
+    async discard() {
+      if (settled) return;
+      settled = true;
+      await handle.close();
+      await rm(temporary, { force: true });
+    },
+  };
+}
+
+async function openTemporary(file: string, temporary: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    return await open(temporary, 'wx', 0o600);
+  } catch (cause) {
+    throw new SandflowError(
+      'secret_file_unwritable',
+      `The webhook secret cannot be kept in ${file}. Make its directory writable, or name another file with SANDBOX_WEBHOOK_SECRET_FILE.`,
+      { cause },
+    );
+  }
+}

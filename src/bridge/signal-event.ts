@@ -1,0 +1,67 @@
+import { type Client, ServiceError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
+import type { EventAddress } from './event-addresses.js';
+
+/**
+ * What became of a signal:
+ * - `accepted`: it is in the workflow's history.
+ * - `nobody`: no open workflow has this id; the event is dropped there.
+ * - `rejected`: Temporal refuses it and always will.
+ * - `unavailable`: Temporal could not be asked, or not now.
+ */
+export const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable'] as const;
+export type SignalResult = (typeof signalResults)[number];
+
+export interface SignalOutcome {
+  readonly address: EventAddress;
+  readonly result: SignalResult;
+  /** Why, where it is `rejected` or `unavailable`. */
+  readonly reason?: string;
+}
+
+/** Codes of gRPC that stay the same however often one asks: INVALID_ARGUMENT and FAILED_PRECONDITION. */
+const hopelessGrpcCodes: ReadonlySet<unknown> = new Set([3, 9]);
+
+/**
+ * Signals all addresses in parallel, with one deadline for all of them, in ms. Rejects never: each address has its
+ * own outcome. Safe to repeat, since workflows drop events that they have seen.
+ */
+export async function signalEvent(
+  client: Client,
+  addresses: readonly EventAddress[],
+  event: SandboxEvent,
+  options: { readonly timeoutMs: number },
+): Promise<SignalOutcome[]> {
+  const { timeoutMs } = options;
+  let timer: NodeJS.Timeout | undefined;
+  // The deadline of gRPC does not cover the encoding of the payload, which may ask a key service.
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, 'late');
+  });
+  const signalOne = async (address: EventAddress): Promise<SignalOutcome> => {
+    try {
+      const signalled = client.workflow.getHandle(address.workflowId).signal(sandboxEventSignal, event);
+      const first = await Promise.race([signalled, late]);
+      if (first !== 'late') return { address, result: 'accepted' };
+      signalled.catch(() => {});
+      return { address, result: 'unavailable', reason: `no answer within ${timeoutMs} ms` };
+    } catch (error) {
+      return outcomeOf(address, error);
+    }
+  };
+  try {
+    return await client.withDeadline(Date.now() + timeoutMs, () => Promise.all(addresses.map(signalOne)));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
+  // Its text differs between connections and may be empty; the class is what counts.
+  if (error instanceof WorkflowNotFoundError) return { address, result: 'nobody' };
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return { address, result: hopelessGrpcCodes.has(code) ? 'rejected' : 'unavailable', reason };
+}

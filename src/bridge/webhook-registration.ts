@@ -1,0 +1,144 @@
+/** Registers the bridge at the service and keeps its secret: created, adopted, repaired or rotated. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../client/api-error.js';
+import { ConnectionError } from '../client/connection-error.js';
+import type { SandboxClient } from '../client/sandbox-client.js';
+import { TimeoutError } from '../client/timeout-error.js';
+import type { Webhook } from '../contract/records.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { sandboxEventTypes } from '../contract/states.js';
+import { reserveSecretFile, type SecretReservation } from './secret-file.js';
+import { readSecrets } from './secret-source.js';
+
+export interface EnsureWebhookOptions {
+  /** Where the bridge is reached from outside, with its path. */
+  readonly url: string;
+  /** Display name at the service. */
+  readonly name: string;
+  /** Keeps the secret: mode 600, newest first, of one webhook. */
+  readonly secretFile: string;
+  /** Replaces the secret of an existing webhook, as for one whose secret nobody has. Default: false. */
+  readonly rotate?: boolean;
+  /** Secrets known from elsewhere, such as the environment. Default: none. */
+  readonly currentSecrets?: readonly string[];
+  /** Pauses before each further attempt after an unclear failure, in ms. Default: 500 and 2 000. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export interface EnsuredWebhook {
+  readonly webhookId: string;
+  /** `adopted`: it was there as it should be. `updated`: events that it lacked were added. */
+  readonly action: 'created' | 'adopted' | 'updated' | 'rotated';
+}
+
+const allEvents = [...sandboxEventTypes];
+const defaultRetryDelaysMs = [500, 2_000];
+
+/**
+ * Makes sure that one webhook delivers all four events to `url` and that its secret is at hand. Safe to repeat. The
+ * secret is written to its file and never returned. Two of these at the same time can make two webhooks.
+ * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
+ */
+export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
+  const existing = await findByUrl(client, options.url);
+  if (existing === undefined) return createWebhook(client, options);
+
+  const { id: webhookId } = existing;
+  if (!options.rotate) await requireSecret(webhookId, options);
+  const lacking = allEvents.some((event) => !existing.events.includes(event));
+  if (lacking) await client.updateWebhook(webhookId, { events: allEvents });
+  if (options.rotate) return rotateWebhook(client, webhookId, options);
+  return { webhookId, action: lacking ? 'updated' : 'adopted' };
+}
+
+/**
+ * Replaces the signing secret and makes the new one the first in its file; the one before stays second until the next
+ * rotation, since an attempt in flight can carry its signature (trap S10). Repeated until a secret has been read.
+ * @throws SandflowError `secret_file_unwritable`, before anything is replaced; the client's errors
+ */
+export async function rotateWebhook(
+  client: SandboxClient,
+  webhookId: string,
+  options: Pick<EnsureWebhookOptions, 'secretFile' | 'retryDelaysMs'>,
+): Promise<EnsuredWebhook> {
+  const { retryDelaysMs = defaultRetryDelaysMs } = options;
+  return reserved(options.secretFile, async (reservation) => {
+    const { secret } = await repeated(() => client.rotateWebhookSecret(webhookId), retryDelaysMs);
+    await reservation.keep(secret);
+    return { webhookId, action: 'rotated' };
+  });
+}
+
+async function createWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
+  const { url, name, secretFile, retryDelaysMs = defaultRetryDelaysMs } = options;
+  let unclear: unknown;
+  try {
+    return await reserved(secretFile, async (reservation) => {
+      const { webhook, secret } = await client.createWebhook({ name, url, events: allEvents });
+      await reservation.keep(secret);
+      return { webhookId: webhook.id, action: 'created' };
+    });
+  } catch (error) {
+    if (!mayHaveHappened(error)) throw error;
+    unclear = error;
+  }
+
+  // The answer is lost and with it the secret. The list may tell whether the webhook was made; a second create never.
+  for (const delayMs of [0, ...retryDelaysMs]) {
+    await sleep(delayMs);
+    const appeared = await repeated(() => findByUrl(client, url), retryDelaysMs);
+    if (appeared) return { ...(await rotateWebhook(client, appeared.id, options)), action: 'created' };
+  }
+  throw unclear;
+}
+
+async function findByUrl(client: SandboxClient, url: string): Promise<Webhook | undefined> {
+  const wanted = new URL(url).href;
+  const { webhooks } = await client.listWebhooks();
+  const [first, ...others] = webhooks.filter((one) => URL.canParse(one.url) && new URL(one.url).href === wanted);
+  if (others.length === 0) return first;
+  const ids = [first, ...others].map((one) => one?.id).join(', ');
+  throw new SandflowError(
+    'webhook_duplicate',
+    `Several webhooks deliver to ${url}: ${ids}. Keep the one whose secret you have; end the others with \`sandflow webhooks delete <id>\`.`,
+  );
+}
+
+async function requireSecret(webhookId: string, options: EnsureWebhookOptions): Promise<void> {
+  const known = [...(await readSecrets(options.secretFile)), ...(options.currentSecrets ?? [])];
+  if (known.length > 0) return;
+  throw new SandflowError(
+    'webhook_secret_unknown',
+    `The webhook ${webhookId} delivers to ${options.url} already, but its secret is not at hand. Put the secret into ${options.secretFile}, or replace it: \`sandflow webhooks ensure --url ${options.url} --rotate\`.`,
+  );
+}
+
+async function reserved<T>(file: string, use: (reservation: SecretReservation) => Promise<T>): Promise<T> {
+  const reservation = await reserveSecretFile(file);
+  try {
+    return await use(reservation);
+  } finally {
+    await reservation.discard();
+  }
+}
+
+/** Repeats what may be repeated, while the failure may pass. */
+async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[]): Promise<T> {
+  for (const delayMs of delaysMs) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const noAnswer = error instanceof ConnectionError || error instanceof TimeoutError;
+      if (!noAnswer && !mayHaveHappened(error)) throw error;
+    }
+    await sleep(delayMs);
+  }
+  return attempt();
+}
+
+/** Whether the service may have done what it was asked, although no good answer came. */
+function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return error.requestSent;
+  if (error instanceof ApiError) return !error.typed || error.status >= 500;
+  return error instanceof SandflowError && error.code === 'unexpected_response';
+}
