@@ -1,4 +1,5 @@
 /** Machine hosts for tests: each in a directory of its own, each closed and removed after its test. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,4 +38,17 @@ async function bubblewrapWorks(): Promise<boolean> {
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Pids of the live processes that have `argument` among theirs and are no shells that only quote it. */
+export function runningWith(argument: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const ended = /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      return !ended && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
+    } catch {
+      return false;
+    }
+  });
 }

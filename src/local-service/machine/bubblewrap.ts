@@ -17,7 +17,7 @@ const PROGRAM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/
 const HIDDEN_FILES = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers'];
 const HIDDEN_FOLDERS = ['/etc/ssl/private', '/etc/sudoers.d', '/etc/ssh'];
 
-export function createBubblewrap(directories: MachineDirectories): ShellLaunch {
+export function createBubblewrap(directories: MachineDirectories, bwrap: string): ShellLaunch {
   const machine = machineArguments(directories.root);
   return {
     isolation: 'bubblewrap',
@@ -25,7 +25,7 @@ export function createBubblewrap(directories: MachineDirectories): ShellLaunch {
       const mounts = mountArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
       return {
-        file: 'bwrap',
+        file: bwrap,
         args: [...machine, ...mounts, ...shell, ...shellArguments(spec.command, spec.cwd)],
         cwd: '/',
         env: sandboxEnvironment(sandboxId, SANDBOX_HOME, spec),
@@ -35,11 +35,11 @@ export function createBubblewrap(directories: MachineDirectories): ShellLaunch {
 }
 
 /** Undefined where bubblewrap works here; otherwise why not. Tried with all that a command gets: a container may refuse parts. */
-export async function bubblewrapProblem(directories: MachineDirectories): Promise<string | undefined> {
+export async function bubblewrapProblem(directories: MachineDirectories, bwrap: string): Promise<string | undefined> {
   const disk = await mkdtemp(join(directories.unfinished, 'probe-'));
   try {
     const args = [...machineArguments(directories.root), ...mountArguments(disk, disk), '--', '/bin/sh', '-c', ':'];
-    const { exitCode, stderr } = await runProgram('bwrap', args);
+    const { exitCode, stderr } = await runProgram(bwrap, args);
     return exitCode === 0 ? undefined : stderr.trim() || `it ended with ${exitCode}`;
   } finally {
     await rm(disk, { recursive: true, force: true });

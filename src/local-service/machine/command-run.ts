@@ -4,7 +4,8 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
-import type { ProcessGroup, ProcessGroups } from './process-groups.js';
+import type { ProcessGroups } from './process-groups.js';
+import type { ProcessGroup } from './process-records.js';
 import type { ShellLaunch } from './shell-launch.js';
 
 /** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */

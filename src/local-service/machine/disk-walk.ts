@@ -34,7 +34,7 @@ async function walk(folders: OpenFolder[], path: string, flags: number, makeFold
   let names = namesBelowHome(path, path);
   for (let links = 0; ; ) {
     const name = names.shift();
-    if (name === undefined) throw new MachineError('not_a_file', `${path} is a folder, not a file.`);
+    if (name === undefined) throw notAFile(path);
     if (name === '' || name === '.') continue;
     if (name === '..') {
       if (folders.length === 1) throw outside(path);
@@ -54,7 +54,10 @@ async function walk(folders: OpenFolder[], path: string, flags: number, makeFold
       continue;
     }
     if (names.length === 0) return await openFile(folder, name, flags, path);
-    if (makeFolders && names.some((rest) => rest !== '' && rest !== '.')) await makeFolder(folder, name, path);
+    if (makeFolders) {
+      if (names.every((rest) => rest === '' || rest === '.')) throw notAFile(path);
+      await makeFolder(folder, name, path);
+    }
     folders.push(await openFolder(inside(folder, name), join(folder.path, name), path));
   }
 }
@@ -109,6 +112,10 @@ const hasDescriptorPaths = existsSync('/proc/self/fd');
 /** Where the system has no such paths, a race is possible; only Linux has isolation that it could break. */
 function inside(folder: OpenFolder, name: string): string {
   return hasDescriptorPaths ? `/proc/self/fd/${folder.handle.fd}/${name}` : join(folder.path, name);
+}
+
+function notAFile(path: string): MachineError {
+  return new MachineError('not_a_file', `${path} is a folder, not a file.`);
 }
 
 function outside(path: string): MachineError {

@@ -9,6 +9,7 @@ import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
 import { createPlainShell } from './plain-shell.js';
 import { createProcessGroups } from './process-groups.js';
+import { findProgram, PROGRAM_PATH } from './program.js';
 import type { ShellLaunch } from './shell-launch.js';
 import { discardTree, removeTree, replaceByCopy, treeSize } from './tree-copy.js';
 
@@ -17,6 +18,8 @@ export interface MachineHostOptions {
   readonly directory: string;
   /** `auto`, the default, takes bubblewrap where it works and says so where it does not. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
+  /** Where `bwrap` and `setpriv` are looked for, separated by colons; the system's own folders by default. */
+  readonly programPath?: string;
   /** Gets one warning where commands are not isolated. */
   readonly log?: (message: string) => void;
 }
@@ -54,7 +57,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await replaceByCopy(await requireDisk(directories, sandboxId), snapshot, unfinished);
       return { sizeBytes: await treeSize(snapshot) };
     },
-    deleteSnapshot: (snapshotId) => discardTree(directories.snapshot(snapshotId), unfinished),
+    deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
       await endProcesses(sandboxId);
       await discardTree(directories.disk(sandboxId), unfinished);
@@ -82,19 +85,17 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
 }
 
 async function chooseLaunch(directories: MachineDirectories, options: MachineHostOptions): Promise<ShellLaunch> {
-  const { isolation = 'auto', log = () => undefined } = options;
+  const { isolation = 'auto', programPath = PROGRAM_PATH, log = () => undefined } = options;
+  let reason = '';
   if (isolation !== 'plain') {
-    const problem = await bubblewrapProblem(directories);
-    if (problem === undefined) return createBubblewrap(directories);
-    if (isolation === 'bubblewrap') {
-      throw new MachineError('isolation_unavailable', `bubblewrap does not work here: ${problem}`);
-    }
-    log(`bubblewrap does not work here (${problem}).`);
+    const bwrap = await findProgram('bwrap', programPath);
+    const problem = bwrap ? await bubblewrapProblem(directories, bwrap) : 'it is not installed';
+    if (bwrap && problem === undefined) return createBubblewrap(directories, bwrap);
+    reason = `bubblewrap does not work here: ${problem}. `;
+    if (isolation === 'bubblewrap') throw new MachineError('isolation_unavailable', reason.trim());
   }
-  log(
-    'Sandboxes are NOT isolated: their commands can read and change whatever this user can. Install bubblewrap to isolate them.',
-  );
-  return await createPlainShell(directories);
+  log(`${reason}Sandboxes are NOT isolated: their commands can read and change whatever this user can.`);
+  return await createPlainShell(directories, programPath);
 }
 
 async function requireDisk(directories: MachineDirectories, sandboxId: string): Promise<string> {

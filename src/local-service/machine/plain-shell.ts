@@ -5,12 +5,13 @@
 import { isAbsolute, join, posix } from 'node:path';
 import type { MachineDirectories } from './machine-directories.js';
 import { SANDBOX_HOME } from './machine-directories.js';
-import { succeeds } from './program.js';
+import { findProgram, succeeds } from './program.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from './shell-launch.js';
 
 /** Looks once whether the kernel can be asked to end a shell together with the service. */
-export async function createPlainShell(directories: MachineDirectories): Promise<ShellLaunch> {
-  const tied = await succeeds('setpriv', ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ':']);
+export async function createPlainShell(directories: MachineDirectories, programPath: string): Promise<ShellLaunch> {
+  const setpriv = await findProgram('setpriv', programPath);
+  const tied = setpriv !== undefined && (await succeeds(setpriv, ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ':']));
   return {
     isolation: 'plain',
     call(sandboxId, spec) {
@@ -18,7 +19,7 @@ export async function createPlainShell(directories: MachineDirectories): Promise
       const args = shellArguments(spec.command, spec.cwd === undefined ? undefined : outsidePath(disk, spec.cwd));
       const env = sandboxEnvironment(sandboxId, disk, spec);
       return tied
-        ? { file: 'setpriv', args: ['--pdeathsig', 'KILL', '--', '/bin/sh', ...args], cwd: disk, env }
+        ? { file: setpriv, args: ['--pdeathsig', 'KILL', '--', '/bin/sh', ...args], cwd: disk, env }
         : { file: '/bin/sh', args, cwd: disk, env };
     },
   };

@@ -1,27 +1,9 @@
-/**
- * The process groups that were started, and their end. Each has a record in a file, so that a service that was killed can end
- * what it left behind when it starts again. A process is only ever signalled when it is known to be ours:
- *
- * - its pid and start time are those of a leader that we started, or
- * - it is in the group or the session of such a leader, or descends from it, or
- * - it was started with a disk of ours as its home (then it may have left the group).
- */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The process groups that were started: what lives, what has ended, and how to end it. */
 import { endProcessesMatching } from './end-processes.js';
 import type { MachineDirectories } from './machine-directories.js';
-import { type ProcessEntry, readBootId, readProcess, readProcessTable, startVariable } from './process-table.js';
-
-export interface ProcessGroup {
-  readonly sandboxId: string;
-  /** Pid of the leader, which is also the number of the group and of the session. */
-  readonly leader: number;
-  /** Undefined where there is no /proc. */
-  readonly startTime: string | undefined;
-  readonly bootId: string;
-  /** The leader only watches over an isolated sandbox, and all of that dies with it: it is not asked to end, it is killed. */
-  readonly leaderIsMonitor: boolean;
-}
+import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './process-records.js';
+import { createProcessSearch } from './process-search.js';
+import { readBootId, readStartTime } from './process-table.js';
 
 export interface ProcessGroups {
   add(sandboxId: string, leader: number, leaderIsMonitor: boolean): ProcessGroup;
@@ -30,89 +12,56 @@ export interface ProcessGroups {
   end(group: ProcessGroup): Promise<void>;
   /** Ends everything of one sandbox, or of all, and waits until it is gone. */
   endAll(sandboxId?: string): Promise<void>;
-  /** Ends what the records of an earlier service name. */
+  /** Ends what an earlier service with the same directories left behind. */
   recover(): Promise<void>;
 }
 
 export function createProcessGroups(directories: MachineDirectories): ProcessGroups {
   const groups = new Set<ProcessGroup>();
+  const settled = new Set<ProcessGroup>();
   const bootId = readBootId();
 
   const forget = (group: ProcessGroup): void => {
     groups.delete(group);
-    rmSync(recordPath(directories, group), { force: true });
+    settled.delete(group);
+    removeRecord(directories.processes, group);
   };
 
-  const groupsOf = (sandboxId: string | undefined): ProcessGroup[] =>
-    [...groups].filter((group) => sandboxId === undefined || group.sandboxId === sandboxId);
-
-  const endGroups = async (chosen: readonly ProcessGroup[], home: string | undefined): Promise<void> => {
+  const endGroups = async (chosen: readonly ProcessGroup[], isOurHome: (home: string) => boolean): Promise<void> => {
     await endProcessesMatching({
-      find: () => findProcesses(chosen, home),
+      find: createProcessSearch(chosen, isOurHome),
       groupsWithoutTable: chosen.map((group) => group.leader),
       monitors: new Set(chosen.filter((group) => group.leaderIsMonitor).map((group) => group.leader)),
     });
     for (const group of chosen) forget(group);
   };
 
+  const isAnyHome = (home: string): boolean => home.startsWith(`${directories.disks}/`);
+
   return {
     add(sandboxId, leader, leaderIsMonitor) {
-      const group = { sandboxId, leader, startTime: readProcess(leader)?.startTime, bootId, leaderIsMonitor };
+      const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor };
       groups.add(group);
-      writeFileSync(recordPath(directories, group), JSON.stringify(group), { mode: 0o600 });
+      writeRecord(directories.processes, group);
       return group;
     },
     settle(group) {
-      if (!groupExists(group.leader)) forget(group);
+      settled.add(group);
+      // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
+      for (const ended of settled) if (!groupExists(ended.leader)) forget(ended);
     },
-    end: (group) => endGroups([group], undefined),
-    endAll: (sandboxId) =>
-      endGroups(groupsOf(sandboxId), sandboxId === undefined ? `${directories.disks}/` : directories.disk(sandboxId)),
-    async recover() {
-      for (const name of readdirSync(directories.processes)) {
-        const group = readRecord(join(directories.processes, name));
-        if (group && group.bootId === bootId && group.startTime !== undefined) groups.add(group);
-        else rmSync(join(directories.processes, name), { force: true });
-      }
-      await endGroups([...groups], `${directories.disks}/`);
+    end: (group) => endGroups([group], () => false),
+    async endAll(sandboxId) {
+      if (sandboxId === undefined) return await endGroups([...groups], isAnyHome);
+      const disk = directories.disk(sandboxId);
+      const chosen = [...groups].filter((group) => group.sandboxId === sandboxId);
+      await endGroups(chosen, (home) => home === disk);
     },
+    recover: () => endGroups(readRecords(directories.processes, bootId), isAnyHome),
   };
 }
 
-/** `home` is the disk of one sandbox, or with a slash at its end the folder of all disks. */
-function findProcesses(groups: readonly ProcessGroup[], home: string | undefined): readonly ProcessEntry[] | undefined {
-  const table = readProcessTable();
-  if (table === undefined) return undefined;
-  const startTimes = new Map(table.map((entry) => [entry.pid, entry.startTime]));
-  const ourGroups = new Set<number>();
-  for (const group of groups) if (startTimes.get(group.leader) === group.startTime) ourGroups.add(group.leader);
-  const leaders = new Set(groups.map((group) => group.leader));
-  const hasOurHome = (pid: number): boolean => {
-    const value = home === undefined ? undefined : startVariable(pid, 'HOME');
-    return value !== undefined && home !== undefined && (home.endsWith('/') ? value.startsWith(home) : value === home);
-  };
-  const found = new Set<number>();
-  for (const entry of table) {
-    if (entry.pid === process.pid || !hasOurHome(entry.pid)) continue;
-    found.add(entry.pid);
-    // A member of the group lives, so the number of the group cannot have been given to another since.
-    if (leaders.has(entry.processGroup)) ourGroups.add(entry.processGroup);
-  }
-  for (const entry of table)
-    if (ourGroups.has(entry.processGroup) || ourGroups.has(entry.session)) found.add(entry.pid);
-  addDescendants(table, found);
-  found.delete(process.pid);
-  return table.filter((entry) => found.has(entry.pid));
-}
-
-function addDescendants(table: readonly ProcessEntry[], found: Set<number>): void {
-  for (let size = -1; size !== found.size; ) {
-    size = found.size;
-    for (const entry of table) if (found.has(entry.parentPid)) found.add(entry.pid);
-  }
-}
-
-/** A group of processes that have all ended, and only wait to be collected, also exists: that costs a record, no more. */
+/** True also for processes that have ended and wait to be collected: that costs a record, no more. */
 function groupExists(leader: number): boolean {
   try {
     process.kill(-leader, 0);
@@ -120,25 +69,4 @@ function groupExists(leader: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
-}
-
-function recordPath(directories: MachineDirectories, group: ProcessGroup): string {
-  return join(directories.processes, `${group.leader}.json`);
-}
-
-/** Undefined where a crash left half a record. */
-function readRecord(path: string): ProcessGroup | undefined {
-  try {
-    const record: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isProcessGroup(record) ? record : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isProcessGroup(value: unknown): value is ProcessGroup {
-  if (typeof value !== 'object' || value === null) return false;
-  const record = value as Partial<Record<keyof ProcessGroup, unknown>>;
-  const texts = typeof record.sandboxId === 'string' && typeof record.bootId === 'string';
-  return texts && Number.isSafeInteger(record.leader) && Number(record.leader) > 1;
 }

@@ -27,8 +27,17 @@ export function readProcessTable(): readonly ProcessEntry[] | undefined {
   return entries;
 }
 
-/** Undefined where there is no such process, or it has ended. */
-export function readProcess(pid: number): ProcessEntry | undefined {
+/** Also of a process that has ended and was not collected yet. */
+export function readStartTime(pid: number): string | undefined {
+  return readStat(pid)?.startTime;
+}
+
+function readProcess(pid: number): ProcessEntry | undefined {
+  const stat = readStat(pid);
+  return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat;
+}
+
+function readStat(pid: number): (ProcessEntry & { readonly state: string | undefined }) | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -39,8 +48,15 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parentPid, processGroup, session] = fields;
   const startTime = fields[19];
-  if (state === 'Z' || state === 'X' || startTime === undefined) return undefined;
-  return { pid, parentPid: Number(parentPid), processGroup: Number(processGroup), session: Number(session), startTime };
+  if (startTime === undefined) return undefined;
+  return {
+    pid,
+    parentPid: Number(parentPid),
+    processGroup: Number(processGroup),
+    session: Number(session),
+    startTime,
+    state,
+  };
 }
 
 /** The value of a variable that a process was started with. Undefined where it had none or may not be looked at. */

@@ -1,14 +1,32 @@
 /** Runs a program of the machine itself, outside every sandbox, with nothing of the service's environment. */
 import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Where programs are looked for, by the service and by commands. */
+export const PROGRAM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ProgramResult {
   readonly exitCode: number | null;
   readonly stderr: string;
 }
 
+/** The absolute path of a program, so that no environment of a command can put another in its place. */
+export async function findProgram(name: string, programPath: string): Promise<string | undefined> {
+  for (const folder of programPath.split(':')) {
+    const file = join(folder, name);
+    const usable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (usable) return file;
+  }
+  return undefined;
+}
+
 /** Messages are in English, so that they can be read by a program. A program that is missing gives `exitCode` null. */
 export function runProgram(file: string, args: readonly string[]): Promise<ProgramResult> {
-  const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+  const env = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
   return new Promise((resolve) => {
     const child = execFile(file, [...args], { env, maxBuffer: 64 * 1024 * 1024 }, (error, _stdout, stderr) => {
       resolve({ exitCode: error ? child.exitCode : 0, stderr: stderr || (error?.message ?? '') });

@@ -1,8 +1,10 @@
 /** How a command becomes a process: what every way of isolation has in common. */
 import { MachineError } from './machine-error.js';
 import type { CommandSpec } from './machine-host.js';
+import { PROGRAM_PATH } from './program.js';
 
 export interface ProgramCall {
+  /** Absolute. */
   readonly file: string;
   readonly args: readonly string[];
   /** Where the program is started; seen from outside the sandbox. */
@@ -21,7 +23,7 @@ const MAX_COMMAND_BYTES = 120 * 1024;
 /** Always the same, and nothing of the service's own: that is where its keys are. */
 export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
   return {
-    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    PATH: PROGRAM_PATH,
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     USER: 'sandbox',

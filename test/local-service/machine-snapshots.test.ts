@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { machine, SANDBOX, usableIsolations } from './machine-fixture.js';
+
+const SNAPSHOT = `snap_${'0'.repeat(24)}`;
+const FORK = 'bx_efgh2345';
+
+describe('snapshots', () => {
+  it('bring back files, modes, times, links and empty folders on another disk', async () => {
+    const { host, directory, disk } = await machine('plain');
+    await host.writeFile(SANDBOX, 'bin/tool', Buffer.from('#!/bin/sh\n'));
+    await chmod(join(disk, 'bin/tool'), 0o751);
+    await utimes(join(disk, 'bin/tool'), 1_000_000, 1_000_000);
+    await mkdir(join(disk, 'empty'));
+    await mkdir(join(disk, 'closed'), { mode: 0o555 });
+    await symlink('/home/sandbox/bin', join(disk, 'link'));
+    await symlink('/etc/passwd', join(disk, 'out'));
+    await host.writeFile(SANDBOX, '.hidden file\nwith a line end', Buffer.from('x'));
+    const { sizeBytes } = await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    expect(sizeBytes).toBe(11);
+    await host.writeFile(SANDBOX, 'later', Buffer.from('not in the snapshot'));
+
+    await host.createDisk(FORK);
+    await host.writeFile(FORK, 'earlier', Buffer.from('goes away'));
+    await host.restoreDisk(FORK, SNAPSHOT);
+    const fork = join(directory, 'disks', FORK);
+    expect((await readdir(fork)).sort()).toEqual([
+      '.hidden file\nwith a line end',
+      'bin',
+      'closed',
+      'empty',
+      'link',
+      'out',
+    ]);
+    const tool = await lstat(join(fork, 'bin/tool'));
+    expect([tool.mode & 0o777, tool.mtimeMs]).toEqual([0o751, 1_000_000_000]);
+    expect((await lstat(join(fork, 'closed'))).mode & 0o777).toBe(0o555);
+    expect(await readlink(join(fork, 'link'))).toBe('/home/sandbox/bin');
+    expect(await readlink(join(fork, 'out'))).toBe('/etc/passwd');
+    expect(await readdir(join(directory, 'unfinished'))).toEqual([]);
+  });
+
+  it('may be repeated, and then hold the later state', async () => {
+    const { host } = await machine('plain');
+    await host.writeFile(SANDBOX, 'a', Buffer.from('first'));
+    await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    await host.writeFile(SANDBOX, 'a', Buffer.from('second'));
+    await Promise.all([host.takeSnapshot(SANDBOX, SNAPSHOT), host.takeSnapshot(SANDBOX, SNAPSHOT)]);
+    await host.restoreDisk(FORK, SNAPSHOT);
+    await host.restoreDisk(FORK, SNAPSHOT);
+    expect((await host.readFile(FORK, 'a', 100)).toString()).toBe('second');
+  });
+
+  it('do not hang on pipes and sockets', async () => {
+    const { host, disk } = await machine('plain');
+    execFileSync('mkfifo', [join(disk, 'pipe')]);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(disk, 'socket'), resolve));
+    try {
+      await host.writeFile(SANDBOX, 'a', Buffer.from('abc'));
+      expect(await host.takeSnapshot(SANDBOX, SNAPSHOT)).toEqual({ sizeBytes: 3 });
+      await host.restoreDisk(FORK, SNAPSHOT);
+      expect((await host.readFile(FORK, 'a', 100)).toString()).toBe('abc');
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it('can be taken while the sandbox writes and removes files', async () => {
+    const { host } = await machine('plain');
+    const abort = new AbortController();
+    const command =
+      'mkdir d; i=0; while :; do i=$((i+1)); for n in 1 2 3 4 5 6 7 8 9; do echo $i > d/$i-$n; done; echo; rm -r d; mkdir d; done';
+    let begun = () => {};
+    const churning = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const running = host.run(SANDBOX, { command }, { signal: abort.signal, onStdout: () => begun() });
+    await churning;
+    for (let round = 0; round < 10; round += 1) await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    abort.abort();
+    await running;
+  });
+
+  it('are refused by name where there is none, and gone when they were deleted', async () => {
+    const { host } = await machine('plain');
+    await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    await host.deleteSnapshot(SNAPSHOT);
+    await host.deleteSnapshot(SNAPSHOT);
+    await expect(host.restoreDisk(FORK, SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
+    await expect(host.takeSnapshot(FORK, SNAPSHOT)).rejects.toMatchObject({ code: 'no_disk' });
+    await expect(host.deleteSnapshot('../disks')).rejects.toMatchObject({ code: 'bad_id' });
+  });
+
+  it('leave nothing under their id when a crash cut them off', async () => {
+    const { host, directory } = await machine('plain');
+    const half = join(directory, 'unfinished', `${SNAPSHOT}-abc123`);
+    await mkdir(half);
+    await writeFile(join(half, 'a'), 'half');
+    await host.recover();
+    expect(await readdir(join(directory, 'unfinished'))).toEqual([]);
+    await expect(host.restoreDisk(SANDBOX, SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
+  });
+});
+
+describe.each(usableIsolations)('a disk of a %s sandbox', (isolation) => {
+  it('is made once, kept by a repeated create, and gone with all its processes when deleted', async () => {
+    const { host, disk } = await machine(isolation);
+    await host.run(SANDBOX, { command: 'echo kept > a; mkdir -p read/only; touch read/only/file; chmod -R a-w read' });
+    await host.createDisk(SANDBOX);
+    expect(await readFile(join(disk, 'a'), 'utf8')).toBe('kept\n');
+    let deleted: Promise<void> | undefined;
+    const onStdout = () => {
+      deleted = host.deleteDisk(SANDBOX);
+    };
+    const { exitCode } = await host.run(SANDBOX, { command: 'echo ready; sleep 1000' }, { onStdout });
+    expect(exitCode).not.toBe(0);
+    await deleted;
+    await host.deleteDisk(SANDBOX);
+    await expect(lstat(disk)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
