@@ -29,7 +29,8 @@ export function describeFailure(error: unknown, calls: number): ServiceFailure |
   }
   const unanswered = { status: null, requestId: null, retryAfterMs: null, details: null, calls };
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    return { ...unanswered, code: error.code, message: error.message, endpoint: null, meaning: 'unavailable' };
+    const { code, message, endpoint } = error;
+    return { ...unanswered, code, message, endpoint, meaning: 'unavailable' };
   }
   if (error instanceof UnexpectedResponseError) {
     const { code, message, endpoint, status } = error;

@@ -1,0 +1,84 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { describeFailure, effectOf, repeatableFailure, whoRepeats } from '../../../activities/failures.js';
+import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
+import { errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
+
+const apiError = (status: number, code: string, over: { typed?: boolean; retryAfterMs?: number } = {}) =>
+  new ApiError('refused', {
+    endpoint: 'createSandbox',
+    status,
+    code,
+    typed: over.typed ?? true,
+    meaning: errorMeaning(status, code),
+    requestId: 'req_1',
+    retryAfterMs: over.retryAfterMs ?? null,
+    details: null,
+  });
+
+/** Who repeats a call that the service answered with each code. */
+const owners = {
+  permanent: 'nobody',
+  wait_out: 'workflow',
+  few_tries: 'workflow',
+  throttled_shortly: 'workflow',
+  throttled_for_long: 'workflow',
+  blocked: 'workflow',
+  unavailable: 'temporal',
+} as const;
+
+describe('the failure of each error code', () => {
+  const rows = Object.entries(errorCodes).flatMap(([code, { statuses, meaning }]) =>
+    statuses.map((status) => ({ code, status, meaning })),
+  );
+
+  it.each(rows.filter(({ code }) => code !== 'idempotency_in_progress'))(
+    '$status $code ($meaning) is repeated by the one who owns its meaning',
+    ({ code, status, meaning }) => {
+      const error = apiError(status, code);
+      expect(whoRepeats(meaning, effectOf(error), 1)).toBe(owners[meaning]);
+      const failure = repeatableFailure(error, { attempt: 1, calls: 1 }) as ApplicationFailure;
+      expect(failure).toBeInstanceOf(ApplicationFailure);
+      expect(failure.type).toBe(code);
+      expect(failure.nonRetryable).toBe(owners[meaning] !== 'temporal');
+      expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', calls: 1 });
+    },
+  );
+
+  it('S4: goes on with the same key through idempotency_in_progress, also when the job is cancelled', () => {
+    const error = apiError(409, 'idempotency_in_progress');
+    expect(effectOf(error)).toBe('unknown');
+    expect(whoRepeats('wait_out', effectOf(error), 99)).toBe('temporal');
+  });
+
+  it('honours Retry-After', () => {
+    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 7_000 }), { attempt: 1, calls: 1 });
+    expect((failure as ApplicationFailure).nextRetryDelay).toBe(7_000);
+  });
+});
+
+describe('effectOf', () => {
+  it.each([
+    ['a typed refusal', apiError(409, 'provider_not_configured'), 'none'],
+    ["a proxy's 404", apiError(404, 'http_404', { typed: false }), 'unknown'],
+    ['a typed 5xx', apiError(500, 'http_500'), 'unknown'],
+    ['a connection that was never made', new ConnectionError('sendPrompt', false, 'ECONNRESET'), 'none'],
+    ['a connection that broke after the first byte', new ConnectionError('sendPrompt', true, 'ECONNRESET'), 'unknown'],
+    ['a time-out before the first byte', new TimeoutError('sendPrompt', false, 5), 'none'],
+    ['a time-out after it', new TimeoutError('sendPrompt', true, 5), 'unknown'],
+    [
+      'an answer that cannot be read',
+      new UnexpectedResponseError('sendPrompt', 202, 'conversationId', 'is missing'),
+      'unknown',
+    ],
+    ['an error of nobody', new Error('bug'), 'unknown'],
+  ])('of %s', (_, error, effect) => {
+    expect(effectOf(error)).toBe(effect);
+  });
+});
+
+it('leaves errors that are not the client’s to Temporal', () => {
+  const bug = new TypeError('bug');
+  expect(describeFailure(bug, 0)).toBeUndefined();
+  expect(repeatableFailure(bug, { attempt: 1, calls: 0 })).toBe(bug);
+});

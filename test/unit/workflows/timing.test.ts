@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { errorMeanings } from '../../../src/contract/error-codes.js';
+import { defaultTiming, refusedCallDelayMs, safetyPollMs } from '../../../workflows/timing.js';
+
+describe('safetyPollMs', () => {
+  it('starts short, never shrinks and stays below its limit', () => {
+    fc.assert(
+      fc.property(fc.nat(2_000), (polls) => {
+        const now = safetyPollMs(defaultTiming, polls);
+        expect(now).toBeLessThanOrEqual(defaultTiming.safetyPollMaxMs);
+        expect(safetyPollMs(defaultTiming, polls + 1)).toBeGreaterThanOrEqual(now);
+      }),
+    );
+    expect(safetyPollMs(defaultTiming, 0)).toBe(defaultTiming.safetyPollFirstMs);
+  });
+});
+
+describe('refusedCallDelayMs', () => {
+  it.each(['permanent', 'unavailable'])('never repeats what is %s', (meaning) => {
+    expect(refusedCallDelayMs({ meaning, retryAfterMs: 5 }, 0)).toBeUndefined();
+  });
+
+  it('gives up after a few tries of what may succeed at a second attempt', () => {
+    const tries = [0, 1, 2, 3, 4].map((n) => refusedCallDelayMs({ meaning: 'few_tries', retryAfterMs: null }, n));
+    expect(tries.filter((delay) => delay !== undefined)).toHaveLength(4);
+    expect(tries.at(-1)).toBeUndefined();
+  });
+
+  it('S14: backs off for seconds from a rate limit and for minutes from a daily limit', () => {
+    expect(refusedCallDelayMs({ meaning: 'throttled_shortly', retryAfterMs: null }, 0)).toBeLessThan(10_000);
+    expect(refusedCallDelayMs({ meaning: 'throttled_for_long', retryAfterMs: null }, 0)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('waits at least as long as the service asks', () => {
+    const retryAfterMs = fc.integer({ min: 0, max: 3_600_000 });
+    fc.assert(
+      fc.property(fc.constantFrom(...errorMeanings), retryAfterMs, fc.nat(50), (meaning, asked, tries) => {
+        const delay = refusedCallDelayMs({ meaning, retryAfterMs: asked }, tries);
+        if (delay !== undefined) expect(delay).toBeGreaterThanOrEqual(asked);
+      }),
+    );
+  });
+});
