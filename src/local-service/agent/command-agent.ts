@@ -1,9 +1,9 @@
 /** An agent that is a program: a configured command line, run in the sandbox, with the prompt on its standard input. */
 import type { Agent } from './agent.js';
-import { boundedEnd, boundedStart, MAX_EVENT_BYTES, MAX_RESULT_BYTES } from './bounded-text.js';
+import { boundedEnd, boundedStart, MAX_RESULT_BYTES } from './bounded-text.js';
 import { createLineBatches } from './line-batches.js';
 
-/** So many events are passed on from one run; the result still holds what follows. */
+/** So many events are passed on from one run; the last says so. */
 const MAX_EVENTS = 2_000;
 const ERROR_TAIL_CHARACTERS = 4_000;
 
@@ -22,7 +22,8 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
       let events = 0;
       const lines = createLineBatches((text) => {
         events += 1;
-        if (events <= MAX_EVENTS) emit('agent.message', { text: boundedStart(text, MAX_EVENT_BYTES) });
+        if (events < MAX_EVENTS) emit('agent.message', { text });
+        if (events === MAX_EVENTS) emit('agent.message', { text: '[the rest of the output is not passed on]' });
       });
       const env = {
         AGENT_PROVIDER: prompt.provider,

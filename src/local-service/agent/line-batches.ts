@@ -1,5 +1,7 @@
 /** Cuts a stream of text into pieces of whole lines. */
-import { MAX_EVENT_BYTES } from './bounded-text.js';
+
+/** In UTF-8 at most three times as many bytes, so that a piece always fits into an event. */
+const MAX_PIECE_CHARACTERS = 16 * 1024;
 
 export interface LineBatches {
   push(text: string): void;
@@ -7,27 +9,30 @@ export interface LineBatches {
   end(): void;
 }
 
-/** A line that is longer than an event may be is cut. `give` never gets an empty text. */
-export function createLineBatches(give: (text: string) => void): LineBatches {
+/** Pieces are at most 16,384 characters long: more is cut, between characters. `give` gets no blank piece. */
+export function createLineBatches(give: (piece: string) => void): LineBatches {
   let rest = '';
-  const giveText = (text: string): void => {
-    if (text.trim() !== '') give(text);
+  const givePieces = (text: string): void => {
+    for (let start = 0; start < text.length; ) {
+      let end = start + MAX_PIECE_CHARACTERS;
+      if (/^[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length) end -= 1;
+      const piece = text.slice(start, end);
+      if (piece.trim() !== '') give(piece);
+      start = end;
+    }
   };
   return {
     push(text) {
       rest += text;
-      const end = rest.lastIndexOf('\n');
-      if (end >= 0) {
-        giveText(rest.slice(0, end));
-        rest = rest.slice(end + 1);
-      }
-      while (rest.length > MAX_EVENT_BYTES) {
-        giveText(rest.slice(0, MAX_EVENT_BYTES));
-        rest = rest.slice(MAX_EVENT_BYTES);
-      }
+      const lineEnd = rest.lastIndexOf('\n');
+      if (lineEnd < 0 && rest.length <= MAX_PIECE_CHARACTERS) return;
+      // Half a pair of a long line stays behind for its other half.
+      const end = lineEnd >= 0 ? lineEnd : rest.length - (/[\uD800-\uDBFF]$/.test(rest) ? 1 : 0);
+      givePieces(rest.slice(0, end));
+      rest = rest.slice(lineEnd >= 0 ? end + 1 : end);
     },
     end() {
-      giveText(rest);
+      givePieces(rest);
       rest = '';
     },
   };

@@ -6,7 +6,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `not_found`, `not_a_file`, `outside`, `too_large`, `no_access`: about the path of a file;
  * - `no_disk`, `no_snapshot`: the sandbox or the snapshot has no directory;
  * - `bad_id`: the id cannot be the name of a directory;
- * - `bad_command`: the command cannot be handed to a shell;
+ * - `bad_command`: the command cannot be handed to a shell, or its shell could not be started;
  * - `copy_failed`: a disk could not be copied;
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
