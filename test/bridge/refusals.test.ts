@@ -1,0 +1,105 @@
+import { request } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { connectClient, deliver, eventBody, newEventId, newSandboxId, startBridge } from './bridge-stand.js';
+
+let temporal: Awaited<ReturnType<typeof connectClient>>;
+let bridge: Awaited<ReturnType<typeof startBridge>>;
+const sandboxId = newSandboxId();
+const watch = `sandbox-watch/${sandboxId}`;
+beforeAll(async () => {
+  temporal = await connectClient(inject('temporalAddress'));
+  await temporal.startWaiting(watch);
+});
+beforeEach(async () => {
+  bridge = await startBridge(temporal.client, { maxBodyBytes: 4096 });
+});
+afterEach(async () => {
+  // Whatever was refused, the workflow that waits for this sandbox has heard nothing.
+  expect(await temporal.signalsTo(watch)).toEqual([]);
+  await bridge.close();
+});
+afterAll(() => temporal.close());
+
+const nowSeconds = () => Math.floor(Date.now() / 1000);
+
+describe('S10: what is not signed by a secret of ours is refused with 401', () => {
+  it('a bad signature, also with a body that is no JSON', async () => {
+    const body = eventBody({ sandboxId });
+    expect(await deliver(bridge.url, body, { secret: 'whsec_other' })).toMatchObject({
+      status: 401,
+      text: 'bad_signature',
+    });
+    expect(await deliver(bridge.url, '{', { secret: 'whsec_other' })).toMatchObject({ status: 401 });
+    expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
+  });
+
+  it('a body whose bytes changed on the way but not its meaning', async () => {
+    const body = eventBody({ sandboxId });
+    const headers = { 'x-svc-signature': `v1=${'0'.repeat(64)}` };
+    expect(await deliver(bridge.url, `${JSON.stringify(body)} `, { headers, deliveryId: body.id })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  it.each([-310, 310])('a timestamp %i s from now', async (offset) => {
+    const answer = await deliver(bridge.url, eventBody({ sandboxId }), { timestamp: nowSeconds() + offset });
+    expect(answer).toMatchObject({ status: 401, text: 'stale_timestamp' });
+  });
+
+  it('a request without the headers', async () => {
+    const response = await fetch(`${bridge.url}/webhooks/sandbox`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(401);
+  });
+});
+
+describe('what is signed but no event is refused with 400', () => {
+  it.each([
+    ['no JSON', '{"id":'],
+    ['no object', '[]'],
+    ['no sandbox', JSON.stringify({ id: 'evt_1', type: 'sandbox.ready', createdAt: 'now', data: {} })],
+    ['a sandbox without a name', JSON.stringify({ ...eventBody(), data: { sandbox: { id: sandboxId } } })],
+  ])('%s', async (_, body) => {
+    expect(await deliver(bridge.url, body)).toMatchObject({ status: 400, text: 'malformed_body' });
+  });
+
+  it('a delivery id that is not the id of the event', async () => {
+    const answer = await deliver(bridge.url, eventBody({ sandboxId }), { deliveryId: newEventId() });
+    expect(answer).toMatchObject({ status: 400, text: 'id_mismatch' });
+  });
+});
+
+describe('what is too large is refused with 413 before it is read', () => {
+  const large = () => ({ ...eventBody({ sandboxId }), padding: 'x'.repeat(5000) });
+
+  it('by its announced length', async () => {
+    expect(await deliver(bridge.url, large())).toMatchObject({ status: 413, text: 'too_large', connection: 'close' });
+  });
+
+  it('by its bytes, where no length is announced', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const url = `${bridge.url}/webhooks/sandbox`;
+      const sending = request(url, { method: 'POST' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+        sending.destroy();
+      });
+      sending.once('error', reject);
+      sending.write(JSON.stringify(large()));
+    });
+    expect(status).toBe(413);
+  });
+});
+
+describe('other requests', () => {
+  it.each([
+    ['GET', '/webhooks/sandbox', 405],
+    ['POST', '/healthz', 405],
+    ['POST', '/webhooks', 404],
+    ['POST', '/webhooks/sandbox/', 404],
+    ['GET', '/constructor', 404],
+  ])('%s %s is answered %i', async (method, path, status) => {
+    const response = await fetch(`${bridge.url}${path}`, { method });
+    expect(response.status).toBe(status);
+    if (status === 405) expect(response.headers.get('allow')).toMatch(/GET|POST/);
+  });
+});

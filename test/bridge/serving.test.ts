@@ -1,0 +1,120 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { createBridge, createSecretSource } from '../../src/bridge/index.js';
+import { connectClient, deliver, eventBody, secret, startBridge } from './bridge-stand.js';
+
+let temporal: Awaited<ReturnType<typeof connectClient>>;
+let directory: string;
+let bridge: { close(): Promise<void> } | undefined;
+beforeAll(async () => {
+  temporal = await connectClient(inject('temporalAddress'));
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-bridge-'));
+});
+afterEach(() => bridge?.close());
+afterAll(async () => {
+  await temporal.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('secrets', () => {
+  it('without any, it refuses to start and says how to get one', async () => {
+    const made = createBridge({ temporalClient: temporal.client, secrets: () => [] });
+    await expect(made.listen({ port: 0 })).rejects.toMatchObject({
+      code: 'no_webhook_secret',
+      message: expect.stringContaining('sandflow webhooks ensure --url'),
+    });
+    await made.close();
+  });
+
+  it('S10: are read again from their file, so that both count during a rotation and nothing restarts', async () => {
+    const file = join(directory, 'rotating');
+    await writeFile(file, 'whsec_old\n');
+    const started = await startBridge(temporal.client, { secrets: createSecretSource({ fixed: [], file }) });
+    bridge = started;
+    const send = async (key: string) => (await deliver(started.url, eventBody(), { secret: key })).status;
+    expect([await send('whsec_old'), await send('whsec_new')]).toEqual([200, 401]);
+    await writeFile(`${file}.next`, 'whsec_new\nwhsec_old\n');
+    await rename(`${file}.next`, file);
+    expect([await send('whsec_old'), await send('whsec_new')]).toEqual([200, 200]);
+    await writeFile(file, 'whsec_new\n');
+    expect([await send('whsec_old'), await send('whsec_new')]).toEqual([401, 200]);
+    await rm(file);
+    expect(await send('whsec_new')).toBe(503);
+  });
+});
+
+describe('serving', () => {
+  it('is ready while Temporal answers and shows its metrics', async () => {
+    const started = await startBridge(temporal.client);
+    bridge = started;
+    expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
+    await deliver(started.url, eventBody());
+    const metrics = await (await fetch(`${started.url}/metrics`)).text();
+    expect(metrics).toContain('sandflow_bridge_deliveries_total{result="accepted"} 1');
+    expect(metrics).toContain('sandflow_bridge_clock_skew_seconds_count 1');
+    expect(metrics).toContain('sandflow_bridge_delivery_seconds_count 1');
+    started.bridge.reset();
+    expect(await started.metric('sandflow_bridge_deliveries_total', '{result="accepted"}')).toBe(0);
+  });
+
+  it('can be mounted in a server of one’s own', async () => {
+    const made = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
+    const server = createServer(made.handler);
+    bridge = {
+      close: async () => {
+        await made.close();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await deliver(url, eventBody())).toMatchObject({ status: 200 });
+  });
+
+  it('tells when its port is taken', async () => {
+    const first = await startBridge(temporal.client);
+    bridge = first;
+    const second = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
+    await expect(second.listen({ port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await second.close();
+  });
+});
+
+describe('close', () => {
+  it('finishes what is under way, takes nothing new, and leaves no kept connection open', async () => {
+    let release = () => {};
+    const held = new Promise<string[]>((resolve) => {
+      release = () => resolve([secret]);
+    });
+    let asked = 0;
+    const secrets = () => (++asked === 1 ? [secret] : held);
+    const started = await startBridge(temporal.client, { secrets });
+    const agent = new Agent({ keepAlive: true });
+    await new Promise<void>((resolve, reject) => {
+      const idle = request(`${started.url}/healthz`, { agent }, (response) => response.resume().once('end', resolve));
+      idle.once('error', reject).end();
+    });
+    const delivery = deliver(started.url, eventBody());
+    await vi.waitFor(() => expect(asked).toBe(2));
+    const closed = started.close();
+    await expect(fetch(`${started.url}/healthz`)).rejects.toThrow();
+    release();
+    expect(await delivery).toMatchObject({ status: 200 });
+    await closed;
+    agent.destroy();
+  });
+
+  it('waits no longer than its grace for a sender that trickles', async () => {
+    const started = await startBridge(temporal.client, { closeGraceMs: 50 });
+    const headers = { 'content-length': '100' };
+    const slow = request(`${started.url}/webhooks/sandbox`, { method: 'POST', headers });
+    const ended = new Promise((resolve) => slow.once('error', resolve));
+    await new Promise<void>((resolve) => slow.write('{', () => resolve()));
+    await started.close();
+    expect(await ended).toBeInstanceOf(Error);
+  });
+});

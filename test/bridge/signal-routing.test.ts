@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { connectClient, deliver, eventBody, newOwned, newSandboxId, startBridge } from './bridge-stand.js';
+
+let temporal: Awaited<ReturnType<typeof connectClient>>;
+let bridge: Awaited<ReturnType<typeof startBridge>> | undefined;
+beforeAll(async () => {
+  temporal = await connectClient(inject('temporalAddress'));
+});
+afterEach(() => bridge?.close());
+afterAll(() => temporal.close());
+
+const signals = (address: string, result: string) => `{address="${address}",result="${result}"}`;
+
+describe('a delivery', () => {
+  it('S8: reaches the owner by the name alone, the stop and the watch of the sandbox, each once', async () => {
+    bridge = await startBridge(temporal.client);
+    const owned = newOwned();
+    const sandboxId = newSandboxId();
+    const waiting = [owned.workflowId, `sandbox-stop/${sandboxId}`, `sandbox-watch/${sandboxId}`];
+    for (const workflowId of waiting) await temporal.startWaiting(workflowId);
+    const body = eventBody({ sandboxId, name: owned.name });
+
+    expect(await deliver(bridge.url, body)).toMatchObject({ status: 200, text: 'accepted' });
+
+    const expected = {
+      ...{ id: body.id, type: 'sandbox.ready', createdAt: body.createdAt, sandboxId, sandboxName: owned.name },
+      ...{ previousState: 'provisioning', state: 'ready' },
+    };
+    for (const workflowId of waiting) expect(await temporal.signalsTo(workflowId)).toEqual([expected]);
+    for (const address of ['owner', 'stop', 'watch']) {
+      expect(await bridge.metric('sandflow_bridge_signals_total', signals(address, 'accepted'))).toBe(1);
+    }
+  });
+
+  it('S6: of sandbox.hydrated does not go to the stop', async () => {
+    bridge = await startBridge(temporal.client);
+    const sandboxId = newSandboxId();
+    const waiting = [`sandbox-stop/${sandboxId}`, `sandbox-watch/${sandboxId}`] as const;
+    for (const workflowId of waiting) await temporal.startWaiting(workflowId);
+    await deliver(bridge.url, eventBody({ type: 'sandbox.hydrated', sandboxId }));
+    expect(await temporal.signalsTo(waiting[0])).toEqual([]);
+    expect(await temporal.signalsTo(waiting[1])).toMatchObject([{ type: 'sandbox.hydrated', sandboxId }]);
+  });
+
+  it('S9: for which nobody waits is acknowledged and counted, and starts nothing', async () => {
+    bridge = await startBridge(temporal.client);
+    const owned = newOwned();
+    expect(await deliver(bridge.url, eventBody({ name: owned.name }))).toMatchObject({ status: 200 });
+    expect(await bridge.metric('sandflow_bridge_signals_total', signals('owner', 'nobody'))).toBe(1);
+    await expect(temporal.client.workflow.getHandle(owned.workflowId).describe()).rejects.toThrow();
+  });
+
+  it('to a workflow that has ended is acknowledged', async () => {
+    bridge = await startBridge(temporal.client);
+    const owned = newOwned();
+    const handle = await temporal.client.workflow.start('waiter', {
+      workflowId: owned.workflowId,
+      taskQueue: 'nobody-polls',
+    });
+    await handle.terminate();
+    expect(await deliver(bridge.url, eventBody({ name: owned.name }))).toMatchObject({ status: 200, text: 'accepted' });
+    expect(await bridge.metric('sandflow_bridge_signals_total', signals('owner', 'nobody'))).toBe(1);
+  });
+
+  it('S15: in the legacy vocabulary arrives in the current one and is counted', async () => {
+    bridge = await startBridge(temporal.client);
+    const sandboxId = newSandboxId();
+    await temporal.startWaiting(`sandbox-stop/${sandboxId}`);
+    expect(await deliver(bridge.url, eventBody({ type: 'box.archived', sandboxId }))).toMatchObject({ status: 200 });
+    const [event] = await temporal.signalsTo(`sandbox-stop/${sandboxId}`);
+    expect(event).toMatchObject({ type: 'sandbox.archived', sandboxId });
+    expect(await bridge.metric('sandflow_bridge_legacy_deliveries_total')).toBe(1);
+  });
+
+  it('S9: that comes twice is signalled twice with the same id, for workflows to drop', async () => {
+    bridge = await startBridge(temporal.client);
+    const sandboxId = newSandboxId();
+    await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
+    const body = eventBody({ sandboxId });
+    await deliver(bridge.url, body);
+    await deliver(bridge.url, body);
+    const ids = (await temporal.signalsTo(`sandbox-watch/${sandboxId}`)).map(({ id }) => id);
+    expect(ids).toEqual([body.id, body.id]);
+  });
+
+  it('of a type that nobody knows yet is acknowledged, counted and not signalled', async () => {
+    bridge = await startBridge(temporal.client);
+    const sandboxId = newSandboxId();
+    await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
+    const answer = await deliver(bridge.url, eventBody({ type: 'sandbox.renamed', sandboxId }));
+    expect(answer).toMatchObject({ status: 200, text: 'unknown_type' });
+    expect(await temporal.signalsTo(`sandbox-watch/${sandboxId}`)).toEqual([]);
+    expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="unknown_type"}')).toBe(1);
+  });
+
+  it('that Temporal will never take is counted and acknowledged', async () => {
+    bridge = await startBridge(temporal.client, { maxBodyBytes: 4_000_000 });
+    const sandboxId = newSandboxId();
+    await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
+    // Temporal refuses payloads of more than 2 MiB with INVALID_ARGUMENT.
+    const answer = await deliver(bridge.url, eventBody({ sandboxId, name: 'x'.repeat(2_500_000) }));
+    expect(answer).toMatchObject({ status: 200, text: 'accepted' });
+    expect(await bridge.metric('sandflow_bridge_signals_total', signals('watch', 'rejected'))).toBe(1);
+  });
+});

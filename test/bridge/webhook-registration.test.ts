@@ -1,0 +1,143 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureWebhook, rotateWebhook } from '../../src/bridge/index.js';
+import { createClosing, errorBody, rejectionOf, type SeenRequest, sendJson, startStand } from '../client/http-stand.js';
+
+const closing = createClosing();
+const url = 'https://bridge.example/webhooks/sandbox';
+const four = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'];
+let directory: string;
+let secretFile: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-webhook-'));
+  secretFile = join(directory, 'state', 'webhook-secrets');
+});
+afterEach(async () => {
+  await closing.closeAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+type Fault = 'lose the answer' | 'never arrive' | '503';
+type Hook = { id: string; url: string; events: string[]; name: string };
+
+/** The webhook endpoints of the service, with faults for the next writes. */
+async function startService(webhooks: Hook[] = [], faults: Partial<Record<'create' | 'rotate', Fault[]>> = {}) {
+  let secrets = 0;
+  const answer = ({ method, url: path, body }: SeenRequest, response: ServerResponse) => {
+    const write = path.endsWith('/rotate') ? 'rotate' : method === 'POST' ? 'create' : undefined;
+    const fault = write && faults[write]?.shift();
+    if (fault === '503') return sendJson(response, 503, errorBody(503, 'http_500'));
+    if (fault === 'never arrive') return response.destroy();
+    const given = body ? JSON.parse(body) : {};
+    const webhook = webhooks.find(({ id }) => path.includes(id)) ?? { id: `wh_${webhooks.length + 1}`, ...given };
+    if (write === 'create') webhooks.push(webhook);
+    if (method === 'PATCH') Object.assign(webhook, given);
+    const secret = write && `whsec_${++secrets}`;
+    if (fault === 'lose the answer') return response.destroy();
+    if (method === 'GET') return sendJson(response, 200, { ok: true, webhooks });
+    sendJson(response, 200, { ok: true, webhook, secret });
+  };
+  const stand = closing.keep(await startStand(answer));
+  const writes = () => stand.seen.filter(({ method }) => method !== 'GET').map((one) => `${one.method} ${one.url}`);
+  return { client: closing.client(stand), webhooks, writes };
+}
+
+const options = () => ({ url, name: 'bridge', secretFile, retryDelaysMs: [1, 1] });
+const fileText = () => readFile(secretFile, 'utf8');
+
+describe('ensureWebhook', () => {
+  it('registers for all four events and keeps the secret in a file of mode 600, in none else', async () => {
+    const service = await startService();
+    const result = await ensureWebhook(service.client, options());
+    expect(result).toEqual({ webhookId: 'wh_1', action: 'created' });
+    expect(service.webhooks).toMatchObject([{ url, name: 'bridge', events: four }]);
+    expect(await fileText()).toBe('whsec_1\n');
+    expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(directory, 'state'))).toEqual(['webhook-secrets']);
+  });
+
+  it('adopts what it made before and changes nothing', async () => {
+    const service = await startService();
+    await ensureWebhook(service.client, options());
+    expect(await ensureWebhook(service.client, options())).toEqual({ webhookId: 'wh_1', action: 'adopted' });
+    expect(service.writes()).toHaveLength(1);
+  });
+
+  it('adds the events that are missing', async () => {
+    const service = await startService([{ id: 'wh_7', url, events: ['sandbox.ready'], name: 'x' }]);
+    const result = await ensureWebhook(service.client, { ...options(), currentSecrets: ['whsec_known'] });
+    expect(result).toEqual({ webhookId: 'wh_7', action: 'updated' });
+    expect(service.webhooks[0]?.events).toEqual(four);
+  });
+
+  it('refuses one whose secret nobody has, and says how to go on', async () => {
+    const service = await startService([
+      { id: 'wh_7', url: 'HTTPS://Bridge.Example:443/webhooks/sandbox', events: four, name: 'x' },
+    ]);
+    const error = await rejectionOf(ensureWebhook(service.client, options()));
+    expect(error).toMatchObject({ code: 'webhook_secret_unknown', message: expect.stringMatching(/wh_7.*--rotate/s) });
+    expect(service.writes()).toEqual([]);
+  });
+
+  it('S10: rotates on request; the secret before stays second, and only that one', async () => {
+    const service = await startService();
+    await ensureWebhook(service.client, options());
+    for (const rotate of [true, true]) {
+      expect(await ensureWebhook(service.client, { ...options(), rotate })).toMatchObject({ action: 'rotated' });
+    }
+    expect(await fileText()).toBe('whsec_3\nwhsec_2\n');
+    expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
+  });
+
+  it('refuses to choose among several for the same address', async () => {
+    const hook = { url, events: four, name: 'x' };
+    const service = await startService([
+      { id: 'wh_7', ...hook },
+      { id: 'wh_8', ...hook },
+    ]);
+    await expect(ensureWebhook(service.client, options())).rejects.toMatchObject({
+      code: 'webhook_duplicate',
+      message: expect.stringContaining('wh_7, wh_8'),
+    });
+  });
+});
+
+describe('S3: a create whose answer is lost', () => {
+  it('is found by its URL and given a new secret; no second one is made', async () => {
+    const service = await startService([], { create: ['lose the answer'] });
+    const result = await ensureWebhook(service.client, options());
+    expect(result).toEqual({ webhookId: 'wh_1', action: 'created' });
+    expect(service.writes()).toEqual(['POST /v1/webhooks', 'POST /v1/webhooks/wh_1/rotate']);
+    expect(await fileText()).toBe('whsec_2\n');
+  });
+
+  it('and is not in the list is reported and not sent again', async () => {
+    const service = await startService([], { create: ['never arrive'] });
+    await expect(ensureWebhook(service.client, options())).rejects.toMatchObject({ code: 'connection_failed' });
+    expect(service.writes()).toEqual(['POST /v1/webhooks']);
+    await expect(stat(secretFile)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await readdir(join(directory, 'state'))).toEqual([]);
+  });
+});
+
+describe('rotateWebhook', () => {
+  it('repeats until a secret was read, and keeps the last', async () => {
+    const hook = { id: 'wh_7', url, events: four, name: 'x' };
+    const service = await startService([hook], { rotate: ['lose the answer', '503'] });
+    await rotateWebhook(service.client, 'wh_7', options());
+    expect(service.writes()).toHaveLength(3);
+    expect(await fileText()).toBe('whsec_2\n');
+  });
+
+  it('replaces nothing where the secret could not be kept', async () => {
+    const service = await startService([{ id: 'wh_7', url, events: four, name: 'x' }]);
+    await writeFile(join(directory, 'state'), 'a file where the directory should be');
+    await expect(rotateWebhook(service.client, 'wh_7', options())).rejects.toMatchObject({
+      code: 'secret_file_unwritable',
+    });
+    expect(service.writes()).toEqual([]);
+  });
+});
