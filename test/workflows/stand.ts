@@ -1,0 +1,159 @@
+/** The whole product but its processes: local service, bridge, worker and client, on the Temporal server of the run. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, type WorkflowHandle } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
+import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
+import { jobWorkflowId } from '../../src/contract/addresses.js';
+import {
+  createLocalService,
+  type FaultInput,
+  type LocalService,
+  type LocalServiceOptions,
+} from '../../src/local-service/index.js';
+import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
+import { createSandflowWorker, type SandflowWorkerOptions } from '../../src/worker/index.js';
+import type { createThenPrompt, JobInput } from '../../workflows/index.js';
+
+export interface Stand {
+  readonly service: LocalService;
+  readonly api: SandboxClient;
+  readonly client: Client;
+  readonly bridge: Bridge;
+  readonly bridgeUrl: string;
+  readonly results: ResultStore;
+  readonly taskQueue: string;
+  fault(fault: FaultInput): Promise<void>;
+  start(input: Partial<JobInput>): Promise<WorkflowHandle<typeof createThenPrompt>>;
+  close(): Promise<void>;
+}
+
+export interface StandOptions {
+  readonly service?: Partial<LocalServiceOptions>;
+  readonly worker?: Partial<SandflowWorkerOptions>;
+}
+
+const apiKey = 'test-key';
+export const deployment = 'test';
+/** Short, so that a lost event costs a test a second and not five minutes. */
+export const shortTiming = {
+  safetyPollFirstMs: 700,
+  safetyPollGrowth: 1.5,
+  safetyPollMaxMs: 3_000,
+  errorGraceMs: 4_000,
+};
+
+export const script = (commands: string) => ['Please run this.', '```sh', commands, '```'].join('\n');
+
+export function jobInput(over: Partial<JobInput> = {}): JobInput {
+  return {
+    deployment,
+    jobId: `job-${randomBytes(5).toString('hex')}`,
+    source: { kind: 'create', body: {} },
+    waitFor: 'usable',
+    put: [],
+    prompts: [{ prompt: script('echo hello') }],
+    conversations: 'one',
+    collect: [],
+    end: 'stop',
+    deadlineMs: 60_000,
+    ttlSeconds: 600,
+    onUnknownOutcome: 'wait',
+    maxGenerations: 3,
+    timing: shortTiming,
+    ...over,
+  };
+}
+
+export async function createStand(options: StandOptions = {}): Promise<Stand> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandflow-stand-'));
+  const service = await createLocalService({
+    directory: join(directory, 'service'),
+    apiKey,
+    faultsEnabled: true,
+    isolation: 'plain',
+    log: () => undefined,
+    ...options.service,
+    timings: {
+      bootMs: 100,
+      archiveMs: 50,
+      hydrationMs: 50,
+      stopRetryMs: 200,
+      webhookRetryMs: 100,
+      ...options.service?.timings,
+    },
+  });
+  const { url } = await service.listen();
+  const api = createSandboxClient({ baseUrl: url, apiKey, timeoutMs: 5_000 });
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  const client = new Client({ connection });
+  const secretFile = join(directory, 'secrets');
+  const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file: secretFile }) });
+  // The bridge wants a secret before it listens, and the registration wants the address: so the port comes first.
+  const port = await freePort();
+  const bridgeUrl = `http://127.0.0.1:${port}`;
+  await ensureWebhook(api, { url: `${bridgeUrl}${webhookPath}`, name: 'test', secretFile });
+  await bridge.listen({ port });
+  const results = createResultStore(join(directory, 'results'));
+  const taskQueue = `test-${randomBytes(4).toString('hex')}`;
+  const worker = await createSandflowWorker({
+    connection,
+    client: api,
+    results,
+    taskQueue,
+    follow: { minIntervalMs: 100 },
+    shutdownGraceTime: '1 second',
+    workflowBundle: { codePath: inject('workflowBundlePath') },
+    ...options.worker,
+  });
+  const running = worker.run();
+
+  return {
+    service,
+    api,
+    client,
+    bridge,
+    bridgeUrl,
+    results,
+    taskQueue,
+    async fault(fault) {
+      const answer = await fetch(`${service.adminUrl}/faults`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(fault),
+      });
+      if (!answer.ok) throw new Error(`The fault was refused: ${await answer.text()}`);
+    },
+    start(over) {
+      const input = jobInput(over);
+      return client.workflow.start<typeof createThenPrompt>('createThenPrompt', {
+        workflowId: jobWorkflowId(deployment, input.jobId),
+        taskQueue,
+        args: [input],
+      });
+    },
+    async close() {
+      worker.shutdown();
+      await running;
+      await bridge.close();
+      await api.close();
+      await service.close();
+      await connection.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
