@@ -38,7 +38,7 @@ export function createScheduler(options: {
       if (handlers) store.done(work);
     } catch (cause) {
       log(`${work.kind} failed and is tried again`, { subject: work.subject, reason: reasonOf(cause) });
-      if (handlers) store.put(work.kind, work.subject, work.token, Date.now() + AFTER_FAILURE_MS);
+      if (handlers) store.postpone(work, Date.now() + AFTER_FAILURE_MS);
     }
   }
 

@@ -40,7 +40,7 @@ function parseBody(schema: z.ZodObject, body: unknown, optional: boolean): unkno
   if (body === undefined && !optional) {
     throw new ServiceError(400, 'invalid_json', 'The request needs a JSON body.');
   }
-  return parse(schema, body ?? {});
+  return parse(schema, body === undefined ? {} : body);
 }
 
 function parse(schema: z.ZodObject, value: unknown): unknown {

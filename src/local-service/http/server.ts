@@ -32,7 +32,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
     http: {
-      connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.max(20, requestTimeoutMs / 4)),
+      connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.max(20, Math.ceil(requestTimeoutMs / 4))),
       headersTimeout: requestTimeoutMs,
     },
   });

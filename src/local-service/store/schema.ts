@@ -57,7 +57,8 @@ CREATE TABLE IF NOT EXISTS delivery_attempts (
 CREATE INDEX IF NOT EXISTS delivery_attempts_of_sandbox ON delivery_attempts (sandboxId);
 
 CREATE TABLE IF NOT EXISTS work (
-  key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, token TEXT NOT NULL, dueAt INTEGER NOT NULL);
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL,
+  token TEXT NOT NULL, dueAt INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS work_due ON work (dueAt);
 
 CREATE TABLE IF NOT EXISTS faults (

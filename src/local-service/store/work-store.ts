@@ -18,6 +18,8 @@ export const workKinds = [
 export type WorkKind = (typeof workKinds)[number];
 
 export interface Work {
+  /** New with every replacement. */
+  readonly seq: number;
   readonly key: string;
   readonly kind: WorkKind;
   /** A sandbox id, as a rule. */
@@ -34,23 +36,27 @@ export interface WorkStore {
   cancelAll(subject: string): void;
   /** Removes work that is done, unless it was replaced meanwhile. */
   done(work: Work): void;
+  /** Makes work that has failed due again, unless it was replaced meanwhile. */
+  postpone(work: Work, dueAt: number): void;
   /** The earliest ones, due or not. */
   next(limit: number): Work[];
 }
 
 export function createWorkStore(database: Database): WorkStore {
-  const put = database.prepare('INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO work (key, kind, subject, token, dueAt) VALUES (?, ?, ?, ?, ?)');
   const cancel = database.prepare('DELETE FROM work WHERE key = ?');
   const cancelAll = database.prepare(
     `DELETE FROM work WHERE key IN (${workKinds.map((kind) => `'${kind}:' || ?1`).join(', ')})`,
   );
-  const done = database.prepare('DELETE FROM work WHERE key = ? AND token = ? AND dueAt = ?');
-  const next = database.prepare<Work>('SELECT * FROM work ORDER BY dueAt LIMIT ?');
+  const done = database.prepare('DELETE FROM work WHERE seq = ?');
+  const postpone = database.prepare('UPDATE work SET dueAt = ? WHERE seq = ?');
+  const next = database.prepare<Work>('SELECT * FROM work ORDER BY dueAt, seq LIMIT ?');
   return {
     put: (kind, subject, token, dueAt) => void put.run(`${kind}:${subject}`, kind, subject, token, dueAt),
     cancel: (kind, subject) => void cancel.run(`${kind}:${subject}`),
     cancelAll: (subject) => void cancelAll.run(subject),
-    done: (work) => void done.run(work.key, work.token, work.dueAt),
+    done: (work) => void done.run(work.seq),
+    postpone: (work, dueAt) => void postpone.run(dueAt, work.seq),
     next: (limit) => next.all(limit),
   };
 }

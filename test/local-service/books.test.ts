@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { startService } from './service-under-test.js';
+
+test('the call book tells each call once, with what became of it', async () => {
+  const under = await startService();
+  const { body } = await under.call('POST', '/sandboxes', {
+    body: { name: 'kept' },
+    headers: { 'idempotency-key': 'k' },
+  });
+  await under.call('GET', '/sandboxes/bx_22222222');
+  await under.call('GET', '/nowhere');
+  const { id } = body.sandbox;
+  await expect
+    .poll(() => under.service.books.calls())
+    .toMatchObject([
+      {
+        endpoint: 'createSandbox',
+        status: 202,
+        outcome: 'answered',
+        accepted: true,
+        idempotencyKey: 'k',
+        sandboxId: id,
+      },
+      { endpoint: 'getSandbox', status: 404, outcome: 'answered', accepted: false, sandboxId: 'bx_22222222' },
+      { endpoint: 'unknown', status: 404, path: '/v1/nowhere' },
+    ]);
+  const byName = await under.call('GET', '/books?name=kept', { admin: true });
+  expect(byName.body).toMatchObject({ calls: [{ endpoint: 'createSandbox' }], sandboxes: [{ id }] });
+  const { summary } = (await under.call('GET', '/books/summary', { admin: true })).body;
+  expect(summary).toMatchObject({ byEndpoint: { createSandbox: 1, getSandbox: 1, unknown: 1 }, sandboxes: 1 });
+});
+
+test('the call book forgets the oldest calls and still counts them', async () => {
+  const under = await startService({ maxCallRecords: 10 });
+  for (let index = 0; index < 25; index++) await under.call('GET', `/me?number=${index}`);
+  await expect.poll(() => under.service.books.summary().byEndpoint.getMe).toBe(25);
+  const calls = under.service.books.calls();
+  expect(calls).toHaveLength(10);
+  expect(calls.at(-1)?.path).toBe('/v1/me?number=24');
+});
+
+test('a service that keeps no name, and one that sends fields that nobody listed, can be imitated', async () => {
+  const under = await startService({ profile: { ignoreName: true, extraFields: true } });
+  const { body } = await under.call('POST', '/sandboxes', { body: { name: 'mine' } });
+  expect(body.sandbox.name).not.toBe('mine');
+  expect(body.sandbox).toMatchObject({ unlisted: expect.any(String) });
+  const patched = await under.call('PATCH', `/sandboxes/${body.sandbox.id}`, { body: { name: 'mine' } });
+  expect(patched.body.sandbox.name).toBe('mine');
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { startService } from './service-under-test.js';
+
+test('text and bytes come back as they were written', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const path = `/sandboxes/${id}/files`;
+  const text = 'grün\r\nно\u0000end';
+  const written = await under.call('PUT', path, { body: { path: 'a/b/text', content: text } });
+  expect(written.body).toMatchObject({ type: 'file.written', path: 'a/b/text', size: Buffer.byteLength(text) });
+  expect((await under.call('GET', `${path}?path=a/b/text`)).body).toMatchObject({ encoding: 'utf8', content: text });
+  const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]).toString('base64');
+  await under.call('PUT', path, { body: { path: 'bytes', content: bytes, encoding: 'base64' } });
+  expect((await under.call('GET', `${path}?path=bytes`)).body).toMatchObject({
+    encoding: 'base64',
+    content: bytes,
+    size: 4,
+  });
+});
+
+test('a file of 32 MiB is taken, one byte more is not', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const path = `/sandboxes/${id}/files`;
+  const most = 'x'.repeat(32 * 1024 * 1024);
+  expect((await under.call('PUT', path, { body: { path: 'big', content: most } })).status).toBe(200);
+  const refused = await under.call('PUT', path, { body: { path: 'bigger', content: `${most}x` } });
+  expect(refused).toMatchObject({ status: 413, body: { code: 'too_large' } });
+  await under.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'echo >> big' } });
+  expect(await under.call('GET', `${path}?path=big`)).toMatchObject({ status: 413, body: { code: 'too_large' } });
+});
+
+test('files that are not there, and paths that leave the sandbox, are refused', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const read = (path: string) => under.call('GET', `/sandboxes/${id}/files?path=${encodeURIComponent(path)}`);
+  expect(await read('missing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await read('../../../../../../etc/passwd')).status).toBeGreaterThanOrEqual(400);
+  expect(await under.call('GET', `/sandboxes/${id}/files`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+});
+
+test('a command runs in the sandbox and tells its exit code and both outputs', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const { status, body } = await under.call('POST', `/sandboxes/${id}/commands`, {
+    body: { command: 'echo "$WORD"; echo wrong >&2; exit 5', env: { WORD: 'given' } },
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    type: 'command.result',
+    exitCode: 5,
+    stdout: 'given\n',
+    stderr: 'wrong\n',
+    timedOut: false,
+  });
+  const slow = await under.call('POST', `/sandboxes/${id}/commands`, {
+    body: { command: 'sleep 30', timeoutSeconds: 0.1 },
+  });
+  expect(slow.body).toMatchObject({ exitCode: null, timedOut: true });
+});
+
+test('commands do not change the state of their sandbox', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const running = under.call('POST', `/sandboxes/${id}/commands`, {
+    body: { command: 'until test -e go; do sleep 0.02; done' },
+  });
+  await under.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'begun', content: '' } });
+  expect((await under.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('ready');
+  await under.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
+  expect((await running).status).toBe(200);
+});
