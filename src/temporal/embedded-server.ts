@@ -24,6 +24,8 @@ export interface EmbeddedServerOptions {
   readonly logFile: string;
   /** Default `default`. */
   readonly namespace?: string;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedServer {
@@ -69,12 +71,15 @@ async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promi
   child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
   const address = `127.0.0.1:${port}`;
   const abort = new AbortController();
-  const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal: abort.signal });
+  const given = options.signal ?? abort.signal;
+  const signal = AbortSignal.any([abort.signal, given]);
+  const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal });
   try {
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
     if (first === 'exited' || child.pid === undefined) return undefined;
   } catch (cause) {
     await stop(child, exited);
+    given.throwIfAborted();
     throw startFailed(log, cause);
   } finally {
     abort.abort();

@@ -20,6 +20,8 @@ export interface AcquireOptions {
   readonly waitMs?: number;
   /** Called once, when somebody else holds the lock. */
   readonly onWait?: () => void;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -50,7 +52,7 @@ export function tryAcquireFileLock(path: string): FileLock | undefined {
  * @throws SandflowError `lock_timeout` after `waitMs`; `file_not_writable`
  */
 export async function acquireFileLock(path: string, options: AcquireOptions = {}): Promise<FileLock> {
-  const { waitMs = Number.POSITIVE_INFINITY, onWait } = options;
+  const { waitMs = Number.POSITIVE_INFINITY, onWait, signal } = options;
   const giveUpAt = Date.now() + waitMs;
   let waited = false;
   for (;;) {
@@ -61,7 +63,7 @@ export async function acquireFileLock(path: string, options: AcquireOptions = {}
     if (Date.now() >= giveUpAt) {
       throw new SandflowError('lock_timeout', `Another process has held ${path} for more than ${waitMs} ms.`);
     }
-    await sleep(POLL_MS);
+    await sleep(POLL_MS, undefined, { signal });
   }
 }
 

@@ -40,6 +40,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
   if (await inspectCliBinary(cached)) return cached;
   const lock = await acquireFileLock(join(home, 'build.lock'), {
     onWait: () => onProgress('another process is getting the Temporal server; waiting for it'),
+    signal: options.signal,
   });
   try {
     if (await inspectCliBinary(cached)) return cached;

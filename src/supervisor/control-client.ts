@@ -1,0 +1,107 @@
+/** A client's side of the control connection. */
+import { connect, type Socket } from 'node:net';
+import { SandflowError } from '../contract/sandflow-error.js';
+import {
+  onMessages,
+  type StackDescription,
+  type SupervisorState,
+  sendMessage,
+  serverMessageSchema,
+  supervisorStateSchema,
+} from './control-protocol.js';
+import { readJsonFile } from './private-file.js';
+
+const HELLO_TIMEOUT_MS = 3_000;
+
+export interface Presence {
+  readonly stack: StackDescription;
+  /** Resolves when the connection has ended: released, or the supervisor has gone. */
+  readonly lost: Promise<void>;
+  /** Leaves. Repeating it changes nothing. */
+  release(): void;
+}
+
+export interface JoinOptions {
+  readonly stateFile: string;
+  readonly settings: string;
+  readonly onProgress: (line: string) => void;
+  /** Leaves while waiting. */
+  readonly signal?: AbortSignal;
+}
+
+/** What became of an attempt to join: nobody there, somebody who went away before the stack was ready, or joined. */
+export type Joined = 'nobody' | 'lost' | Presence;
+
+/**
+ * Joins the supervisor of the state file and waits until its stack is ready.
+ * @throws SandflowError with the supervisor's own code where the stack cannot start; `stack_differs`
+ */
+export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
+  const { settings, onProgress, signal } = options;
+  const state = await readState(options.stateFile);
+  if (!state) return 'nobody';
+  signal?.throwIfAborted();
+  const socket = connect({ host: '127.0.0.1', port: state.port });
+  const leave = () => void socket.destroy();
+  signal?.addEventListener('abort', leave, { once: true });
+  const lost = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.once('connect', () => sendMessage(socket, { token: state.token, settings }));
+  try {
+    const stack = await readyStack(socket, lost, onProgress);
+    signal?.throwIfAborted();
+    return typeof stack === 'string' ? stack : { stack, lost, release: leave };
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
+}
+
+/** True where a supervisor answers, with whatever settings. */
+export async function isSupervisorThere(stateFile: string): Promise<boolean> {
+  const state = await readState(stateFile);
+  if (!state) return false;
+  const socket = connect({ host: '127.0.0.1', port: state.port });
+  socket.once('connect', () => sendMessage(socket, { token: state.token, settings: '' }));
+  return new Promise((resolve) => {
+    const settle = (there: boolean) => {
+      clearTimeout(patience);
+      socket.destroy();
+      resolve(there);
+    };
+    const patience = setTimeout(() => settle(false), HELLO_TIMEOUT_MS);
+    socket.on('error', () => settle(false)).once('close', () => settle(false));
+    onMessages(socket, serverMessageSchema, () => settle(true));
+  });
+}
+
+function readyStack(
+  socket: Socket,
+  lost: Promise<void>,
+  onProgress: (line: string) => void,
+): Promise<StackDescription | 'nobody' | 'lost'> {
+  return new Promise((resolve, reject) => {
+    let greeted = false;
+    // Another program may have the port of a supervisor that died, and it will not say hello.
+    const patience = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
+    socket.on('error', () => socket.destroy());
+    void lost.then(() => {
+      clearTimeout(patience);
+      resolve(greeted ? 'lost' : 'nobody');
+    });
+    onMessages(socket, serverMessageSchema, (message) => {
+      if (message.type === 'hello') {
+        greeted = true;
+        clearTimeout(patience);
+      } else if (message.type === 'progress') onProgress(message.line);
+      else if (message.type === 'ready') resolve(message.stack);
+      else reject(new SandflowError(message.code, message.message));
+    });
+  });
+}
+
+async function readState(stateFile: string): Promise<SupervisorState | undefined> {
+  const parsed = supervisorStateSchema.safeParse(await readJsonFile(stateFile));
+  return parsed.success ? parsed.data : undefined;
+}

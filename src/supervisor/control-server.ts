@@ -1,0 +1,103 @@
+/** The supervisor's side of the control connection: who is there, and what they are told. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  greetingSchema,
+  onMessages,
+  type ServerMessage,
+  type StackDescription,
+  type SupervisorState,
+  sendMessage,
+} from './control-protocol.js';
+import { writePrivateFile } from './private-file.js';
+
+const GREETING_TIMEOUT_MS = 5_000;
+
+export interface ControlServer {
+  /** Clients that are connected now. */
+  clients(): number;
+  progress(line: string): void;
+  ready(stack: StackDescription): void;
+  failed(code: string, message: string): void;
+  /** Takes the state file away and lets all clients go. Repeating it changes nothing. */
+  close(): Promise<void>;
+}
+
+/** Listens and writes the state file by which clients find it. The caller holds the supervisor's lock. */
+export async function openControlServer(stateFile: string, settings: string): Promise<ControlServer> {
+  const token = randomBytes(24).toString('hex');
+  const clients = new Set<Socket>();
+  const strangers = new Set<Socket>();
+  let latest: ServerMessage | undefined;
+
+  const server = createServer((socket) => {
+    strangers.add(socket);
+    const patience = setTimeout(() => socket.destroy(), GREETING_TIMEOUT_MS);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      clearTimeout(patience);
+      strangers.delete(socket);
+      clients.delete(socket);
+    });
+    onMessages(socket, greetingSchema, (greeting) => {
+      if (!strangers.delete(socket)) return;
+      clearTimeout(patience);
+      if (!sameText(greeting.token, token)) return void socket.destroy();
+      sendMessage(socket, { type: 'hello', pid: process.pid });
+      if (greeting.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
+      clients.add(socket);
+      if (latest) sendMessage(socket, latest);
+    });
+  });
+  const port = await listen(server);
+  const state: SupervisorState = { pid: process.pid, port, token };
+  await writePrivateFile(stateFile, JSON.stringify(state));
+
+  const tellAll = (message: ServerMessage) => {
+    latest = message;
+    for (const socket of clients) sendMessage(socket, message);
+  };
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await rm(stateFile, { force: true });
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of [...clients, ...strangers]) socket.end().destroySoon();
+    await closed;
+  };
+  return {
+    clients: () => clients.size,
+    progress: (line) => tellAll({ type: 'progress', line }),
+    ready: (stack) => tellAll({ type: 'ready', stack }),
+    failed(code, message) {
+      tellAll({ type: 'failed', code, message });
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const differs: ServerMessage = {
+  type: 'failed',
+  code: 'stack_differs',
+  message:
+    'A stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). It ends by ' +
+    'itself when its jobs have ended and nobody uses it; or set SANDFLOW_HOME to another directory for these settings.',
+};
+
+function sameText(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port: 0, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      if (typeof address === 'object' && address) resolve(address.port);
+    });
+  });
+}

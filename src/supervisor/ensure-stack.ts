@@ -1,0 +1,116 @@
+/** A client's way to a running stack: join the one that is there, or start one. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { type MainProgram, supervisorCommand } from './children.js';
+import { joinSupervisor, type Presence } from './control-client.js';
+import { settingsDigest } from './control-protocol.js';
+import { prepareHome } from './private-file.js';
+import { type StackPaths, stackPaths } from './stack-paths.js';
+
+const RETRY_MS = 50;
+/** One supervisor that dies while somebody waits for it is an accident; this many have a cause. */
+const MAX_SPAWNS = 4;
+const MAX_LOG_BYTES = 5 * 1024 * 1024;
+const TAIL_CHARACTERS = 2000;
+
+export interface EnsureStackOptions {
+  readonly onProgress?: (line: string) => void;
+  /** How this program is started: the supervisor is its `supervisor` command. */
+  readonly main: MainProgram;
+  /** Leaves while waiting; the supervisor goes on and ends by itself when idle. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StackHandle {
+  readonly temporalAddress: string;
+  readonly namespace: string;
+  /** Temporal's web interface; undefined with a configured server. */
+  readonly uiUrl: string | undefined;
+  readonly sandboxApiUrl: string;
+  readonly sandboxApiKey: string;
+  /** Undefined where the key is only in the environment. */
+  readonly sandboxApiKeyFile: string | undefined;
+  /** Undefined where no bridge runs, since there is no webhook secret. */
+  readonly bridgeUrl: string | undefined;
+  /** Resolves when the supervisor has gone, or after `release`. Calling `ensureStack` again brings a new one. */
+  readonly lost: Promise<void>;
+  /** Leaves the stack. Repeating it changes nothing. */
+  release(): void;
+}
+
+/**
+ * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The
+ * stack stays for as long as the handle is held; the death of this process, of whatever kind, releases it too.
+ * Safe to call from many processes at once.
+ * @throws SandflowError `home_not_writable`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
+ */
+export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
+  const { onProgress = () => undefined, main, signal } = options;
+  await prepareHome(config.home);
+  const paths = stackPaths(config.home);
+  const settings = settingsDigest(config);
+  let spawned: ChildProcess | undefined;
+  for (let spawns = 0; ; ) {
+    const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, onProgress, signal });
+    if (typeof joined === 'object') return await handleOf(joined, config);
+    if (spawned && hasFailed(spawned)) break;
+    if (!spawned || hasEnded(spawned)) {
+      if (spawns === MAX_SPAWNS) break;
+      spawned = spawnSupervisor(main, config, paths);
+      spawns += 1;
+    }
+    await sleep(RETRY_MS, undefined, { signal });
+  }
+  throw new SandflowError(
+    'supervisor_failed',
+    `The supervisor ended before its stack was ready; its log is ${paths.supervisorLog}.\n${tailOf(paths.supervisorLog)}`,
+  );
+}
+
+async function handleOf({ stack, lost, release }: Presence, config: Config): Promise<StackHandle> {
+  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+  try {
+    const sandboxApiKey = sandboxApiKeyFile
+      ? (await readFile(sandboxApiKeyFile, 'utf8')).trim()
+      : (config.sandboxService?.apiKey ?? '');
+    const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl };
+    return { ...addresses, sandboxApiKey, sandboxApiKeyFile, lost, release };
+  } catch (cause) {
+    release();
+    throw new SandflowError('bad_configuration', `The key file ${sandboxApiKeyFile} cannot be read.`, { cause });
+  }
+}
+
+/** In a session of its own: a Ctrl-C in this terminal does not reach it. */
+function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): ChildProcess {
+  mkdirSync(paths.logDirectory, { recursive: true, mode: 0o700 });
+  const log = paths.supervisorLog;
+  if (existsSync(log) && statSync(log).size > MAX_LOG_BYTES) renameSync(log, `${log}.1`);
+  const output = openSync(log, 'a', 0o600);
+  try {
+    const { command, args } = supervisorCommand(main, config);
+    const child = spawn(command, args, { cwd: config.home, detached: true, stdio: ['ignore', output, output] });
+    child.on('error', () => undefined);
+    child.unref();
+    return child;
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** Ended without an error: it was told to, or another supervisor has the stack. Or it was killed. */
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+function hasFailed({ exitCode, pid }: ChildProcess): boolean {
+  return pid === undefined || (exitCode !== null && exitCode !== 0);
+}
+
+function tailOf(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8').slice(-TAIL_CHARACTERS) : '';
+}

@@ -1,0 +1,109 @@
+/** A child process that says on its standard output when it serves. */
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { spawnLeashed } from '../temporal/leashed-process.js';
+import type { RotatingLog } from '../temporal/rotating-log.js';
+import type { ChildCommand } from './children.js';
+import type { RunningService } from './keep-running.js';
+
+const READY_TIMEOUT_MS = 60_000;
+const readySchema = z.looseObject({ ready: z.literal(true), url: z.string().optional() });
+
+export interface ReadyChildOptions {
+  /** Its working directory. */
+  readonly cwd: string;
+  readonly log: RotatingLog;
+  /** How long it may take after SIGTERM before it is killed, in ms. */
+  readonly graceMs: number;
+  /** How long it may take until it is ready, in ms. Default 60000. */
+  readonly readyTimeoutMs?: number;
+  /** Ends it while it starts. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Starts the command and waits for its line `{"ready":true,"url":…}`. All that it prints goes to its log.
+ * @throws SandflowError `child_failed` where it ends or the time is over before that line
+ */
+export async function startReadyChild(command: ChildCommand, options: ReadyChildOptions): Promise<RunningService> {
+  const { log, signal, graceMs, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  signal.throwIfAborted();
+  const child = spawnChild(command, options);
+  const exited = exitOf(child);
+  const stop = () => stopChild(child, exited, graceMs);
+  const over = new AbortController();
+  const giveUp = AbortSignal.any([signal, over.signal]);
+  const late = sleep(readyTimeoutMs, undefined, { signal: giveUp }).catch(() => undefined);
+  const ready = await Promise.race([readyLine(child, log), exited.then(() => undefined), late]);
+  over.abort();
+  if (!ready) {
+    await stop();
+    signal.throwIfAborted();
+    throw new SandflowError(
+      'child_failed',
+      `The ${command.name} did not start; its log is ${log.path}.\n${log.tail()}`,
+    );
+  }
+  return { pid: child.pid, url: ready.url, exited, stop };
+}
+
+/**
+ * Runs the command to its end.
+ * @throws SandflowError `child_failed` where its exit code is not 0
+ */
+export async function runToEnd(command: ChildCommand, options: ReadyChildOptions): Promise<void> {
+  const { log, signal, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const child = spawnChild(command, options);
+  const exited = exitOf(child);
+  child.stdout?.on('data', (chunk: Buffer) => log.write(chunk));
+  const stop = () => void child.kill('SIGKILL');
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyTimeoutMs)]);
+  deadline.addEventListener('abort', stop, { once: true });
+  const exitCode = await exited;
+  deadline.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  if (exitCode === 0) return;
+  throw new SandflowError('child_failed', `${command.name} failed; its log is ${log.path}.\n${log.tail()}`);
+}
+
+function spawnChild({ command, args }: ChildCommand, { cwd, log }: ReadyChildOptions): ChildProcess {
+  const child = spawnLeashed(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
+  return child;
+}
+
+function readyLine(child: ChildProcess, log: RotatingLog): Promise<z.infer<typeof readySchema>> {
+  return new Promise((resolve) => {
+    if (!child.stdout) return;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      log.write(`${line}\n`);
+      const parsed = readySchema.safeParse(parseJson(line));
+      if (parsed.success) resolve(parsed.data);
+    });
+  });
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', () => resolve(null));
+  });
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<number | null>, graceMs: number): Promise<void> {
+  child.kill('SIGTERM');
+  const patience = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await exited;
+  clearTimeout(patience);
+}

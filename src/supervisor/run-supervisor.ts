@@ -1,0 +1,138 @@
+/** The supervisor: holds the stack of one SANDFLOW_HOME for as long as it is needed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { connectTemporal } from '../temporal/connect.js';
+import { type FileLock, tryAcquireFileLock } from '../temporal/file-lock.js';
+import type { MainProgram } from './children.js';
+import { isSupervisorThere } from './control-client.js';
+import { type StackDescription, settingsDigest } from './control-protocol.js';
+import { type ControlServer, openControlServer } from './control-server.js';
+import { countOpenJobs } from './open-jobs.js';
+import { prepareHome } from './private-file.js';
+import { stackPaths } from './stack-paths.js';
+import { type Stack, startStack } from './start-stack.js';
+import { untilIdle } from './until-idle.js';
+
+const DEFAULT_IDLE_MS = 10_000;
+/** An earlier supervisor that drains its worker needs up to this long. */
+const ELECTION_PATIENCE_MS = 60_000;
+const ELECTION_POLL_MS = 100;
+
+export interface RunSupervisorOptions {
+  /** How this program is started, for the children. */
+  readonly main: MainProgram;
+  /** True for `sandflow dev`: does not end by idleness. */
+  readonly foreground: boolean;
+  /** How long without a client and an open job until it ends, in ms. Default 10000. */
+  readonly idleMs?: number;
+  /** A line for the log, without a line end. */
+  readonly log: (line: string) => void;
+  /** SIGTERM or Ctrl-C: ends the stack in order. */
+  readonly signal: AbortSignal;
+  readonly onReady?: (stack: StackDescription) => void;
+  /** A Temporal binary. Default: found or made. */
+  readonly temporalBinary?: string;
+}
+
+/**
+ * Runs until it is idle or told to end, and ends everything that it started. One per home: `already_running` where
+ * another holds the stack, whose clients are welcome there.
+ * @throws SandflowError `home_not_writable`; `supervisor_unresponsive` where the holder of the lock does not answer;
+ *   what the part says that cannot start
+ */
+export async function runSupervisor(
+  config: Config,
+  options: RunSupervisorOptions,
+): Promise<'ended' | 'already_running'> {
+  const { home } = config;
+  await prepareHome(home);
+  const paths = stackPaths(home);
+  const lock = await elect(paths.lockFile, paths.stateFile, options.signal);
+  if (lock === 'told_to_end') return 'ended';
+  if (lock === 'held') return 'already_running';
+  try {
+    const control = await openControlServer(paths.stateFile, settingsDigest(config));
+    try {
+      await holdStack(config, control, options);
+    } finally {
+      await control.close();
+    }
+    return 'ended';
+  } finally {
+    lock.release();
+  }
+}
+
+async function holdStack(config: Config, control: ControlServer, options: RunSupervisorOptions): Promise<void> {
+  const { log, signal, main, temporalBinary } = options;
+  const onProgress = (line: string) => {
+    log(line);
+    control.progress(line);
+  };
+  let stack: Stack;
+  try {
+    stack = await startStack(config, { main, onProgress, log, signal, temporalBinary });
+  } catch (error) {
+    if (signal.aborted) return;
+    const code = error instanceof SandflowError ? error.code : 'stack_failed';
+    control.failed(code, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  try {
+    control.ready(stack.description);
+    options.onReady?.(stack.description);
+    log('the stack is ready');
+    await untilEnd(config, stack, control, options);
+    // From here on nobody joins: a client that comes now waits for the lock and gets a new stack.
+    await control.close();
+    log(signal.aborted ? 'told to end' : 'nothing left to do');
+  } finally {
+    await stack.stop();
+    log('the stack has ended');
+  }
+}
+
+async function untilEnd(
+  config: Config,
+  { description }: Stack,
+  control: ControlServer,
+  { foreground, signal, idleMs = DEFAULT_IDLE_MS }: RunSupervisorOptions,
+): Promise<void> {
+  if (foreground) {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return;
+  }
+  const { temporalAddress: address, namespace } = description;
+  const target = config.temporal.configured ? config.temporal.connect : { address, namespace };
+  const client = await connectTemporal(target);
+  try {
+    const openJobs = () => client.withDeadline(Date.now() + 5_000, () => countOpenJobs(client, config));
+    await untilIdle({ clients: control.clients, openJobs, idleMs, signal });
+  } finally {
+    await client.connection.close();
+  }
+}
+
+/** @returns the lock, or `held` where a supervisor with a stack is there. One that is ending is waited for. */
+async function elect(
+  lockFile: string,
+  stateFile: string,
+  signal: AbortSignal,
+): Promise<FileLock | 'held' | 'told_to_end'> {
+  const giveUpAt = Date.now() + ELECTION_PATIENCE_MS;
+  for (;;) {
+    const lock = tryAcquireFileLock(lockFile);
+    if (lock) return lock;
+    if (await isSupervisorThere(stateFile)) return 'held';
+    if (signal.aborted) return 'told_to_end';
+    if (Date.now() > giveUpAt) {
+      const message = `A supervisor holds ${lockFile} and does not answer. Find it by "supervisor" in the list of processes and end it.`;
+      throw new SandflowError('supervisor_unresponsive', message);
+    }
+    await sleep(ELECTION_POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,32 @@
+/** Where everything of a stack is kept, under its SANDFLOW_HOME. */
+import { join } from 'node:path';
+
+export interface StackPaths {
+  readonly home: string;
+  /** Held by the supervisor while it lives. */
+  readonly lockFile: string;
+  /** How to reach the supervisor; mode 600, since it holds the token of the control connection. */
+  readonly stateFile: string;
+  readonly portsFile: string;
+  readonly logDirectory: string;
+  readonly supervisorLog: string;
+  readonly temporalDatabase: string;
+  readonly localServiceDirectory: string;
+  /** Key of the local service, mode 600. */
+  readonly localApiKeyFile: string;
+}
+
+export function stackPaths(home: string): StackPaths {
+  const logDirectory = join(home, 'logs');
+  return {
+    home,
+    lockFile: join(home, 'supervisor.lock'),
+    stateFile: join(home, 'supervisor.json'),
+    portsFile: join(home, 'ports.json'),
+    logDirectory,
+    supervisorLog: join(logDirectory, 'supervisor.log'),
+    temporalDatabase: join(home, 'temporal.db'),
+    localServiceDirectory: join(home, 'local-service'),
+    localApiKeyFile: join(home, 'local-api-key'),
+  };
+}

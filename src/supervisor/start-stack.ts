@@ -1,0 +1,151 @@
+/**
+ * Starts the parts of a stack in the order in which they need each other, and ends them in reverse: the worker first, so
+ * that it can finish what it does while everything that it talks to is still there, and Temporal last.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, splitSecrets } from '../config.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { openRotatingLog, type RotatingLog } from '../temporal/rotating-log.js';
+import {
+  bridgeCommand,
+  type ChildCommand,
+  ensureWebhookCommand,
+  localServiceCommand,
+  type MainProgram,
+  type StackAddresses,
+  workerCommand,
+} from './children.js';
+import type { StackDescription } from './control-protocol.js';
+import { type KeptService, keepRunning } from './keep-running.js';
+import { choosePorts, type StackPorts } from './ports.js';
+import { ensureKeyFile } from './private-file.js';
+import { runToEnd, startReadyChild } from './ready-child.js';
+import { stackPaths } from './stack-paths.js';
+import { type KeptTemporal, keepTemporal } from './temporal-service.js';
+
+const WORKER_GRACE_MS = 15_000;
+const CHILD_GRACE_MS = 10_000;
+
+export interface StartStackOptions {
+  /** How this program is started, for the children. */
+  readonly main: MainProgram;
+  readonly onProgress: (line: string) => void;
+  readonly log: (line: string) => void;
+  /** Ends the start. */
+  readonly signal: AbortSignal;
+  /** A Temporal binary. Default: found or made. */
+  readonly temporalBinary?: string;
+}
+
+export interface Stack {
+  readonly description: StackDescription;
+  /** Process ids of what runs now, by name. */
+  pids(): Readonly<Record<string, number | undefined>>;
+  stop(): Promise<void>;
+}
+
+/** @throws SandflowError of the part that does not start; what had started is ended before */
+export async function startStack(config: Config, options: StartStackOptions): Promise<Stack> {
+  const paths = stackPaths(config.home);
+  const ports = await choosePorts(paths.portsFile);
+  const logs: RotatingLog[] = [];
+  const running: KeptService[] = [];
+  // Where one part fails, another that starts beside it is not waited for: it may be building for minutes.
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const parts = createParts(config, { ...options, signal, ports, logs });
+  const sideBySide = async <A extends KeptService, B extends KeptService>(a?: Promise<A>, b?: Promise<B>) => {
+    for (const start of [a, b]) start?.catch((error) => failure.abort(error));
+    const settled = await Promise.allSettled([a, b] as const);
+    for (const result of settled) if (result.status === 'fulfilled' && result.value) running.push(result.value);
+    signal.throwIfAborted();
+    return [await a, await b] as const;
+  };
+  const stop = async () => {
+    for (const service of running.toReversed()) await service.stop();
+    for (const log of logs) log.close();
+  };
+  try {
+    const [temporal, local] = await sideBySide(
+      config.temporal.configured ? undefined : parts.temporal(),
+      config.sandboxService ? undefined : parts.localService(),
+    );
+    const addresses: StackAddresses = { embeddedTemporal: temporal, localService: local };
+    const hasBridge = local !== undefined || hasWebhookSecret(config);
+    if (local) await parts.ensureWebhook(addresses);
+    if (!hasBridge) options.onProgress('there is no webhook secret: no bridge runs, and jobs wake by polling alone');
+    const [bridge] = await sideBySide(hasBridge ? parts.bridge(addresses) : undefined, parts.worker(addresses));
+    return { description: describe(config, temporal, local, bridge), pids: () => pidsOf(running), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface PartsOptions extends StartStackOptions {
+  readonly ports: StackPorts;
+  readonly logs: RotatingLog[];
+}
+
+type LocalService = KeptService & NonNullable<StackAddresses['localService']>;
+
+function createParts(config: Config, options: PartsOptions) {
+  const { main, ports, logs, log, onProgress, signal } = options;
+  const paths = stackPaths(config.home);
+  const childOptions = (name: string, graceMs: number) => {
+    const file = openRotatingLog(join(paths.logDirectory, `${name}.log`));
+    logs.push(file);
+    return { cwd: config.home, log: file, graceMs };
+  };
+  const keep = (command: ChildCommand, graceMs: number) => {
+    const child = childOptions(command.name, graceMs);
+    const start = (startSignal: AbortSignal) => startReadyChild(command, { ...child, signal: startSignal });
+    onProgress(`starting the ${command.name}`);
+    return keepRunning({ name: command.name, start, log, signal });
+  };
+  return {
+    temporal: (): Promise<KeptTemporal> =>
+      keepTemporal(config, { ...options, port: ports.temporal, uiPort: ports.temporalUi }),
+    async localService(): Promise<LocalService> {
+      const { localServiceDirectory: directory, localApiKeyFile: apiKeyFile } = paths;
+      await ensureKeyFile(apiKeyFile);
+      const command = localServiceCommand(main, config, { port: ports.localService, directory, apiKeyFile });
+      const service = await keep(command, CHILD_GRACE_MS);
+      if (service.url !== undefined) return { ...service, apiUrl: service.url, apiKeyFile };
+      await service.stop();
+      throw new SandflowError('child_failed', 'The local service did not say its address.');
+    },
+    ensureWebhook(addresses: StackAddresses) {
+      const command = ensureWebhookCommand(main, config, addresses, ports.bridge);
+      return runToEnd(command, { ...childOptions(command.name, CHILD_GRACE_MS), signal });
+    },
+    worker: (addresses: StackAddresses) => keep(workerCommand(main, config, addresses), WORKER_GRACE_MS),
+    bridge: (addresses: StackAddresses) => keep(bridgeCommand(main, config, addresses, ports.bridge), CHILD_GRACE_MS),
+  };
+}
+
+function hasWebhookSecret({ webhookSecrets, webhookSecretFile }: Config): boolean {
+  if (webhookSecrets.length > 0) return true;
+  return existsSync(webhookSecretFile) && splitSecrets(readFileSync(webhookSecretFile, 'utf8')).length > 0;
+}
+
+function describe(
+  { temporal: configured, sandboxService }: Config,
+  temporal: KeptTemporal | undefined,
+  local: LocalService | undefined,
+  bridge: KeptService | undefined,
+): StackDescription {
+  return {
+    temporalAddress: temporal?.address ?? configured.connect.connectionOptions.address ?? '',
+    namespace: temporal?.namespace ?? configured.connect.namespace ?? 'default',
+    uiUrl: temporal?.url,
+    sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
+    sandboxApiKeyFile: local?.apiKeyFile ?? sandboxService?.apiKeyFile,
+    bridgeUrl: bridge?.url,
+  };
+}
+
+function pidsOf(running: readonly KeptService[]): Record<string, number | undefined> {
+  return Object.fromEntries(running.map((service) => [service.name, service.pid()]));
+}

@@ -1,0 +1,108 @@
+/** Stacks of a test: a home directory, clients as real processes, and what is left when they have gone. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import type { StackHandle } from '../../src/supervisor/index.js';
+
+const program = fileURLToPath(new URL('stack-program.mjs', import.meta.url));
+
+interface StackEvent {
+  readonly role: string;
+  readonly what: string;
+  readonly pid: number;
+}
+
+export interface StackClient {
+  readonly process: ChildProcess;
+  readonly ready: Promise<Pick<StackHandle, 'temporalAddress' | 'sandboxApiUrl' | 'sandboxApiKey' | 'bridgeUrl'>>;
+  readonly exited: Promise<number | null>;
+  stderr(): string;
+  /** Leaves the stack, as the end of its command does. */
+  leave(): Promise<void>;
+}
+
+export interface StackHome {
+  readonly home: string;
+  events(): StackEvent[];
+  /** The process that started last in a role and has not noted its end. */
+  pidOf(role: string): number | undefined;
+  temporalPid(): number | undefined;
+  /** Processes of the stack that are alive. */
+  alive(): number[];
+  client(environment?: Readonly<Record<string, string>>): StackClient;
+  /** Ends what is left and removes the directory. */
+  close(): Promise<void>;
+}
+
+export function createStackHome(base: Readonly<Record<string, string>> = {}): StackHome {
+  const home = mkdtempSync(join(tmpdir(), 'sandflow-stack-'));
+  const clients: StackClient[] = [];
+  const { cacheDirectory } = readConfig();
+
+  const events = () =>
+    existsSync(join(home, 'events.jsonl'))
+      ? readFileSync(join(home, 'events.jsonl'), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as StackEvent)
+      : [];
+  const temporalPid = () => {
+    const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+    const line = lines.find((text) => text.includes(`--db-filename ${home}/`));
+    return line === undefined ? undefined : Number.parseInt(line, 10);
+  };
+  const alive = () => {
+    const noted = events().map(({ pid }) => pid);
+    return [...new Set([...noted, temporalPid()])].filter((pid) => pid !== undefined).filter(isAlive);
+  };
+
+  const client = (environment: Readonly<Record<string, string>> = {}): StackClient => {
+    const child = spawn(process.execPath, [program, 'client'], {
+      env: { ...process.env, SANDFLOW_HOME: home, SANDFLOW_CACHE: cacheDirectory, ...base, ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const ready = new Promise<StackHandle>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line)));
+      void exited.then((code) => reject(new Error(`the client ended with ${code}: ${stderr}`)));
+    });
+    ready.catch(() => undefined);
+    const leave = async () => {
+      child.stdin.end();
+      await exited;
+    };
+    const created = { process: child, ready, exited, stderr: () => stderr, leave };
+    clients.push(created);
+    return created;
+  };
+
+  const close = async () => {
+    for (const { process: child } of clients) child.kill('SIGKILL');
+    const supervisors = events().filter(({ role }) => role === 'supervisor');
+    for (const { pid } of supervisors) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+    rmSync(home, { recursive: true, force: true });
+  };
+
+  const pidOf = (role: string) => events().findLast((event) => event.role === role && event.what === 'started')?.pid;
+  return { home, events, pidOf, temporalPid, alive, client, close };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A process that has ended and that nobody has asked about yet still has its id.
+  return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+}
