@@ -18,7 +18,12 @@ const usageCodes: ReadonlySet<string> = new Set([
   'job_ended',
   'refused',
   'port_in_use',
-  'no_secret',
+  'directory_in_use',
+  'home_not_writable',
+  'no_webhook_secret',
+  'webhook_secret_unknown',
+  'webhook_duplicate',
+  'secret_file_unwritable',
 ]);
 
 /** Never throws; an error that nobody planned for is reported with its message and no stack. */

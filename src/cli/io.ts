@@ -1,5 +1,6 @@
 /** What the command line may touch of its process; tests hand in their own. */
 import type { Config } from '../config.js';
+import type { MainProgram } from '../supervisor/index.js';
 
 export interface OutputStream {
   write(text: string): unknown;
@@ -17,6 +18,8 @@ export interface CliIo {
   readonly stderr: OutputStream;
   /** Relative paths start here. */
   readonly cwd: string;
+  /** How this program is started: the embedded stack is made of commands of it. */
+  readonly main: MainProgram;
   readonly readConfig: () => Promise<Config>;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */
   readonly interrupted: AbortSignal;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The program. The only file that handles signals and exits. */
 import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { runCli } from './run-cli.js';
 
 const interrupt = new AbortController();
@@ -20,6 +21,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   cwd: process.cwd(),
+  main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
   readConfig: async () => (await import('../config.js')).readConfig(),
   interrupted: interrupt.signal,
 });

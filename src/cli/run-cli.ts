@@ -27,11 +27,17 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
       if (!help) report(args, context, usageErrorOf(error));
       return exitCodes.usage;
     }
-    const failure = failureOf(error);
+    const failure = io.interrupted.aborted ? interruptedFailure : failureOf(error);
     report(args, context, failure.error);
     return failure.exitCode;
   }
 }
+
+/** What a Ctrl-C cut short failed because of it, whatever the error says. */
+const interruptedFailure = {
+  exitCode: exitCodes.detached,
+  error: { code: 'interrupted', message: 'Interrupted.', status: null, requestId: null, details: null },
+};
 
 function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {
   io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${error.message}\n`);

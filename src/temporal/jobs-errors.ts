@@ -51,9 +51,14 @@ async function missingOrEnded(cause: unknown, client: Client, job: JobAddress): 
       { cause },
     );
   }
+  return jobEnded(job, cause);
+}
+
+/** The job is there and takes nothing any more. */
+export function jobEnded({ jobId }: JobAddress, cause?: unknown): SandflowError {
   return new SandflowError(
     'job_ended',
-    `The job "${job.jobId}" has ended. \`sandflow jobs show ${job.jobId}\` shows its result.`,
+    `The job "${jobId}" has ended. \`sandflow jobs show ${jobId}\` shows its result.`,
     { cause },
   );
 }

@@ -19,7 +19,7 @@ import {
 import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
-import { explainJobError } from './jobs-errors.js';
+import { explainJobError, jobEnded } from './jobs-errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
@@ -147,6 +147,9 @@ export function resolveJob(
  * @throws SandflowError `job_not_found`, `job_ended`
  */
 export async function cancelJob(client: Client, job: JobAddress): Promise<void> {
+  // Temporal takes the request for a closed workflow without a word.
+  const { status } = await describeJob(client, job);
+  if (status.name !== 'RUNNING') throw jobEnded(job);
   await answered(client, job, () => jobHandle(client, job).cancel());
 }
 

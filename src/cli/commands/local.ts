@@ -8,7 +8,10 @@ export const addLocal: AddCommand = (parent, context) => {
     .option('--port <port>', 'port to listen on; 0 takes any that is free', '7391')
     .option('--directory <path>', 'its disks and its database (default: "local" in SANDFLOW_HOME)')
     .option('--api-key-file <path>', 'the key that it accepts; made when missing (default: "api-key" in the directory)')
-    .option('--config <file>', 'JSON with commandAgents, scriptedProviders, timings and limits')
+    .option(
+      '--config <file>',
+      'JSON with commandAgents, timings, limits… (default: local-service.json in SANDFLOW_HOME)',
+    )
     .option('--faults', 'allow faults to be injected, for tests')
     .option('--ready-json', 'print one JSON line on stdout when it serves')
     .action(async (options: LocalOptions) => {

@@ -60,9 +60,12 @@ export const addRun: AddCommand = (parent, context) => {
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'no progress, only warnings')
     .addHelpText('after', help)
-    .action(async (prompts: string[], options: RunOptions) => {
-      context.jobId = options.id ?? null;
-      const { runJob } = await import('../run/run-job.js');
-      context.exitCode = await runJob(prompts, options, context);
-    });
+    .action(
+      async (prompts: string[], { then: end, ...given }: Omit<RunOptions, 'end'> & { then?: RunOptions['end'] }) => {
+        const options: RunOptions = { ...given, end };
+        context.jobId = options.id ?? null;
+        const { runJob } = await import('../run/run-job.js');
+        context.exitCode = await runJob(prompts, options, context);
+      },
+    );
 };

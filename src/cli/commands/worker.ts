@@ -5,6 +5,7 @@ export const addWorker: AddCommand = (parent, context) => {
   parent
     .command('worker')
     .description('Run a worker; it drains at SIGTERM')
+    .option('--allow-notify-commands', 'run the commands that jobs give with --notify command:… on this machine')
     .option('--ready-json', 'print one JSON line on stdout when it takes tasks')
     .action(async (options: WorkerOptions) => {
       const { serveWorker } = await import('../serve/serve-worker.js');

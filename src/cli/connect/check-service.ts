@@ -8,7 +8,10 @@ import { failureOf } from '../failure.js';
 const timeoutMs = 10_000;
 
 /** A client of the configured service that reads a key file at every call. */
-export function clientOf(service: NonNullable<Config['sandboxService']>): SandboxClient {
+export function clientOf(
+  service: NonNullable<Config['sandboxService']>,
+  options: { readonly connections?: number } = {},
+): SandboxClient {
   const { apiUrl, apiKey, apiKeyFile } = service;
   return createSandboxClient({
     baseUrl: apiUrl,
@@ -20,7 +23,7 @@ export function clientOf(service: NonNullable<Config['sandboxService']>): Sandbo
         throw new SandflowError('bad_configuration', `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read.`, { cause });
       }
     },
-    connections: 4,
+    connections: options.connections ?? 4,
   });
 }
 

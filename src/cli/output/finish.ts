@@ -63,11 +63,12 @@ function printSummary(report: JobReport, io: CliIo): void {
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {
-    io.stderr.write(file.localPath ? `  ${file.path} → ${file.localPath}\n` : `  ${file.path}: ${file.error}\n`);
+    const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(write it with: --get ${file.path})`);
+    io.stderr.write(`  ${file.path} ${where}\n`);
   }
   if (report.error) io.stderr.write(`  ${report.error.code}: ${terminalSafe(report.error.message)}\n`);
   for (const { status, error } of report.prompts) {
-    if (error) io.stderr.write(`  prompt ${status}: ${terminalSafe(error)}\n`);
+    if (error && error !== report.error?.message) io.stderr.write(`  prompt ${status}: ${terminalSafe(error)}\n`);
   }
 }
 

@@ -11,6 +11,8 @@ export interface Reporter {
   /** Something that the person should know. Shown also when quiet, unless it is only `detail`. */
   notice(text: string, weight?: 'warning' | 'detail'): void;
   progress(progress: JobProgress): void;
+  /** What woke the job, from its start; those that were shown are left out. */
+  wakes(wakes: readonly Wake[]): void;
   /** Output of the agent as it comes. */
   agent(text: string): void;
   /** Takes the status line away. */
@@ -34,11 +36,16 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   };
   const warning = (text: string) => status.printAbove(`${paint('yellow', text)}\n`);
 
+  const showWakes = (wakes: readonly Wake[]) => {
+    for (const wake of wakes.slice(wakesShown)) detail(wakeText(wake));
+    wakesShown = Math.max(wakesShown, wakes.length);
+  };
+
   return {
+    wakes: showWakes,
     notice: (text, weight = 'warning') => (weight === 'warning' ? warning(text) : detail(text)),
     progress(progress) {
-      for (const wake of progress.wakes.slice(wakesShown)) detail(wakeText(wake));
-      wakesShown = Math.max(wakesShown, progress.wakes.length);
+      showWakes(progress.wakes);
       if (progress.phase !== phase) {
         phase = progress.phase;
         if (!status.enabled) detail(`${phaseText(progress)} …`);

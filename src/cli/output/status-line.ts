@@ -21,7 +21,7 @@ export function createStatusLine(stream: OutputStream, options: { readonly enabl
   };
   const draw = () => {
     if (!enabled || !current) return;
-    const width = Math.max(20, stream.columns ?? 80) - 1;
+    const width = Math.max(20, stream.columns || 80) - 1;
     const text = current();
     stream.write(clearLine + (text.length > width ? `${text.slice(0, width - 1)}…` : text));
   };

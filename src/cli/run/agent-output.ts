@@ -43,5 +43,5 @@ function textOf({ type, data }: SandboxHistoryEvent): string | undefined {
   if (type !== 'agent.tool' || typeof data?.command !== 'string') return undefined;
   const exit = typeof data.exitCode === 'number' && data.exitCode !== 0 ? ` (exit ${data.exitCode})` : '';
   const output = typeof data.output === 'string' && data.output !== '' ? `\n${data.output}` : '';
-  return `$ ${data.command}${exit}${output}`;
+  return `$ ${data.command.trimEnd()}${exit}${output}`;
 }

@@ -25,7 +25,6 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const { io } = context;
   const config = await io.readConfig();
   const jobId = options.id ?? generateJobId();
-  context.jobId = jobId;
   const problem = jobIdProblem(config.deployment, jobId);
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (options.again && options.id === undefined)
@@ -45,7 +44,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
   if (config.sandboxService) await checkService(config);
-  const platform = await openPlatform(config, { reporter, interrupted: io.interrupted, needsWorker: true });
+  const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
@@ -53,6 +52,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
       taskQueue: config.taskQueue,
       again: options.again,
     });
+    context.jobId = jobId;
     if (started) {
       reporter.notice(`Job ${jobId} started.`, 'detail');
     } else {
@@ -91,6 +91,7 @@ export async function seeThrough(
     deadlineMs: watchDeadlineMs,
     look: !quiet,
   });
+  if (end.kind === 'ended' && !quiet) reporter.wakes(end.result.wakes);
   reporter.close();
   const files =
     end.kind === 'ended'

@@ -20,7 +20,8 @@ export interface RunOptions {
   readonly setup?: string;
   readonly put: readonly string[];
   readonly get: readonly string[];
-  readonly then?: 'stop' | 'delete' | 'keep';
+  /** What becomes of the sandbox: `--then`. */
+  readonly end?: 'stop' | 'delete' | 'keep';
   readonly waitFor: 'usable' | 'hydrated';
   readonly deadline: string;
   readonly onUnknown: 'wait' | 'abandon' | 'resend';
@@ -64,7 +65,7 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     prompts: parts.prompts.map((prompt) => ({ prompt, provider, model, reasoningEffort: effort })),
     conversations: options.eachConversation ? 'each' : 'one',
     collect: parts.collect,
-    end: options.then ?? (options.sandbox === undefined ? 'stop' : 'keep'),
+    end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
     deadlineMs: parseDurationMs(options.deadline, '--deadline'),
     ttlSeconds: Math.ceil(ttlMs / 1_000),
     onUnknownOutcome: options.onUnknown,

@@ -19,7 +19,7 @@ const slowAfterMs = 60_000;
 export interface WatchedPlatform {
   /** The current connection; another one after `reconnect`. */
   readonly temporal: Client;
-  readonly service: SandboxClient | undefined;
+  readonly service: SandboxClient;
   /** Brings back what is gone. @throws where that cannot be done */
   reconnect(reporter: Reporter): Promise<void>;
 }
@@ -72,7 +72,10 @@ async function awaitEnd(
       if (error instanceof WorkflowFailedError) return { kind: 'broken', error: brokenJob(error) };
       if (error instanceof WorkflowNotFoundError) throw await explainJobError(error, platform.temporal, job);
       if (!isTemporalUnreachable(error)) throw error;
-      await platform.reconnect(options.reporter);
+      await platform.reconnect(options.reporter).catch((failed: unknown) => {
+        if (!options.interrupted.aborted) throw failed;
+      });
+      if (options.interrupted.aborted) return { kind: 'detached' };
     }
   }
 }
@@ -84,7 +87,7 @@ async function look(
   reporter: Reporter,
   signal: AbortSignal,
 ): Promise<void> {
-  const agent = platform.service && createAgentOutput(platform.service, (text) => reporter.agent(text));
+  const agent = createAgentOutput(platform.service, (text) => reporter.agent(text));
   let seen = '';
   let changedAt = Date.now();
   let warned = false;
@@ -97,7 +100,7 @@ async function look(
       if (key !== seen) changedAt = Date.now();
       seen = key;
       reporter.progress(progress);
-      await agent?.readOn(progress, signal);
+      await agent.readOn(progress, signal);
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;

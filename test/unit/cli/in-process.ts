@@ -28,6 +28,7 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
     })(),
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text) },
+    main: { command: process.execPath, args: ['no-such-program.js'] },
     cwd: options.cwd ?? home,
     readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
     interrupted: new AbortController().signal,

@@ -1,0 +1,64 @@
+/** Where Temporal and the service are: as configured, or in the embedded stack, which is started where it does not run. */
+import type { Config } from '../../config.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { ensureStack, type StackHandle } from '../../supervisor/index.js';
+import type { TemporalTarget } from '../../temporal/connect.js';
+import type { CliIo } from '../io.js';
+import type { Reporter } from '../output/reporter.js';
+
+export interface Addresses {
+  /** With `sandboxService` of the embedded stack where none is configured. */
+  readonly config: Config;
+  readonly temporal: TemporalTarget;
+  readonly service: NonNullable<Config['sandboxService']>;
+  /** Undefined where it is not known. */
+  readonly bridgeUrl: string | undefined;
+  /** Lets go of the embedded stack, which then ends when nobody needs it. Repeating it changes nothing. */
+  release(): void;
+}
+
+/** True where nothing has to be started on this machine. */
+export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxService'>): boolean {
+  return config.temporal.configured && config.sandboxService !== undefined;
+}
+
+/** @throws SandflowError what a start of the embedded stack throws */
+export async function findAddresses(
+  config: Config,
+  io: Pick<CliIo, 'main' | 'interrupted'>,
+  reporter: Reporter,
+): Promise<Addresses> {
+  if (!isFullyConfigured(config)) {
+    const stack = await ensureStack(config, {
+      main: io.main,
+      signal: io.interrupted,
+      onProgress: (line) => reporter.notice(line, 'detail'),
+    });
+    return embeddedAddresses(config, stack);
+  }
+  const { sandboxService, temporal } = config;
+  if (!sandboxService) throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not set.');
+  return {
+    config,
+    temporal: temporal.connect,
+    service: sandboxService,
+    bridgeUrl: undefined,
+    release: () => undefined,
+  };
+}
+
+function embeddedAddresses(config: Config, stack: StackHandle): Addresses {
+  const { temporalAddress, namespace, sandboxApiUrl, sandboxApiKey, sandboxApiKeyFile, bridgeUrl, release } = stack;
+  const service = config.sandboxService ?? {
+    apiUrl: sandboxApiUrl,
+    apiKey: sandboxApiKey,
+    apiKeyFile: sandboxApiKeyFile,
+  };
+  return {
+    config: { ...config, sandboxService: service },
+    temporal: config.temporal.configured ? config.temporal.connect : { address: temporalAddress, namespace },
+    service,
+    bridgeUrl,
+    release,
+  };
+}

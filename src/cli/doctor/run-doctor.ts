@@ -1,0 +1,99 @@
+/** What `sandflow doctor` does: looks at everything that a job needs, and says how to mend what it finds. */
+import type { Config } from '../../config.js';
+import type { CommandContext } from '../command.js';
+import { isFullyConfigured } from '../connect/addresses.js';
+import { checkService, clientOf } from '../connect/check-service.js';
+import { openPlatform, type Platform } from '../connect/platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { failureOf } from '../failure.js';
+import { printJson } from '../output/json.js';
+import { createPaint } from '../output/paint.js';
+import { createReporter } from '../output/reporter.js';
+import { type Check, failed, ok, skipped } from './check.js';
+import { checkClock } from './check-clock.js';
+import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
+import { checkWorkers } from './check-workers.js';
+
+/** @returns 0 where a job can run, 1 where a check failed */
+export async function runDoctor(
+  options: { readonly bridge?: string; readonly json?: boolean },
+  { io }: CommandContext,
+): Promise<number> {
+  const configured = await io.readConfig();
+  const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
+  const checks: Check[] = [];
+  const serviceFirst = configured.sandboxService ? await serviceChecks(configured) : [];
+  let platform: Platform | undefined;
+  try {
+    platform = await openPlatform(configured, { io, reporter, needsWorker: false });
+    checks.push(...(await temporalChecks(platform)));
+  } catch (error) {
+    const mend = isFullyConfigured(configured)
+      ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
+      : 'The embedded stack could not be started; the message says why.';
+    checks.push(failed('temporal', failureOf(error).error.message, mend), skipped('workers', 'Temporal is not there.'));
+  }
+  try {
+    const config = platform?.config ?? configured;
+    checks.push(...(configured.sandboxService ? serviceFirst : await serviceChecks(config)));
+    checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl)));
+  } finally {
+    reporter.close();
+    await platform?.close();
+  }
+  const healthy = checks.every(({ status }) => status !== 'failed');
+  if (options.json) printJson(io.stdout, { healthy, checks, error: null });
+  else printChecks(checks, io);
+  return healthy ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> {
+  const namespace = temporal.options.namespace;
+  const where = config.temporal.configured ? config.temporal.connect.connectionOptions.address : 'the embedded server';
+  try {
+    await temporal.workflowService.describeNamespace({ namespace });
+  } catch (error) {
+    const mend = 'Check TEMPORAL_NAMESPACE, and that the key may use it.';
+    return [failed('temporal', `The namespace ${namespace} at ${where}: ${failureOf(error).error.message}`, mend)];
+  }
+  return [ok('temporal', `The namespace ${namespace} answers at ${where}.`), await checkWorkers(temporal, config)];
+}
+
+async function serviceChecks(config: Config): Promise<Check[]> {
+  const { sandboxService } = config;
+  if (!sandboxService) return [skipped('service', 'None is configured, and the embedded one is not there.')];
+  const clock = await checkClock(sandboxService.apiUrl);
+  try {
+    const login = await checkService(config);
+    return [
+      ok('service', `It answers at ${sandboxService.apiUrl}.`),
+      ok('key', login === null ? 'The key is valid; it may not read the account.' : `The key is ${login}'s.`),
+      clock,
+    ];
+  } catch (error) {
+    const { code, message } = failureOf(error).error;
+    if (code === 'bad_configuration')
+      return [failed('key', message, 'Set SANDBOX_API_URL and SANDBOX_API_KEY.'), clock];
+    return [failed('service', message, 'Check SANDBOX_API_URL and the network.'), clock];
+  }
+}
+
+async function webhookChecks(config: Config, givenBridge: string | undefined): Promise<Check[]> {
+  if (!config.sandboxService) return [skipped('webhook', 'There is no service to ask.')];
+  const service = clientOf(config.sandboxService);
+  try {
+    const { check, bridgeUrl } = await checkWebhook(service);
+    return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
+  } finally {
+    await service.close();
+  }
+}
+
+function printChecks(checks: readonly Check[], io: CommandContext['io']): void {
+  const paint = createPaint(io.stdout);
+  const styles = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
+  for (const { name, status, message, mend } of checks) {
+    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(8)}  ${message}\n`);
+    if (mend) io.stdout.write(`${' '.repeat(19)}${mend}\n`);
+  }
+}

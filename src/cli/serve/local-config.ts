@@ -1,0 +1,51 @@
+/** The JSON file of `sandflow local --config`. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { LocalServiceOptions } from '../../local-service/index.js';
+import { defaultTimings } from '../../local-service/timings.js';
+import { issuesOf } from '../../temporal/job-input.js';
+import { UsageError } from '../usage-error.js';
+
+const count = z.number().int().nonnegative();
+const timingNames = Object.keys(defaultTimings) as (keyof typeof defaultTimings)[];
+
+const localConfigSchema = z
+  .strictObject({
+    /** Provider → the command that runs its prompts inside the sandbox; it gets the prompt on stdin. */
+    commandAgents: z.record(z.string(), z.strictObject({ command: z.string().min(1) })),
+    scriptedProviders: z.array(z.string()),
+    defaultProvider: z.string().min(1),
+    timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
+    limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
+    profile: z.strictObject({ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() }).partial(),
+    isolation: z.enum(['auto', 'bubblewrap', 'plain']),
+    strictWebhookUrls: z.boolean(),
+    faultsEnabled: z.boolean(),
+  })
+  .partial();
+
+export type LocalConfig = Pick<LocalServiceOptions, keyof z.infer<typeof localConfigSchema>>;
+
+/**
+ * Reads and checks the file.
+ * @param optional true where a missing file means no settings
+ * @throws UsageError naming the file and every setting that is wrong
+ */
+export async function readLocalConfig(path: string, optional: boolean): Promise<LocalConfig> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    if (optional && cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
+    throw new UsageError(`--config: ${path} cannot be read.`, { cause });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`--config: ${path} is not JSON.`, { cause });
+  }
+  const parsed = localConfigSchema.safeParse(json);
+  if (!parsed.success) throw new UsageError(`--config: ${path}: ${issuesOf(parsed.error)}.`);
+  return parsed.data;
+}

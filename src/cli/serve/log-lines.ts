@@ -1,0 +1,10 @@
+/** The log of a server: one JSON object a line on stderr, for people and for machines. */
+import type { OutputStream } from '../io.js';
+
+export type LogLines = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+export function createLogLines(stream: OutputStream): LogLines {
+  return (message, fields = {}) => {
+    stream.write(`${JSON.stringify({ at: new Date().toISOString(), message, ...fields })}\n`);
+  };
+}

@@ -1,0 +1,38 @@
+/** What `sandflow bridge` does. */
+import { createBridge, createSecretSource } from '../../bridge/index.js';
+import { connectTemporal } from '../../temporal/connect.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { parsePort } from './listen-options.js';
+import { createLogLines } from './log-lines.js';
+import { interruption, sayReady } from './serving.js';
+
+export interface BridgeOptions {
+  readonly port: string;
+  readonly host: string;
+  readonly readyJson?: boolean;
+}
+
+/** Serves until the first Ctrl-C or SIGTERM, then lets deliveries under way finish. */
+export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<number> {
+  const port = parsePort(options.port);
+  const config = await io.readConfig();
+  const temporalClient = await connectTemporal(config.temporal.connect);
+  try {
+    const bridge = createBridge({
+      temporalClient,
+      secrets: createSecretSource({ fixed: config.webhookSecrets, file: config.webhookSecretFile }),
+      log: createLogLines(io.stderr),
+    });
+    try {
+      const { url } = await bridge.listen({ port, host: options.host });
+      sayReady(io, { url, text: `The bridge takes webhooks at ${url}/webhooks/sandbox.` }, options);
+      await interruption(io.interrupted);
+    } finally {
+      await bridge.close();
+    }
+    return exitCodes.done;
+  } finally {
+    await temporalClient.connection.close();
+  }
+}

@@ -1,0 +1,49 @@
+/** What `sandflow dev` does: the embedded stack in the foreground. */
+import { ensureStack, runSupervisor } from '../../supervisor/index.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { interruption } from './serving.js';
+
+interface StackPlaces {
+  readonly temporalAddress: string;
+  readonly uiUrl?: string;
+  readonly sandboxApiUrl: string;
+  readonly sandboxApiKeyFile?: string;
+  readonly bridgeUrl?: string;
+}
+
+/** Holds the stack until the first Ctrl-C or SIGTERM and ends it in order. Where one runs already, it holds that one. */
+export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<number> {
+  const config = await io.readConfig();
+  const log = (line: string) => void io.stderr.write(`${line}\n`);
+  const ready = (stack: StackPlaces) => sayPlaces(io, stack, options);
+  const { main, interrupted: signal } = io;
+  const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
+  if (ended === 'already_running') {
+    const stack = await ensureStack(config, { main, signal, onProgress: log });
+    log('A stack of this SANDFLOW_HOME runs already; it stays for as long as this command.');
+    ready(stack);
+    await Promise.race([interruption(signal), stack.lost]);
+    stack.release();
+  }
+  return exitCodes.done;
+}
+
+function sayPlaces(io: CliIo, stack: StackPlaces, { readyJson }: { readonly readyJson?: boolean }): void {
+  const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+  if (readyJson) {
+    // The key itself stays in its file.
+    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl };
+    io.stdout.write(`${JSON.stringify({ ready: true, url: sandboxApiUrl, ...places })}\n`);
+    return;
+  }
+  const rows = [
+    ['Temporal', temporalAddress],
+    ['Temporal UI', uiUrl],
+    ['Sandbox Service', sandboxApiUrl],
+    ['its key', sandboxApiKeyFile],
+    ['bridge', bridgeUrl],
+  ];
+  for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);
+  io.stderr.write('Ctrl-C ends it.\n');
+}

@@ -1,0 +1,49 @@
+/** What `sandflow local` does. */
+import { join, resolve } from 'node:path';
+import { createLocalService } from '../../local-service/index.js';
+import { ensureKeyFile } from '../../supervisor/private-file.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { parsePort } from './listen-options.js';
+import { readLocalConfig } from './local-config.js';
+import { createLogLines } from './log-lines.js';
+import { interruption, sayReady } from './serving.js';
+
+export interface LocalOptions {
+  readonly port: string;
+  readonly directory?: string;
+  readonly apiKeyFile?: string;
+  readonly config?: string;
+  readonly faults?: boolean;
+  readonly readyJson?: boolean;
+}
+
+/** Serves until the first Ctrl-C or SIGTERM. What is under way goes on at the next start. */
+export async function serveLocal(options: LocalOptions, io: CliIo): Promise<number> {
+  const port = parsePort(options.port);
+  const { home } = await io.readConfig();
+  const settings =
+    options.config === undefined
+      ? await readLocalConfig(join(home, 'local-service.json'), true)
+      : await readLocalConfig(resolve(io.cwd, options.config), false);
+  const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
+  const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
+  const service = await createLocalService({
+    ...settings,
+    directory,
+    apiKey: await ensureKeyFile(apiKeyFile),
+    port,
+    faultsEnabled: options.faults === true || settings.faultsEnabled === true,
+    log: createLogLines(io.stderr),
+  });
+  try {
+    const { url } = await service.listen();
+    const text = `The local Sandbox Service serves at ${url}. Use it with:
+  export SANDBOX_API_URL=${url} SANDBOX_API_KEY_FILE=${apiKeyFile}`;
+    sayReady(io, { url, text }, options);
+    await interruption(io.interrupted);
+  } finally {
+    await service.close();
+  }
+  return exitCodes.done;
+}

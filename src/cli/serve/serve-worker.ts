@@ -1,0 +1,46 @@
+/** What `sandflow worker` does. */
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { connectWorker } from '../../temporal/connect-worker.js';
+import { createSandflowWorker } from '../../worker/index.js';
+import { clientOf } from '../connect/check-service.js';
+import { openResults } from '../connect/results.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { interruption, sayReady } from './serving.js';
+
+export interface WorkerOptions {
+  readonly allowNotifyCommands?: boolean;
+  readonly readyJson?: boolean;
+}
+
+/** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
+export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
+  const config = await io.readConfig();
+  const { taskQueue, sandboxService } = config;
+  if (!sandboxService) {
+    throw new SandflowError(
+      'bad_configuration',
+      'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY. Without any, `sandflow dev` runs everything.',
+    );
+  }
+  const { connection, namespace } = await connectWorker(config.temporal.connect);
+  const client = clientOf(sandboxService, { connections: 128 });
+  try {
+    const worker = await createSandflowWorker({
+      connection,
+      namespace,
+      client,
+      taskQueue,
+      results: openResults(config),
+      allowNotifyCommands: options.allowNotifyCommands === true,
+    });
+    const running = worker.run();
+    sayReady(io, { text: `The worker takes tasks of ${taskQueue} in the namespace ${namespace}.` }, options);
+    await Promise.race([running, interruption(io.interrupted).then(() => worker.shutdown())]);
+    await running;
+    return exitCodes.done;
+  } finally {
+    await client.close();
+    await connection.close();
+  }
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { generateJobId } from '../../../src/cli/run/job-id.js';
+import { jobInputOf, type RunOptions } from '../../../src/cli/run/run-options.js';
+import { jobIdProblem } from '../../../src/contract/addresses.js';
+import { parseJobInput } from '../../../src/temporal/job-input.js';
+
+const options: RunOptions = {
+  prompt: [],
+  put: [],
+  get: [],
+  ttl: '30m',
+  deadline: '1h',
+  waitFor: 'usable',
+  onUnknown: 'wait',
+  snapshots: true,
+  monitoring: true,
+  env: true,
+};
+const parts = {
+  deployment: 'dev',
+  jobId: 'one',
+  prompts: ['a', 'b'],
+  setupScript: undefined,
+  put: [],
+  collect: [],
+};
+
+describe('the job that run asks for', () => {
+  it('has the defaults: a new sandbox that is stopped at the end', () => {
+    const input = parseJobInput(jobInputOf(options, parts));
+    expect(input).toMatchObject({
+      source: { kind: 'create' },
+      conversations: 'one',
+      end: 'stop',
+      deadlineMs: 3_600_000,
+      ttlSeconds: 1_800,
+    });
+    expect(JSON.parse(JSON.stringify(input.source))).toEqual({ kind: 'create', body: {} });
+  });
+
+  it('keeps a sandbox of somebody unless told otherwise', () => {
+    const sandbox = 'bx_2345abcd';
+    expect(jobInputOf({ ...options, sandbox }, parts)).toMatchObject({
+      source: { kind: 'existing', sandboxId: sandbox },
+      end: 'keep',
+    });
+    expect(jobInputOf({ ...options, sandbox, end: 'delete' }, parts).end).toBe('delete');
+  });
+
+  it('gives every prompt the provider, model and effort', () => {
+    const input = jobInputOf(
+      { ...options, provider: 'codex', model: 'm', effort: 'high', eachConversation: true },
+      parts,
+    );
+    expect(input.conversations).toBe('each');
+    expect(input.prompts).toEqual(
+      ['a', 'b'].map((prompt) => ({ prompt, provider: 'codex', model: 'm', reasoningEffort: 'high' })),
+    );
+  });
+
+  it('passes on what a new sandbox is made of', () => {
+    const made = {
+      ...options,
+      from: 'base',
+      environment: 'ci',
+      type: 'large',
+      snapshots: false,
+      monitoring: false,
+      env: false,
+    } as const;
+    expect(jobInputOf(made, { ...parts, setupScript: 'make' }).source).toEqual({
+      kind: 'create',
+      body: {
+        environment: 'ci',
+        from: 'base',
+        setupScript: 'make',
+        type: 'large',
+        noEnv: true,
+        snapshots: false,
+        monitoring: false,
+      },
+    });
+  });
+
+  it.each([
+    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from is for a new sandbox'],
+    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env is for a new sandbox'],
+    [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],
+    [{ ttl: '10' }, '--ttl: "10" is not a duration'],
+    [{ ttl: '5ms' }, '--ttl: the least is 1s'],
+    [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
+    [{ notify: 'mail me' }, '--notify: give a URL'],
+    [{ notify: 'command: ' }, '--notify: give a URL'],
+  ])('refuses %j', (change, message) => {
+    expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
+  });
+
+  it('tells a URL or a command', () => {
+    expect(jobInputOf({ ...options, notify: 'https://example.com/x' }, parts).notify).toEqual({
+      url: 'https://example.com/x',
+    });
+    expect(jobInputOf({ ...options, notify: 'command: say done' }, parts).notify).toEqual({ command: 'say done' });
+  });
+
+  it('draws ids that are inside the grammar', () => {
+    const id = generateJobId(new Date('2026-03-17T10:00:00Z'));
+    expect(id).toMatch(/^0317-[a-z0-9]{6}$/);
+    expect(jobIdProblem('twelvedigits', id)).toBeUndefined();
+  });
+});

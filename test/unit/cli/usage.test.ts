@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { cli } from './in-process.js';
+
+/** Ends the test where a command that is wrong in itself gets as far as its settings. */
+const unreachable = () => Promise.reject(new Error('the settings were read'));
+
+describe('usage of the command line', () => {
+  it('prints the version of the package', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(await cli(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('prints help on stdout, with every command and exit code, and not the hidden one', async () => {
+    const { exitCode, stdout, stderr } = await cli(['--help']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    for (const word of ['run', 'jobs', 'dev', 'worker', 'bridge', 'local', 'webhooks', 'doctor', '130']) {
+      expect(stdout).toContain(word);
+    }
+    expect(stdout).not.toContain('supervisor');
+  });
+
+  it.each([
+    [['run', '--colour', 'red', 'x'], "Unknown option '--colour'"],
+    [['run', '--effort', 'extreme', 'x'], "Option '--effort <level>' argument 'extreme' is invalid"],
+    [['run', '--type', 'huge', 'x'], 'Allowed choices are small, default, large, xlarge'],
+    [['run', '--id'], "Option '--id <job>' argument missing"],
+    [['rum', 'x'], "Unknown command 'rum'"],
+    [['jobs', 'show'], "Missing required argument 'job'"],
+    [['jobs', 'resolve', 'one'], 'Give exactly one of --sent, --resend and --abandon.'],
+    [['jobs', 'resolve', 'one', '--sent', '--abandon'], 'Give exactly one of'],
+    [['jobs', 'resolve', 'one', '--abandon', '--sandbox', 'bx_2345abcd'], 'go only with --sent'],
+    [['jobs', 'resolve', 'one', '--sent', '--sandbox', 'bx_1'], 'is not a sandbox id'],
+    [['jobs', 'list', '--limit', 'all'], '--limit: "all" is not a whole number'],
+    [['jobs', 'watch', 'one', '--watch-deadline', 'soon'], '--watch-deadline: "soon" is not a duration'],
+    [['jobs', 'prompt', 'one', 'missing.md'], 'There is no prompt file missing.md'],
+    [['webhooks', 'ensure'], "Required option '--url <url>' not specified"],
+    [['webhooks', 'ensure', '--url', 'my bridge'], '--url: "my bridge" is not a URL'],
+    [['webhooks', 'delete', 'evt_1'], '"evt_1" is not a webhook id'],
+    [['webhooks', 'rotate', 'evt_1'], '"evt_1" is not a webhook id'],
+    [['local', '--port', '70000'], '--port: "70000" is not a port'],
+    [['bridge', '--port', 'http'], '--port: "http" is not a port'],
+  ])('%j ends with 2 and says why, before the settings are read', async (args, message) => {
+    const { exitCode, stdout, stderr } = await cli(args, { readConfig: unreachable });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toContain(message);
+  });
+
+  it('suggests the flag that was meant', async () => {
+    expect((await cli(['run', '--provder', 'codex', 'x'])).stderr).toContain('Did you mean --provider?');
+  });
+
+  it.each([
+    [['run'], 'There is no prompt'],
+    [['run', 'missing.md'], 'There is no prompt file missing.md'],
+    [['run', 'x', '--id', 'Bad_Id'], '--id: the job id "Bad_Id" must be lower-case letters and digits'],
+    [['run', 'x', '--sandbox', 'bx_1'], '--sandbox: "bx_1" is not a sandbox id'],
+    [['run', 'x', '--again'], '--again needs --id'],
+    [['run', 'x', '--ttl', 'long'], '--ttl: "long" is not a duration'],
+    [['run', 'x', '--watch-deadline', '5'], '--watch-deadline: "5" is not a duration'],
+    [['run', 'x', '--setup', '@none'], '--setup: the file none cannot be read'],
+    [['run', 'x', '--put', 'none:there'], '--put: none cannot be read'],
+    [['jobs', 'show', 'Bad_Id'], 'The job id "Bad_Id" must be'],
+    [['jobs', 'cancel', 'Bad_Id'], 'The job id "Bad_Id" must be'],
+  ])('%j ends with 2 and starts nothing', async (args, message) => {
+    // An address where nothing listens: reaching it would end with 3.
+    const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9', SANDBOX_API_KEY: 'key' };
+    const { exitCode, stdout, stderr } = await cli(args, { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it.each([
+    [{ SANDBOX_API_URL: 'nonsense' }, 'SANDBOX_API_URL is not a URL'],
+    [{ SANDBOX_API_URL: 'https://api.example.com/v1' }, 'SANDBOX_API_URL is set without a key'],
+    [{ SANDFLOW_DEPLOYMENT: 'Not-Valid' }, 'SANDFLOW_DEPLOYMENT'],
+  ])('a configuration like %j ends with 2', async (env, message) => {
+    const { exitCode, stderr } = await cli(['run', 'x'], { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
