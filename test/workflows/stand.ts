@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type WorkflowHandle } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
@@ -68,6 +68,9 @@ export function jobInput(over: Partial<JobInput> = {}): JobInput {
     ...over,
   };
 }
+
+/** What activities warn of is what the tests provoke. */
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-stand-'));

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deliveryHeadersFor } from '../../src/webhook/index.js';
+import { createStand, type Stand, script } from './stand.js';
+
+let stand: Stand;
+beforeEach(async () => {
+  stand = await createStand();
+});
+afterEach(() => stand.close());
+
+describe('webhooks', () => {
+  it('S9: that are all lost cost safety polls and never the job', async () => {
+    await stand.fault({ kind: 'webhook_drop', times: 100 });
+    const result = await (await stand.start({})).result();
+    expect(result.outcome).toBe('completed');
+    expect(result.wakes.map(({ by }) => by)).toEqual(['safety_poll', 'safety_poll']);
+  });
+
+  it('that come twice and out of order change nothing', async () => {
+    await stand.fault({ kind: 'webhook_double', times: 100 });
+    await stand.fault({ kind: 'webhook_reorder', times: 1, ms: 500 });
+    const handle = await stand.start({});
+    expect((await handle.result()).outcome).toBe('completed');
+    expect(stand.service.books.prompts()).toHaveLength(1);
+    expect(stand.service.books.stops()).toHaveLength(1);
+  });
+
+  it('that are forged signal nothing', async () => {
+    await stand.fault({ kind: 'webhook_drop', times: 100 });
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
+    await expect
+      .poll(async () => ((await handle.query('progress')) as { sandboxId: string | null }).sandboxId)
+      .not.toBeNull();
+    const progress = (await handle.query('progress')) as { sandboxId: string };
+    const { sandbox } = await stand.api.getSandbox(progress.sandboxId);
+    const body = Buffer.from(
+      JSON.stringify({
+        id: `evt_${'0'.repeat(32)}`,
+        type: 'sandbox.archived',
+        createdAt: new Date().toISOString(),
+        data: { sandbox: { id: sandbox.id, name: sandbox.name }, previousState: 'archiving', state: 'archived' },
+      }),
+    );
+    const headers = deliveryHeadersFor({
+      event: 'sandbox.archived',
+      deliveryId: `evt_${'0'.repeat(32)}`,
+      timestamp: Math.floor(Date.now() / 1_000),
+      rawBody: body,
+      secret: 'whsec_forged',
+      attempt: 1,
+    });
+    const answer = await fetch(`${stand.bridgeUrl}/webhooks/sandbox`, {
+      method: 'POST',
+      headers: { ...headers },
+      body,
+    });
+    expect(answer.status).toBe(401);
+    const result = await handle.result();
+    expect(result.wakes.every(({ by }) => by === 'safety_poll')).toBe(true);
+    const { events } = await handle.fetchHistory();
+    expect(events?.some((event) => event.workflowExecutionSignaledEventAttributes)).toBe(false);
+  });
+});
