@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { createAgents } from './agent/index.js';
+import { type Agent, createAgents } from './agent/index.js';
 import { type Books, createBooks } from './books.js';
 import { assemble, type Given } from './domain/assemble.js';
 import { scheduleHousekeeping } from './domain/housekeeping.js';
+import { configuredProvider } from './domain/providers.js';
 import { recoverPrompts } from './domain/recovery.js';
 import { emptyEverything } from './domain/reset.js';
 import { workHandlers } from './domain/work-handlers.js';
@@ -41,7 +42,9 @@ const DEFAULT_MAX_CALL_RECORDS = 100_000;
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   if (options.apiKey === '') throw new SandflowError('bad_configuration', 'The local service needs an API key.');
-  const { directory, log = () => undefined, commandAgents = {}, scriptedProviders = 'all' } = options;
+  const { directory, log = () => undefined } = options;
+  const agentOf = agentsOf(options);
+  const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = openDatabase(directory);
   const host = await createMachineHost({
@@ -56,8 +59,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     limits: options.limits ?? {},
     profile: { ...defaultProfile, ...options.profile },
     log,
-    agentOf: createAgents({ commandAgents, scriptedProviders }),
-    defaultProvider: options.defaultProvider ?? 'codex',
+    agentOf,
+    defaultProvider,
   };
   const assembly = assemble(given);
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
@@ -78,11 +81,16 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function listen(): Promise<void> {
     await host.recover();
-    const address = options.host ?? '127.0.0.1';
-    await server.listen({ host: address, port: options.port ?? 0 });
+    const waiting = recoverPrompts(assembly.context);
+    const { host: address = '127.0.0.1', port: wantedPort = 0 } = options;
+    try {
+      await server.listen({ host: address, port: wantedPort });
+    } catch (cause) {
+      throw listenError(cause, wantedPort);
+    }
     const { port } = server.server.address() as AddressInfo;
     origin = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-    recoverPrompts(assembly.context);
+    for (const sandboxId of waiting) assembly.context.prompts.wake(sandboxId);
     assembly.scheduler.start(workHandlers(assembly.context));
     scheduleHousekeeping(assembly.context);
     assembly.deliverer.start();
@@ -90,11 +98,13 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function close(): Promise<void> {
     assembly.closing.abort();
+    // Work must not count as done because the end of the machines has cut it short.
+    const worked = assembly.scheduler.stop();
     await server.close();
     await Promise.all([assembly.deliverer.stop(), host.close()]);
-    await Promise.all([assembly.scheduler.stop(), assembly.context.prompts.idle()]);
+    await Promise.all([worked, assembly.context.prompts.idle()]);
     await assembly.sender.close();
-    calls.flush();
+    calls.close();
     database.close();
   }
 
@@ -125,4 +135,22 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
       return closed;
     },
   };
+}
+
+function agentsOf({
+  commandAgents = {},
+  scriptedProviders,
+}: LocalServiceOptions): (provider: string) => Agent | undefined {
+  const commands = Object.entries(commandAgents).map(([name, agent]) => [configuredProvider(name), agent] as const);
+  return createAgents({
+    commandAgents: Object.fromEntries(commands),
+    scriptedProviders: scriptedProviders?.map(configuredProvider) ?? 'all',
+  });
+}
+
+function listenError(cause: unknown, port: number): unknown {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return cause;
+  return new SandflowError('port_in_use', `Port ${port} is taken. Choose another one, or 0 for any that is free.`, {
+    cause,
+  });
 }

@@ -101,7 +101,7 @@ test.each([
 });
 
 test('aliases name their provider, and one that is not configured says where to set it up', async () => {
-  const under = await startService({ scriptedProviders: ['claude-code'] });
+  const under = await startService({ scriptedProviders: ['claude'] });
   const id = await under.ready();
   const { body } = await under.prompt(id, 'hello', { provider: 'claude' });
   expect((await under.promptEnd(id, body.promptId)).provider).toBe('claude-code');

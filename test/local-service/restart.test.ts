@@ -87,6 +87,19 @@ test('a setup script that was running when the service was killed has failed, an
   expect((await log(after)).body.content).toBe('once\n');
 });
 
+test('what an orderly end cuts short goes on at the next start too', async () => {
+  const before = await startService({ timings: { archiveMs: 100 } });
+  const [setting, stopping] = [await before.ready({ setupScript: 'touch begun; sleep 30' }), await before.ready()];
+  const begun = () => before.call('GET', `/sandboxes/${setting}/files?path=begun`);
+  await expect.poll(async () => (await begun()).status, { timeout: 5_000 }).toBe(200);
+  await before.call('POST', `/sandboxes/${stopping}/stop`);
+  await before.service.close();
+  const after = await startService({ directory: before.directory });
+  await after.reach(stopping, 'archived');
+  const setupOf = async () => (await after.call('GET', `/sandboxes/${setting}`)).body.sandbox.setupStatus;
+  await expect.poll(setupOf, { timeout: 5_000 }).toBe('failed');
+});
+
 test('a deletion that was under way is completed after a kill', async () => {
   const before = await startService({ timings: { deleteMs: 300 } });
   const id = await before.ready();
@@ -106,6 +119,13 @@ test('armed faults and cancelled sandboxes that nobody has read survive a restar
   expect((await after.call('GET', '/me')).status).toBe(503);
   expect((await after.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('cancelled');
   expect((await after.call('GET', `/sandboxes/${id}`)).status).toBe(404);
+});
+
+test('a port that is taken, and a provider that nobody knows, are named', async () => {
+  const under = await startService();
+  const port = Number(new URL(under.service.url).port);
+  await expect(startService({ port })).rejects.toMatchObject({ code: 'port_in_use' });
+  await expect(startService({ scriptedProviders: ['nobody'] })).rejects.toMatchObject({ code: 'bad_configuration' });
 });
 
 test('a second service on the same directory is refused', async () => {

@@ -41,7 +41,7 @@ test('S6: a reordered event comes after the one that followed it', async () => {
   const under = await startService();
   const receiver = await startReceiver();
   await register(under, receiver.url, ['sandbox.ready', 'sandbox.archived']);
-  await under.arm({ kind: 'webhook_reorder', event: 'sandbox.ready' });
+  await under.arm({ kind: 'webhook_reorder', event: 'sandbox.ready', ms: 60_000 });
   const id = await under.ready();
   await under.archive(id);
   await receiver.waitFor(2);

@@ -36,6 +36,7 @@ export function createEventPublisher({ database, stores, faults, onQueued }: Eve
     const body = JSON.stringify({ id, type, createdAt: new Date(now).toISOString(), data });
     stores.deliveries.addEvent({ id, type, sandboxId: sandbox.id, body, createdAt: now });
     for (const webhook of subscribed) {
+      database.afterCommit(() => onQueued(webhook.id));
       stores.deliveries.letGo(webhook.id, now + REORDER_GAP_MS);
       const fault = faults.takeForDelivery(type, webhook.id);
       switch (fault?.kind) {
@@ -66,7 +67,6 @@ export function createEventPublisher({ database, stores, faults, onQueued }: Eve
         default:
           stores.deliveries.enqueue(id, webhook.id, now, null);
       }
-      database.afterCommit(() => onQueued(webhook.id));
     }
   };
 }

@@ -1,5 +1,6 @@
 /** Providers, their aliases and what is configured (specification, prompt endpoint). */
 import { providerAliases, reasoningEfforts } from '../../contract/requests.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
 import { ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;
@@ -30,5 +31,13 @@ export function providerCatalog(isConfigured: (provider: string) => boolean): re
   }));
 }
 
-/** Every provider of the specification. */
-export const allProviders: readonly string[] = providerNames;
+/**
+ * The name for a provider in the options, where an alias will do too.
+ * @throws SandflowError `bad_configuration` for a provider that nobody listed
+ */
+export function configuredProvider(nameOrAlias: string): string {
+  const name = providerNameOf(nameOrAlias);
+  if (name) return name;
+  const message = `"${nameOrAlias}" is no provider. Choose among ${providerNames.join(', ')}.`;
+  throw new SandflowError('bad_configuration', message);
+}

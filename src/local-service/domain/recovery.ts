@@ -3,10 +3,11 @@ import type { Context } from './context.js';
 import { end, settle } from './prompt-runner.js';
 
 /**
- * Ends prompts that were running, since their agents are gone and running them again could do their work twice, and
- * starts those that had not begun. Everything else goes on by itself: it is in the work and delivery queues.
+ * Ends prompts that were running, since their agents are gone and running them again could do their work twice.
+ * Everything else goes on by itself: it is in the work and delivery queues.
+ * @returns the sandboxes whose queued prompts wait for `wake`
  */
-export function recoverPrompts(context: Context): void {
+export function recoverPrompts(context: Context): ReadonlySet<string> {
   const { stores } = context;
   const touched = new Set<string>();
   context.database.transaction(() => {
@@ -22,5 +23,5 @@ export function recoverPrompts(context: Context): void {
     }
     for (const sandbox of stores.sandboxes.living()) if (sandbox.state === 'running') settle(context, sandbox.id);
   });
-  for (const sandboxId of touched) context.prompts.wake(sandboxId);
+  return touched;
 }

@@ -16,7 +16,9 @@ export function registerAdminRoutes(
   const answer = (type: string, fields: object) => ({ ok: true, type, ...fields });
 
   server.get('/_local/books', (request) => {
-    const filter = filterSchema.parse(request.query);
+    const parsed = filterSchema.safeParse(request.query);
+    if (!parsed.success) throw new ServiceError(400, 'invalid_request', 'Give sandboxId and name at most once each.');
+    const filter = parsed.data;
     return answer('local.books', {
       calls: books.calls(filter),
       sandboxes: books.sandboxes(filter),

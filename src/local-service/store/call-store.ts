@@ -33,7 +33,8 @@ export interface CallStore {
   add(call: CallRecord): void;
   list(sandboxId?: string): CallRecord[];
   counts(): CallCount[];
-  flush(): void;
+  /** Writes what is left, and takes no more. */
+  close(): void;
   /** Forgets what was not written yet, and reads the counts anew. */
   load(): void;
 }
@@ -49,6 +50,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
   const listOf = database.prepare<{ document: string }>('SELECT document FROM calls WHERE sandboxId = ? ORDER BY seq');
   const putCount = database.prepare('INSERT OR REPLACE INTO call_counts VALUES (?, ?, ?, ?)');
   const loadCounts = database.prepare<Omit<CallCount, 'accepted'> & { accepted: number }>('SELECT * FROM call_counts');
+  let closed = false;
   let pending: CallRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
   const counts = new Map<string, CallCount>();
@@ -71,6 +73,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
 
   return {
     add(call) {
+      if (closed) return;
       const { endpoint, outcome, accepted } = call;
       const key = `${endpoint} ${outcome} ${accepted}`;
       counts.set(key, { endpoint, outcome, accepted, count: (counts.get(key)?.count ?? 0) + 1 });
@@ -84,7 +87,10 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       return rows.map((row) => JSON.parse(row.document) as CallRecord);
     },
     counts: () => [...counts.values()],
-    flush,
+    close() {
+      flush();
+      closed = true;
+    },
     load() {
       clearTimeout(timer);
       timer = undefined;

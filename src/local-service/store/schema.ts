@@ -49,6 +49,8 @@ CREATE TABLE IF NOT EXISTS deliveries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, eventId TEXT NOT NULL, webhookId TEXT NOT NULL, status TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0, dueAt INTEGER NOT NULL, endedAt INTEGER, fault TEXT);
 CREATE INDEX IF NOT EXISTS deliveries_queued ON deliveries (webhookId, dueAt) WHERE status = 'queued';
+CREATE INDEX IF NOT EXISTS deliveries_held ON deliveries (webhookId)
+  WHERE status = 'queued' AND fault = 'webhook_reorder';
 CREATE INDEX IF NOT EXISTS deliveries_of_event ON deliveries (eventId);
 
 CREATE TABLE IF NOT EXISTS delivery_attempts (
