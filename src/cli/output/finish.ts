@@ -9,6 +9,8 @@ import { printJson } from './json.js';
 import { createPaint } from './paint.js';
 import { terminalSafe } from './terminal-safe.js';
 
+type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
+
 export interface FinishOptions {
   readonly jobId: string;
   readonly json: boolean;
@@ -19,7 +21,7 @@ export interface FinishOptions {
 }
 
 /** @returns the exit code */
-export async function finish(end: WatchEnd, io: CliIo, options: FinishOptions): Promise<number> {
+export async function finish(end: WatchEnd, io: Streams, options: FinishOptions): Promise<number> {
   const { jobId, json } = options;
   const comeBack = `Come back with: sandflow jobs watch ${jobId}`;
   if (end.kind === 'detached' || end.kind === 'deadline') {
@@ -42,7 +44,7 @@ export async function finish(end: WatchEnd, io: CliIo, options: FinishOptions): 
 }
 
 /** The answer of the last prompt; where each prompt had a conversation of its own, the answers of all. */
-function printAnswers({ prompts }: JobReport, io: CliIo): void {
+function printAnswers({ prompts }: JobReport, io: Streams): void {
   const sideBySide = new Set(prompts.map(({ conversationId }) => conversationId)).size > 1;
   const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
   for (const [index, answer] of answers.entries()) {
@@ -51,7 +53,7 @@ function printAnswers({ prompts }: JobReport, io: CliIo): void {
   }
 }
 
-function printSummary(report: JobReport, io: CliIo): void {
+function printSummary(report: JobReport, io: Streams): void {
   const paint = createPaint(io.stderr);
   const completed = report.outcome === 'completed';
   const parts = [

@@ -11,6 +11,7 @@ export interface AgentOutput {
 }
 
 export function createAgentOutput(service: SandboxClient, print: (text: string) => void): AgentOutput {
+  let shown = '\n';
   const cursors = new Map<string, string | undefined>();
 
   async function readConversation(sandboxId: string, conversation: string, signal: AbortSignal): Promise<void> {
@@ -20,7 +21,9 @@ export function createAgentOutput(service: SandboxClient, print: (text: string) 
     const known = events.findIndex(({ id }) => id === after);
     for (const event of events.slice(known + 1)) {
       const text = textOf(event);
-      if (text !== undefined) print(text);
+      // An agent that answers with what its command printed would be shown twice.
+      if (text !== undefined && !shown.endsWith(text.trim())) print(text);
+      shown = text?.trim() ?? shown;
     }
     const last = events.at(-1);
     if (last) cursors.set(conversation, last.id);

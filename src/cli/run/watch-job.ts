@@ -92,15 +92,17 @@ async function look(
   let changedAt = Date.now();
   let warned = false;
   while (!signal.aborted) {
+    // The SDK leaves a listener on the signal of each call: a signal of its own goes with the look.
+    const ofThisLook = AbortSignal.any([signal]);
     try {
       const client = platform.temporal;
-      const progress: JobProgress = await client.withAbortSignal(signal, () => jobProgress(client, job));
+      const progress: JobProgress = await client.withAbortSignal(ofThisLook, () => jobProgress(client, job));
       warned = false;
       const key = `${progress.phase} ${progress.since}`;
       if (key !== seen) changedAt = Date.now();
       seen = key;
       reporter.progress(progress);
-      await agent.readOn(progress, signal);
+      await agent.readOn(progress, ofThisLook);
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;

@@ -1,0 +1,180 @@
+import { describe, expect, it, vi } from 'vitest';
+import { judgeClock } from '../../../src/cli/doctor/check-clock.js';
+import type { CliIo, OutputStream } from '../../../src/cli/io.js';
+import { finish } from '../../../src/cli/output/finish.js';
+import { createReporter } from '../../../src/cli/output/reporter.js';
+import { terminalSafe } from '../../../src/cli/output/terminal-safe.js';
+import type { JobProgress, JobResult, PromptResult } from '../../../workflows/job.js';
+
+function prompt(change: Partial<PromptResult>): PromptResult {
+  return {
+    prompt: 'p',
+    promptId: null,
+    conversationId: 'one',
+    status: 'completed',
+    result: 'answer',
+    resultRef: null,
+    error: null,
+    queuedAt: null,
+    startedAt: null,
+    endedAt: null,
+    ...change,
+  };
+}
+
+const result: JobResult = {
+  jobId: 'j',
+  outcome: 'completed',
+  sandboxId: 'bx_2345abcd',
+  sandboxName: 'n',
+  prompts: [prompt({})],
+  setup: null,
+  stop: { stopId: 'stop_1', status: 'completed', kept: 'none', error: null },
+  deletion: null,
+  files: [],
+  wakes: [],
+  apiCalls: 4,
+  durationMs: 2_000,
+  error: null,
+};
+
+async function finished(
+  end: Parameters<typeof finish>[0],
+  options: Partial<Parameters<typeof finish>[2]> = {},
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  let stdout = '';
+  let stderr = '';
+  const io: Pick<CliIo, 'stdout' | 'stderr'> = {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+  };
+  const readWhole = () => Promise.reject(new Error('no store'));
+  const exitCode = await finish(end, io, { jobId: 'j', json: false, quiet: false, files: [], readWhole, ...options });
+  return { exitCode, stdout, stderr };
+}
+
+describe('how a job leaves the terminal', () => {
+  it('prints the last answer of one conversation, and those of all where each had its own', async () => {
+    const prompts = [prompt({ result: 'first' }), prompt({ result: 'second\n' })];
+    expect((await finished({ kind: 'ended', result: { ...result, prompts } })).stdout).toBe('second\n');
+    const apart = prompts.map((one, index) => ({ ...one, conversationId: `c${index}` }));
+    expect((await finished({ kind: 'ended', result: { ...result, prompts: apart } })).stdout).toBe('first\n\nsecond\n');
+  });
+
+  it('reads an answer that was cut from the store, and prints the cut one where that is out of reach', async () => {
+    const end = { kind: 'ended', result: { ...result, prompts: [prompt({ result: 'cut', resultRef: 'r' })] } } as const;
+    expect((await finished(end, { readWhole: async () => Buffer.from('whole') })).stdout).toBe('whole\n');
+    expect((await finished(end)).stdout).toBe('cut\n');
+  });
+
+  it('says what was kept of the work', async () => {
+    expect((await finished({ kind: 'ended', result })).stderr).toContain('nothing saved');
+  });
+
+  it.each([
+    'prompt_failed',
+    'sandbox_failed',
+    'sandbox_cancelled',
+    'rejected',
+    'deadline_exceeded',
+    'cancelled',
+    'outcome_unknown',
+  ] as const)('%s ends with 1, and is said even when quiet', async (outcome) => {
+    const { exitCode, stderr } = await finished({ kind: 'ended', result: { ...result, outcome } }, { quiet: true });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(outcome);
+  });
+
+  it('a file that could not be brought home ends with 1 though the job completed', async () => {
+    const file = { path: 'a', size: 1, sha256: null, ref: null, error: 'not there', localPath: null };
+    const { exitCode, stdout } = await finished({ kind: 'ended', result }, { json: true, files: [file] });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
+  });
+
+  it.each([
+    ['detached', 130],
+    ['deadline', 4],
+  ] as const)('%s ends with %i and says how to come back', async (kind, code) => {
+    const { exitCode, stdout, stderr } = await finished({ kind }, { json: true });
+    expect(exitCode).toBe(code);
+    expect(stderr).toContain('sandflow jobs watch j');
+    expect(JSON.parse(stdout)).toMatchObject({ jobId: 'j', outcome: null });
+  });
+});
+
+describe('the progress of a job', () => {
+  const progress: JobProgress = {
+    jobId: 'j',
+    phase: 'following',
+    since: new Date().toISOString(),
+    blocked: null,
+    sandboxId: 'bx_2345abcd',
+    prompts: [prompt({})],
+    wakes: [{ waitedFor: 'usable', by: 'webhook', event: 'sandbox.ready', lagMs: 12, waitedMs: 400, at: '' }],
+    apiCalls: 2,
+    deadlineAt: '',
+    outcome: null,
+  };
+  const blocked = { reason: 'outcome_unknown', step: 'create', message: 'lost', since: 'now' } as const;
+
+  function reporterOn(stream: Partial<OutputStream>, quiet = false) {
+    let text = '';
+    const reporter = createReporter({ stream: { ...stream, write: (part) => (text += part) }, quiet });
+    return { reporter, text: () => text };
+  }
+
+  it('is a line for each change in a pipe, and repeats nothing', () => {
+    const { reporter, text } = reporterOn({});
+    reporter.progress(progress);
+    reporter.progress(progress);
+    reporter.close();
+    expect(text()).toBe(
+      'woken by the webhook sandbox.ready after 400 ms (waited for usable, 12 ms old)\nthe agent works · bx_2345abcd …\n',
+    );
+  });
+
+  it('is one line that is drawn anew in a terminal, cut to its width, and taken away at the end', () => {
+    vi.useFakeTimers();
+    const { reporter, text } = reporterOn({ isTTY: true, columns: 24, hasColors: () => false });
+    reporter.progress({ ...progress, wakes: [] });
+    vi.advanceTimersByTime(2_000);
+    reporter.close();
+    vi.useRealTimers();
+    const lines = text().split('\r\u001b[2K');
+    expect(lines.filter((line) => line.startsWith('the agent works'))).toHaveLength(3);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(24);
+    expect(text().endsWith('\r\u001b[2K')).toBe(true);
+  });
+
+  it('tells a person what can be decided, once, also when quiet', () => {
+    const { reporter, text } = reporterOn({}, true);
+    reporter.progress({ ...progress, blocked });
+    reporter.progress({ ...progress, blocked });
+    expect(text().match(/jobs resolve j --sent --sandbox ID/g)).toHaveLength(1);
+    expect(text()).not.toContain('the agent works');
+  });
+
+  it('lets no output of an agent move the cursor', () => {
+    expect(terminalSafe('a\u001b[2Jb\r\nc\td')).toBe('a\ufffd[2Jb\nc\td');
+  });
+});
+
+describe('the clock', () => {
+  const service = Date.parse('2026-01-01T00:00:00Z') + 500;
+  it.each([
+    [0, 'ok'],
+    [-20, 'ok'],
+    [45, 'warning'],
+    [-299, 'warning'],
+    [300, 'failed'],
+    [-4_000, 'failed'],
+  ])('%i s away is %s', (seconds, status) => {
+    expect(judgeClock('Thu, 01 Jan 2026 00:00:00 GMT', service + seconds * 1_000).status).toBe(status);
+  });
+
+  it('is not judged without a date', () => {
+    expect(judgeClock(null, service).status).toBe('skipped');
+    expect(judgeClock('yesterday', service).status).toBe('skipped');
+  });
+});
