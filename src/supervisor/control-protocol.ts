@@ -55,7 +55,10 @@ export function settingsDigest(config: Config): string {
 
 /** Hands over each line that is JSON of the schema; others are dropped. */
 export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (message: T) => void): void {
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket });
+  // It repeats the errors of the socket, which has a handler of its own.
+  lines.on('error', () => undefined);
+  lines.on('line', (line) => {
     const parsed = schema.safeParse(parseJson(line));
     if (parsed.success) handle(parsed.data);
   });

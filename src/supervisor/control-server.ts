@@ -13,6 +13,8 @@ import {
 import { writePrivateFile } from './private-file.js';
 
 const GREETING_TIMEOUT_MS = 5_000;
+/** What a client that joins during the start is told of what was before it. */
+const KEPT_PROGRESS_LINES = 20;
 
 export interface ControlServer {
   /** Clients that are connected now. */
@@ -29,7 +31,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   const token = randomBytes(24).toString('hex');
   const clients = new Set<Socket>();
   const strangers = new Set<Socket>();
-  let latest: ServerMessage | undefined;
+  const told: ServerMessage[] = [];
 
   const server = createServer((socket) => {
     strangers.add(socket);
@@ -47,7 +49,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
       sendMessage(socket, { type: 'hello', pid: process.pid });
       if (greeting.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
       clients.add(socket);
-      if (latest) sendMessage(socket, latest);
+      for (const message of told) sendMessage(socket, message);
     });
   });
   const port = await listen(server);
@@ -55,7 +57,8 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   await writePrivateFile(stateFile, JSON.stringify(state));
 
   const tellAll = (message: ServerMessage) => {
-    latest = message;
+    told.push(message);
+    if (told.length > KEPT_PROGRESS_LINES) told.shift();
     for (const socket of clients) sendMessage(socket, message);
   };
   let closing: Promise<void> | undefined;

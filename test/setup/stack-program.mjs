@@ -73,7 +73,11 @@ const roles = {
       onProgress: (line) => process.stderr.write(`${line}\n`),
     });
     process.stdout.write(`${JSON.stringify(handle)}\n`);
-    await Promise.race([handle.lost, new Promise((resolve) => process.stdin.resume().once('end', resolve))]);
+    const left = new Promise((resolve) => {
+      process.stdin.resume().once('end', resolve);
+      told.signal.addEventListener('abort', resolve);
+    });
+    await Promise.race([handle.lost, left]);
     handle.release();
   },
 };
