@@ -1,0 +1,42 @@
+/**
+ * The library: start jobs and talk to them, run a worker, receive webhooks, call the service.
+ *
+ * Each area also has an entry of its own, such as `sandflow/client`, which loads nothing else. `sandflow/workflows` is
+ * for those who register the workflows in their own worker, `sandflow/local-service` for tests.
+ */
+export {
+  type ActivityDependencies,
+  createActivities,
+  createFollowActivities,
+  type FollowActivities,
+  type SandflowActivities,
+} from '../activities/index.js';
+export type * from '../workflows/job.js';
+export type { Resolution, SandboxEvent } from '../workflows/messages.js';
+export * from './bridge/index.js';
+export * from './client/index.js';
+export { type Config, readConfig } from './config.js';
+export { jobWorkflowId } from './contract/addresses.js';
+export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/error-codes.js';
+export { SandflowError } from './contract/sandflow-error.js';
+export * from './result-store/index.js';
+export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
+export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
+export { jobInputSchema, parseJobInput } from './temporal/job-input.js';
+export {
+  cancelJob,
+  describeJob,
+  type JobAddress,
+  type JobHandle,
+  type JobMemo,
+  jobHandle,
+  jobProgress,
+  promptJob,
+  resolveJob,
+  type StartedJob,
+  type StartJobOptions,
+  startJob,
+} from './temporal/jobs.js';
+export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs-list.js';
+export * from './webhook/index.js';
+export * from './worker/index.js';

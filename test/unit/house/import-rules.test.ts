@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { dependencyFreeFiles, violations } from './import-rules.js';
+import { importsIn, readSource, sourceFiles } from './source-imports.js';
+
+const productFiles = sourceFiles('src', 'activities', 'workflows');
+
+describe('imports', () => {
+  test('every part imports only what the table of parts allows', () => {
+    const found = productFiles.flatMap((file) => violations(file, importsIn(file, readSource(file))));
+    expect(found).toEqual([]);
+  });
+
+  test.each([
+    ['workflows/job.ts', `import { z } from 'zod';`],
+    ['workflows/steps/x.ts', `import { readFileSync } from 'node:fs';`],
+    ['workflows/x.ts', `import { createActivities } from '../activities/index.js';`],
+    ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints.js';`],
+    ['workflows/x.ts', `export * from '../src/contract/index.js';`],
+    ['src/contract/states.ts', `import { z } from 'zod';`],
+    ['src/contract/endpoints.ts', `import { ApiError } from '../client/index.js';`],
+    ['src/client/caller.ts', `import { sign } from '../webhook/index.js';`],
+    ['src/local-service/http/x.ts', `import { ApiError } from '../../client/index.js';`],
+    ['src/bridge/create-bridge.ts', `import { ApiError } from '../client/index.js';`],
+    ['src/worker/x.ts', `const { readConfig } = await import('../config.js');`],
+    ['activities/x.ts', `import {\n  createResultStore,\n} from '../src/result-store/index.js';`],
+    ['src/nowhere/x.ts', ''],
+  ])('refuses in %s: %s', (file, text) => {
+    expect(violations(file, importsIn(file, text))).toHaveLength(1);
+  });
+
+  test.each([
+    ['workflows/x.ts', `import type { SandflowActivities } from '../activities/index.js';`],
+    ['workflows/x.ts', `import { isUsable } from '../src/contract/states.js';`],
+    ['activities/x.ts', `import type {\n  JobInput,\n} from '../workflows/job.js';`],
+  ])('allows in %s: %s', (file, text) => {
+    expect(importsIn(file, text)).toHaveLength(1);
+    expect(violations(file, importsIn(file, text))).toEqual([]);
+  });
+});
+
+test('lint forbids packages in the same dependency-free files', () => {
+  const { overrides } = JSON.parse(readSource('biome.json')) as { overrides: { includes: string[] }[] };
+  const strict = overrides.find(({ includes }) => includes.includes('workflows/**'));
+  expect(strict?.includes).toEqual(['workflows/**', ...dependencyFreeFiles]);
+});
+
+describe('effects', () => {
+  test('only the program itself exits and handles signals', () => {
+    const effects = /\bprocess\.(?:exit\(|exitCode\b|on\()/;
+    const found = productFiles.filter((file) =>
+      readSource(file)
+        .split('\n')
+        .some((line) => effects.test(line)),
+    );
+    // The second hands a program as text to a child process.
+    expect(found.sort()).toEqual(['src/cli/main.ts', 'src/temporal/sdk-download.ts']);
+  });
+
+  test('only the configuration reads the environment', () => {
+    const found = productFiles.filter((file) => /\bprocess\.env\b|from 'node:process'/.test(readSource(file)));
+    expect(found).toEqual(['src/config.ts']);
+  });
+});

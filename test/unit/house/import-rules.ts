@@ -1,0 +1,112 @@
+/** Which part may import which: the table of docs/architecture.md as code. */
+import type { ImportedModule } from './source-imports.js';
+
+/** Files of the contract that workflow code may import. They import nothing but each other. */
+export const dependencyFreeFiles = [
+  'addresses',
+  'error-codes',
+  'ids',
+  'sandbox-view',
+  'sandflow-error',
+  'service-failure',
+  'states',
+].map((name) => `src/contract/${name}.ts`);
+
+interface Rule {
+  /** A folder, or one file. The longest that fits a file counts. */
+  readonly part: string;
+  /** Parts and files of our own that it may import, beside itself. */
+  readonly own: readonly string[];
+  /** Parts of which it may import types only. */
+  readonly ownTypes?: readonly string[];
+  /** Packages; `node:` stands for every built-in module. */
+  readonly packages: readonly string[];
+}
+
+const temporalClient = ['@temporalio/client', '@temporalio/common'];
+
+export const importRules: readonly Rule[] = [
+  ...dependencyFreeFiles.map((part) => ({ part, own: dependencyFreeFiles, packages: [] })),
+  { part: 'src/contract', own: [], packages: ['zod'] },
+  { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
+  { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
+  { part: 'src/result-store', own: ['src/contract'], packages: ['node:'] },
+  {
+    part: 'activities',
+    own: ['src/contract', 'src/client', 'workflows/messages.ts'],
+    ownTypes: ['src/result-store', 'workflows'],
+    packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
+  },
+  {
+    part: 'workflows',
+    own: dependencyFreeFiles,
+    ownTypes: ['activities'],
+    packages: ['@temporalio/workflow', '@temporalio/common'],
+  },
+  {
+    part: 'src/temporal',
+    own: ['src/contract', 'workflows/messages.ts'],
+    ownTypes: ['workflows'],
+    packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
+  },
+  {
+    part: 'src/worker',
+    own: ['activities', 'src/temporal', 'src/client', 'src/contract', 'src/result-store'],
+    packages: ['node:', '@temporalio/worker', '@temporalio/common', 'prom-client'],
+  },
+  {
+    part: 'src/bridge',
+    own: ['src/contract', 'src/webhook', 'src/temporal', 'workflows/messages.ts'],
+    packages: ['node:', ...temporalClient, 'prom-client'],
+  },
+  {
+    // Registering the bridge is a call to the service; receiving a delivery is not.
+    part: 'src/bridge/webhook-registration.ts',
+    own: ['src/contract', 'src/client', 'src/bridge'],
+    packages: ['node:'],
+  },
+  {
+    part: 'src/local-service',
+    own: ['src/contract', 'src/webhook'],
+    packages: ['node:', 'fastify', 'libsql', 'undici', 'zod'],
+  },
+  {
+    part: 'src/supervisor',
+    own: ['src/contract', 'src/temporal', 'src/config.ts'],
+    packages: ['node:', '@temporalio/client', 'zod'],
+  },
+  {
+    part: 'src/cli',
+    own: ['src'],
+    ownTypes: ['workflows'],
+    packages: ['node:', ...temporalClient, 'commander', 'zod'],
+  },
+  { part: 'src/config.ts', own: ['src/contract'], packages: ['node:', '@temporalio/envconfig'] },
+  { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
+];
+
+/** What `file` must not import, as sentences; empty where all is well. */
+export function violations(file: string, imports: readonly ImportedModule[]): string[] {
+  const rule = ruleOf(file);
+  if (!rule) return [`${file} is in no part of the table of import rules`];
+  return imports
+    .filter((imported) => !isAllowed(rule, imported))
+    .map(({ target, isTypeOnly }) => `${file} must not import ${isTypeOnly ? 'types of ' : ''}${target}`);
+}
+
+function ruleOf(file: string): Rule | undefined {
+  return importRules
+    .filter(({ part }) => isIn(file, part))
+    .sort((a, b) => b.part.length - a.part.length)
+    .at(0);
+}
+
+function isAllowed(rule: Rule, { target, isOwn, isTypeOnly }: ImportedModule): boolean {
+  if (!isOwn) return rule.packages.some((name) => (name === 'node:' ? target.startsWith(name) : isIn(target, name)));
+  const parts = [rule.part, ...rule.own, ...(isTypeOnly ? (rule.ownTypes ?? []) : [])];
+  return parts.some((part) => isIn(target, part));
+}
+
+function isIn(path: string, part: string): boolean {
+  return path === part || path.startsWith(`${part}/`);
+}
