@@ -51,6 +51,22 @@ test('S7: a resume supersedes a failing stop and keeps the disk as it was', asyn
   expect((await under.call('GET', `/sandboxes/${id}/files?path=kept`)).body.content).toBe('still here');
 });
 
+test('a resume that supersedes a stop keeps what was written since the snapshot before', async () => {
+  const under = await startService({ timings: { stopRetryMs: 60_000 } });
+  const id = await under.ready();
+  await under.archive(id);
+  await under.call('POST', `/sandboxes/${id}/resume`);
+  await under.reach(id, 'ready');
+  await under.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'newer', content: 'newer' } });
+  await under.arm({ kind: 'stop_fails' });
+  await under.call('POST', `/sandboxes/${id}/stop`);
+  const stopOf = async () => (await under.call('GET', `/sandboxes/${id}`)).body.sandbox.stop;
+  await expect.poll(async () => (await stopOf())?.status, { timeout: 5_000 }).toBe('failing');
+  await under.call('POST', `/sandboxes/${id}/resume`);
+  await under.reach(id, 'ready');
+  expect((await under.call('GET', `/sandboxes/${id}/files?path=newer`)).body.content).toBe('newer');
+});
+
 test('S6: the archived event carries no stop id, and old stops stay readable after a later one', async () => {
   const under = await startService();
   const receiver = await startReceiver();
@@ -97,12 +113,15 @@ test('a resume brings the disk back', async () => {
 test('S12: data of a stopped sandbox expires, and a resume then says so', async () => {
   const under = await startService({ timings: { dataExpiryMs: 30 } });
   const id = await under.ready();
+  await under.call('PATCH', `/sandboxes/${id}`, { body: { snapshotName: 'kept-for-a-while' } });
   await under.archive(id);
   const sandboxOf = async () => (await under.call('GET', `/sandboxes/${id}`)).body.sandbox;
   await expect.poll(async () => (await sandboxOf()).dataExpiredAt, { timeout: 5_000 }).not.toBeNull();
   expect((await sandboxOf()).snapshotAvailable).toBe(false);
   const refused = await under.call('POST', `/sandboxes/${id}/resume`);
   expect(refused).toMatchObject({ status: 409, body: { code: 'snapshot_data_expired' } });
+  const copy = await under.call('POST', '/sandboxes', { body: { from: 'kept-for-a-while' } });
+  expect(copy).toMatchObject({ status: 409, body: { code: 'snapshot_data_expired' } });
 });
 
 test('with snapshots off a stop keeps nothing', async () => {
