@@ -2,7 +2,6 @@
  * All follows of a worker process share their reads: one `GET /sandboxes` per tick, however many sandboxes are
  * followed. The loop runs only while somebody waits.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxClient } from '../src/client/index.js';
 import type { Sandbox } from '../src/contract/records.js';
 import { describeFailure } from './failures.js';
@@ -48,6 +47,8 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let running = false;
   let wake: AbortController | undefined;
   let outages = 0;
+  // Outlives the loop, which ends whenever nobody waits: the next one to wait must not make it tick at once.
+  let lastTickMs = 0;
 
   function intervalMs(): number {
     let shortest = maxIntervalMs;
@@ -69,12 +70,11 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   }
 
   async function run(): Promise<void> {
-    let lastTickMs = 0;
     while (waiters.size > 0) {
       wake = new AbortController();
       const dueInMs = lastTickMs + intervalMs() - Date.now();
       if (dueInMs > 0) {
-        await delay(dueInMs, undefined, { signal: wake.signal }).catch(() => undefined);
+        await pause(dueInMs, wake.signal);
         // A younger follow may have come, or the last one may have left: both change when the next tick is due.
         if (wake.signal.aborted) continue;
       }
@@ -113,4 +113,16 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       });
     },
   };
+}
+
+/** Resolves after `ms`, or when the signal is aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener('abort', finish, { once: true });
+  });
 }

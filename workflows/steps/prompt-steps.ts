@@ -125,7 +125,8 @@ async function follow(run: JobRun, sandboxId: string, prompt: JobPrompt, sideByS
       prompt: prompt.prompt,
       knownPromptIds,
       resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
-      sideBySide,
+      // Conversations of others keep a shared sandbox running too.
+      sideBySide: sideBySide || run.input.source.kind === 'existing',
     };
     const end = await patiently(run, 'follow', () =>
       proxies.followPrompt.executeWithOptions({ summary: summaryOf(prompt.prompt) }, [input]),

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createFollowHub } from '../../../activities/follow-hub.js';
+import { ApiError, type SandboxClient } from '../../../src/client/index.js';
+import { errorMeaning } from '../../../src/contract/error-codes.js';
+import type { Sandbox } from '../../../src/contract/records.js';
+
+const sandbox = (id: string, state = 'running'): Sandbox => ({ id, state });
+const refusal = (status: number, code: string) =>
+  new ApiError('no', {
+    endpoint: 'listSandboxes',
+    status,
+    code,
+    typed: true,
+    meaning: errorMeaning(status, code),
+    requestId: null,
+    retryAfterMs: null,
+    details: null,
+  });
+
+/** Only the list is asked for, so only the list is there. */
+function serviceWith(list: () => Promise<Sandbox[]>) {
+  const listAllSandboxes = vi.fn(list);
+  return { listAllSandboxes, client: { listAllSandboxes } as unknown as SandboxClient };
+}
+
+const idle = () => new AbortController().signal;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('the follow hub', () => {
+  it('reads once a tick for all that wait, however many they are', async () => {
+    const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a'), sandbox('b')]);
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const next = (id: string) => hub.next(id, { followedSinceMs: Date.now(), signal: idle() });
+    const first = next('a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await first).sandbox?.id).toBe('a');
+    const all = Promise.all(['a', 'b', 'c', ...Array(1_000).fill('a')].map(next));
+    await vi.advanceTimersByTimeAsync(100);
+    const reads = await all;
+    expect(reads.slice(0, 3).map((read) => read.sandbox?.id)).toEqual(['a', 'b', undefined]);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+  });
+
+  it('never answers with a read that had started before it was asked', async () => {
+    let finish: (list: Sandbox[]) => void = () => undefined;
+    const { client, listAllSandboxes } = serviceWith(() => new Promise((resolve) => (finish = resolve)));
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const options = { followedSinceMs: Date.now(), signal: idle() };
+    const early = hub.next('a', options);
+    await vi.advanceTimersByTimeAsync(0);
+    let answered = false;
+    const late = hub.next('a', options).then((read) => {
+      answered = true;
+      return read;
+    });
+    finish([sandbox('a', 'idle')]);
+    expect((await early).sandbox?.state).toBe('idle');
+    expect(answered).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    finish([sandbox('a', 'running')]);
+    expect((await late).sandbox?.state).toBe('running');
+    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+  });
+
+  it('asks less often the older its follows are, and at once when a young one comes', async () => {
+    const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
+    const hub = createFollowHub(client, { minIntervalMs: 100, maxIntervalMs: 5_000 });
+    const old = { followedSinceMs: Date.now() - 3_600_000, signal: idle() };
+    await Promise.all([hub.next('a', old), vi.advanceTimersByTimeAsync(0)]);
+    const waiting = hub.next('a', old);
+    await vi.advanceTimersByTimeAsync(4_900);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    const young = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
+    await vi.advanceTimersByTimeAsync(1);
+    await Promise.all([waiting, young]);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(2);
+  });
+
+  it('waits an outage out', async () => {
+    let calls = 0;
+    const { client } = serviceWith(async () => {
+      calls += 1;
+      if (calls < 3) throw refusal(503, 'http_500');
+      return [sandbox('a', 'idle')];
+    });
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const read = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect((await read).sandbox?.state).toBe('idle');
+    expect(calls).toBe(3);
+  });
+
+  it('hands a refusal to those that wait, who show it', async () => {
+    const { client } = serviceWith(async () => {
+      throw refusal(401, 'unauthorized');
+    });
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const read = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
+    const refused = expect(read).rejects.toMatchObject({ code: 'unauthorized' });
+    await vi.advanceTimersByTimeAsync(0);
+    await refused;
+  });
+
+  it('stops reading when the last one has left', async () => {
+    const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
+    const hub = createFollowHub(client, { minIntervalMs: 100 });
+    const controller = new AbortController();
+    const options = { followedSinceMs: Date.now(), signal: controller.signal };
+    await Promise.all([hub.next('a', options), vi.advanceTimersByTimeAsync(0)]);
+    const left = expect(hub.next('a', options)).rejects.toThrow('left');
+    controller.abort(new Error('left'));
+    await left;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(listAllSandboxes).toHaveBeenCalledTimes(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

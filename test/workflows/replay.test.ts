@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { describe, expect, inject, it } from 'vitest';
+
+const folder = new URL('../histories/', import.meta.url);
+const recorded = readdirSync(folder).filter((name) => name.endsWith('.json'));
+const outcomes = [
+  'completed',
+  'prompt_failed',
+  'sandbox_failed',
+  'sandbox_cancelled',
+  'rejected',
+  'deadline_exceeded',
+  'cancelled',
+  'outcome_unknown',
+];
+
+type History = Parameters<typeof Worker.runReplayHistory>[1];
+const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as History;
+const replay = (history: History) =>
+  Worker.runReplayHistory({ workflowBundle: { codePath: inject('workflowBundlePath') } }, history, 'sf-test-replayed');
+
+describe('the histories that were recorded', () => {
+  it('hold one of each outcome', () => {
+    expect(outcomes.filter((outcome) => !recorded.includes(`${outcome}.json`))).toEqual([]);
+  });
+
+  it.each(recorded)('replay with the workflows of today: %s', async (name) => {
+    await replay(read(name));
+  });
+
+  it('do not replay when the order of commands has changed', async () => {
+    const changed = JSON.parse(
+      readFileSync(new URL('completed.json', folder), 'utf8').replaceAll('"stopSandbox"', '"deleteSandbox"'),
+    ) as History;
+    await expect(replay(changed)).rejects.toThrow(DeterminismViolationError);
+  });
+});
