@@ -23,7 +23,7 @@ import {
 export const apiKey = 'test-key-of-the-local-service';
 
 /** Every field that some answer has. A test reads those of the answer that it expects, and asserts their values. */
-export interface AnswerBody {
+interface AnswerBody {
   readonly ok: boolean;
   readonly type: string;
   readonly status: number | string;
@@ -62,7 +62,7 @@ export interface AnswerBody {
   readonly prompts: readonly unknown[];
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: AnswerBody;
@@ -88,7 +88,7 @@ export interface ServiceUnderTest {
   arm(fault: FaultInput): Promise<Answer>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: unknown;
   /** Sent as it is, instead of `body`. */
   readonly rawBody?: string;
@@ -97,7 +97,7 @@ export interface CallOptions {
   readonly admin?: boolean;
 }
 
-export const fastTimings = {
+const fastTimings = {
   bootMs: 4,
   archiveMs: 4,
   hydrationMs: 0,

@@ -71,7 +71,7 @@ export async function startReceiver(
   };
 }
 
-export const allEvents = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'];
+const allEvents = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'];
 
 export async function register(
   under: ServiceUnderTest,

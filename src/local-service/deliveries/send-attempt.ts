@@ -6,7 +6,7 @@ import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { WebhookRecord } from '../store/webhook-store.js';
 import { isLoopbackUrl, lookupPublic } from './url-rules.js';
 
-export interface AttemptResult {
+interface AttemptResult {
   /** Null where no answer came. */
   readonly status: number | null;
   readonly error: string | null;

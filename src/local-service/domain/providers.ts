@@ -7,7 +7,7 @@ type ProviderName = keyof typeof providerAliases;
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
 /** The name of a provider for its name or an alias; undefined for one that nobody listed. */
-export function providerNameOf(nameOrAlias: string): ProviderName | undefined {
+function providerNameOf(nameOrAlias: string): ProviderName | undefined {
   return providerNames.find(
     (name) => name === nameOrAlias || (providerAliases[name] as readonly string[]).includes(nameOrAlias),
   );

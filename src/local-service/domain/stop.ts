@@ -29,7 +29,7 @@ export function stopSandbox(context: Context, sandboxId: string): StopRecord {
 }
 
 /** Begins the stop of a sandbox that is usable or in `error`. */
-export function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
+function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
   const { stores, timings } = context;
   return context.database.transaction(() => {
     context.prompts.interrupt(sandbox.id);

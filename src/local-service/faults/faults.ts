@@ -3,7 +3,7 @@ import type { EndpointName } from '../../contract/endpoints.js';
 import type { Database } from '../store/database.js';
 import type { CallFault, DeliveryFault, FaultKind, FaultOf, FaultSpecification } from './fault-specification.js';
 
-export interface ArmedFault {
+interface ArmedFault {
   readonly id: number;
   readonly fault: FaultSpecification;
   readonly remaining: number;

@@ -28,7 +28,7 @@ export interface OperationResult {
   readonly sandboxId?: string;
 }
 
-export type Operation<Name extends EndpointName> = (
+type Operation<Name extends EndpointName> = (
   context: Context,
   input: OperationInput<Name>,
 ) => OperationResult | Promise<OperationResult>;

@@ -5,9 +5,9 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { schema, schemaVersion, tables } from './schema.js';
 
 /** What may be bound. The driver aborts the process on a boolean, so there is none. */
-export type SqlValue = string | number | null;
+type SqlValue = string | number | null;
 
-export interface Statement<Row> {
+interface Statement<Row> {
   run(...values: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
   get(...values: readonly SqlValue[]): Row | undefined;
   all(...values: readonly SqlValue[]): Row[];

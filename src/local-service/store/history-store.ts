@@ -10,7 +10,7 @@ interface HistoryRow {
   readonly data: string;
 }
 
-export interface HistoryEvent {
+interface HistoryEvent {
   readonly id: string;
   readonly type: string;
   readonly conversationId: string;
@@ -19,7 +19,7 @@ export interface HistoryEvent {
   readonly data: unknown;
 }
 
-export interface HistoryQuery {
+interface HistoryQuery {
   readonly sandboxId: string;
   readonly conversationId?: string;
   /** Only events after the one of this number. */

@@ -1,7 +1,7 @@
 /** Idempotency keys of creates (specification, "Idempotency results"). */
 import type { Database } from './database.js';
 
-export interface IdempotencyRecord {
+interface IdempotencyRecord {
   readonly key: string;
   readonly bodyHash: string;
   /** Null while the sandbox does not exist yet. */

@@ -19,7 +19,7 @@ export interface PromptRecord {
   readonly error: string | null;
 }
 
-export type NewPrompt = Pick<
+type NewPrompt = Pick<
   PromptRecord,
   'id' | 'sandboxId' | 'conversationId' | 'provider' | 'model' | 'reasoningEffort' | 'text' | 'queuedAt'
 >;

@@ -1,7 +1,7 @@
 /** Completed snapshots. A name belongs to one snapshot at a time. */
 import type { Database } from './database.js';
 
-export interface SnapshotRecord {
+interface SnapshotRecord {
   readonly id: string;
   readonly sandboxId: string;
   readonly name: string | null;

@@ -4,7 +4,7 @@
  */
 import type { Database } from './database.js';
 
-export const workKinds = [
+const workKinds = [
   'boot',
   'hydrate',
   'setup',
