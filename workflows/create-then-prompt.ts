@@ -47,9 +47,11 @@ export async function createThenPrompt(input: JobInput): Promise<JobResult> {
   try {
     await work.run(() => doWork(run));
   } catch (error) {
-    if (isCancellation(error)) outcome = overdue ? 'deadline_exceeded' : 'cancelled';
+    if (overdue) outcome = 'deadline_exceeded';
+    else if (isCancellation(error) || work.consideredCancelled) outcome = 'cancelled';
     else ended = endOf(error);
   }
+  run.takesPrompts = false;
   guard.cancel();
   const cutShort = outcome !== 'completed' || (ended !== undefined && ended.outcome !== 'prompt_failed');
   const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, cutShort));
@@ -68,7 +70,7 @@ function handleMessages(run: JobRun): void {
   setHandler(progressQuery, () => run.progress());
   setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
     validator(step) {
-      if (!run.takesPrompts()) throw refused('This job takes no prompts any more: it is ending.');
+      if (!run.takesPrompts) throw refused('This job takes no prompts any more: it is ending.');
       if (step.prompt.trim() === '') throw refused('The prompt is empty.');
     },
   });

@@ -32,10 +32,10 @@ export const files = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Telling a person is not worth more than an hour of trying, and never the job. */
+/** The result waits for it, so telling somebody is not worth more than minutes; and never the job. */
 export const notifications = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '30 seconds',
-  scheduleToCloseTimeout: '1 hour',
+  scheduleToCloseTimeout: '3 minutes',
   retry,
 });
 

@@ -5,6 +5,7 @@ import type { StopResult } from '../job.js';
 import { effects, reads } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
 import { until } from '../until.js';
+import { serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { keptOf } from './kept.js';
 import { patiently } from './patiently.js';
@@ -18,7 +19,12 @@ export async function interruptPrompts(run: JobRun, sandboxId: string): Promise<
   const isOwn = run.input.source.kind === 'create';
   const conversations = isOwn ? [null] : [...new Set(running.flatMap(({ conversationId }) => conversationId ?? []))];
   for (const conversation of conversations) {
-    await patiently(run, 'interrupt', () => effects.interruptSandbox(sandboxId, conversation));
+    try {
+      run.apiCalls += (await effects.interruptSandbox(sandboxId, conversation)).calls;
+    } catch (error) {
+      // A machine that runs no more has nothing to interrupt, and is refused for good.
+      if (serviceFailureOf(error) === undefined) throw error;
+    }
   }
   for (const prompt of running) if (prompt.status !== 'unknown') prompt.status = 'interrupted';
 }

@@ -46,6 +46,8 @@ export class JobRun {
   blocked: JobProgress['blocked'] = null;
   /** What a person decided about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
+  /** True while a prompt that is added now will still be sent. */
+  takesPrompts = true;
   private phase: JobPhase = 'creating';
   private since = this.startedAtMs;
 
@@ -60,13 +62,6 @@ export class JobRun {
     this.phase = phase;
     this.since = Date.now();
     this.showDetails();
-  }
-
-  /** True while a prompt that is added now will still be sent. */
-  takesPrompts(): boolean {
-    return !['collecting_files', 'interrupting', 'stopping', 'waiting_for_archive', 'deleting', 'ended'].includes(
-      this.phase,
-    );
   }
 
   addPrompt(step: PromptStep): number {

@@ -50,6 +50,6 @@ export async function tell(
   try {
     await notifications.notify(notify, { event, jobId, workflowId, sandboxId, outcome, message, at });
   } catch {
-    // The retry policy has had its hour, or the job ends: the result tells the rest.
+    // It had its minutes, or the job ends: the result tells the rest.
   }
 }

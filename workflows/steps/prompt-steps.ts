@@ -32,6 +32,8 @@ export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> 
     await send(run, sandboxId, next, run.prompts[0]?.conversationId ?? null);
     await follow(run, sandboxId, promptAt(run, next), false);
   }
+  // With no step in between, so that no prompt is taken that would not be sent.
+  run.takesPrompts = false;
   failIfOneFailed(run);
 }
 
