@@ -10,6 +10,8 @@ import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const ATTEMPTS = 3;
+/** What the server says when somebody has taken the port since it was found free. */
+const PORT_TAKEN = 'address already in use';
 
 export interface EmbeddedServerOptions {
   /** The `temporal` program. */
@@ -50,7 +52,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     for (let attempt = 1; ; attempt += 1) {
       const server = await tryStart(options, log);
       if (server) return server;
-      if (attempt === ATTEMPTS) throw startFailed(log);
+      if (attempt === ATTEMPTS || !log.tail().includes(PORT_TAKEN)) throw startFailed(log);
     }
   } catch (error) {
     log.close();
@@ -126,7 +128,8 @@ const dynamicConfig = [
 
 function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
-    child.once('exit', (code) => resolve(code));
+    // Not `exit`: the end of its output, which says why, may come later.
+    child.once('close', (code) => resolve(code));
     child.once('error', () => resolve(null));
   });
 }

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.js';
+import { bridgeCommand, type ChildCommand, workerCommand } from '../../../src/supervisor/children.js';
+import { settingsDigest } from '../../../src/supervisor/control-protocol.js';
+
+const print = 'process.stdout.write(JSON.stringify({ environment: process.env, args: process.argv.slice(1) }))';
+const main = { command: process.execPath, args: ['-e', print, '--'] };
+const addresses = {
+  embeddedTemporal: { address: '127.0.0.1:4000', namespace: 'default' },
+  localService: { apiUrl: 'http://127.0.0.1:4001/v1', apiKeyFile: '/home/a/key' },
+};
+
+/** What a child of this command line sees of the environment. */
+function see({ command, args }: ChildCommand, environment: Record<string, string>) {
+  const { stdout } = spawnSync(command, args, { env: { PATH: process.env.PATH, ...environment }, encoding: 'utf8' });
+  return JSON.parse(stdout) as { environment: Record<string, string>; args: string[] };
+}
+
+describe('the command lines of the stack', () => {
+  const inherited = { SANDFLOW_HOME: '/home/a', TEMPORAL_API_KEY: 'other', TEMPORAL_PROFILE: 'prod', OTHER: 'kept' };
+
+  it('give a child a configuration that reaches this stack and nothing else', () => {
+    const config = readConfig({ SANDFLOW_HOME: '/home/a' });
+    const { environment } = see(workerCommand(main, config, addresses), inherited);
+    const seen = readConfig(environment);
+    expect(seen.temporal.connect).toEqual({
+      namespace: 'default',
+      connectionOptions: { address: '127.0.0.1:4000', apiKey: undefined, tls: false, metadata: undefined },
+    });
+    expect(seen.sandboxService).toEqual({ apiUrl: 'http://127.0.0.1:4001/v1', apiKeyFile: '/home/a/key' });
+    expect(seen.deployment).toBe(config.deployment);
+    expect(seen.home).toBe(config.home);
+    expect(seen.webhookSecretFile).toBe(config.webhookSecretFile);
+    expect(environment.OTHER).toBe('kept');
+  });
+
+  it('leave a configured service and Temporal as they are, and show no secret', () => {
+    const environment = {
+      SANDFLOW_HOME: '/home/a',
+      SANDBOX_API_URL: 'https://api.example.com/v1',
+      SANDBOX_API_KEY: 'the-secret-key',
+      SANDBOX_WEBHOOK_SECRET: 'whsec_secret',
+      TEMPORAL_ADDRESS: 'temporal.example.com:7233',
+      TEMPORAL_API_KEY: 'the-other-secret',
+    };
+    const config = readConfig(environment);
+    const command = bridgeCommand(main, config, {}, 4002);
+    expect(JSON.stringify(command)).not.toMatch(/secret-key|whsec|other-secret/);
+    const seen = see(command, environment);
+    expect(seen.args).toEqual(['bridge', '--port', '4002', '--ready-json']);
+    expect(readConfig(seen.environment)).toMatchObject({
+      sandboxService: config.sandboxService,
+      temporal: config.temporal,
+      webhookSecrets: config.webhookSecrets,
+      deployment: 'default',
+    });
+  });
+});
+
+describe('the digest of the settings', () => {
+  const base = { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY: 'one' };
+
+  it('is the same for the same settings and shows none of them', () => {
+    expect(settingsDigest(readConfig(base))).toBe(settingsDigest(readConfig({ ...base, OTHER: 'x' })));
+    expect(settingsDigest(readConfig(base))).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each([{ SANDBOX_API_KEY: 'two' }, { SANDFLOW_TASK_QUEUE: 'q' }, { TEMPORAL_ADDRESS: 'a:1' }])(
+    'differs with %o',
+    (change) => {
+      expect(settingsDigest(readConfig({ ...base, ...change }))).not.toBe(settingsDigest(readConfig(base)));
+    },
+  );
+});

@@ -1,0 +1,95 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
+
+const stack = { temporalAddress: '127.0.0.1:7233', namespace: 'default', sandboxApiUrl: 'http://127.0.0.1:1/v1' };
+
+describe('the control connection', () => {
+  let directory: string;
+  let stateFile: string;
+  let control: ControlServer;
+  const enter = (onProgress: (line: string) => void = () => undefined, signal?: AbortSignal) =>
+    joinSupervisor({ stateFile, settings: 'digest', onProgress, signal });
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sandflow-control-'));
+    stateFile = join(directory, 'supervisor.json');
+    control = await openControlServer(stateFile, 'digest');
+  });
+  afterEach(async () => {
+    await control.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('tells who waits what happens, also what was before, and hands over the stack', async () => {
+    control.progress('one');
+    const onProgress = vi.fn();
+    const joining = enter(onProgress);
+    await vi.waitFor(() => expect(onProgress).toHaveBeenCalledWith('one'));
+    control.progress('two');
+    control.ready(stack);
+    const presence = await joining;
+    expect(presence).toMatchObject({ stack });
+    expect(onProgress.mock.calls.flat()).toEqual(['one', 'two']);
+    expect(control.clients()).toBe(1);
+    if (typeof presence === 'object') presence.release();
+    await vi.waitFor(() => expect(control.clients()).toBe(0));
+  });
+
+  it('hands on why the stack cannot start', async () => {
+    const joining = enter();
+    joining.catch(() => undefined);
+    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    control.failed('temporal_server_missing', 'Install one.');
+    await expect(joining).rejects.toMatchObject({ code: 'temporal_server_missing', message: 'Install one.' });
+  });
+
+  it('says that the supervisor has gone, before and after the stack is ready', async () => {
+    const joining = enter();
+    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    await control.close();
+    expect(await joining).toBe('lost');
+    expect(existsSync(stateFile)).toBe(false);
+    expect(await enter()).toBe('nobody');
+    control = await openControlServer(stateFile, 'digest');
+    control.ready(stack);
+    const presence = await enter();
+    await control.close();
+    if (typeof presence === 'string') throw new Error('it has not joined');
+    await presence.lost;
+  });
+
+  it('keeps its token in a file for its owner alone and lets nobody in without it', async () => {
+    expect(statSync(stateFile).mode & 0o777).toBe(0o600);
+    const { port } = JSON.parse(readFileSync(stateFile, 'utf8')) as { port: number };
+    const stranger = connect({ host: '127.0.0.1', port });
+    stranger.write(`${JSON.stringify({ token: 'x'.repeat(48), settings: 'digest' })}\n`);
+    let answer = '';
+    stranger.on('data', (chunk: Buffer) => {
+      answer += chunk.toString();
+    });
+    await new Promise((resolve) => stranger.once('close', resolve));
+    expect(answer).toBe('');
+    expect(control.clients()).toBe(0);
+  });
+
+  it('refuses other settings, without counting who has them as present', async () => {
+    const other = joinSupervisor({ stateFile, settings: 'other', onProgress: () => undefined });
+    await expect(other).rejects.toMatchObject({ code: 'stack_differs' });
+    expect(await isSupervisorThere(stateFile)).toBe(true);
+    expect(control.clients()).toBe(0);
+  });
+
+  it('lets who waits leave', async () => {
+    const controller = new AbortController();
+    const joining = enter(undefined, controller.signal);
+    await vi.waitFor(() => expect(control.clients()).toBe(1));
+    controller.abort();
+    await expect(joining).rejects.toThrow();
+    await vi.waitFor(() => expect(control.clients()).toBe(0));
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { choosePorts } from '../../../src/supervisor/ports.js';
+import { ensureKeyFile, prepareHome } from '../../../src/supervisor/private-file.js';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'sandflow-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+describe('the ports of a stack', () => {
+  it('are the same the next time, but for one that somebody has taken', async () => {
+    const file = join(home, 'ports.json');
+    const first = await choosePorts(file);
+    expect(new Set(Object.values(first)).size).toBe(4);
+    expect(await choosePorts(file)).toEqual(first);
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(first.bridge, '127.0.0.1', resolve));
+    try {
+      const { bridge, ...rest } = await choosePorts(file);
+      expect(bridge).not.toBe(first.bridge);
+      expect({ ...rest, bridge: first.bridge }).toEqual(first);
+    } finally {
+      await new Promise((resolve) => other.close(resolve));
+    }
+  });
+
+  it.each(['', '{"temporal"', '[]', '{"temporal":"x","bridge":70000}', '{"temporal":9999,"bridge":9999}'])(
+    'are chosen anew where the file holds %j',
+    async (text) => {
+      const file = join(home, 'ports.json');
+      writeFileSync(file, text);
+      const ports = await choosePorts(file);
+      expect(new Set(Object.values(ports)).size).toBe(4);
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ports);
+    },
+  );
+});
+
+describe('the files of a home', () => {
+  it('hold a random key that only their owner may read, and that stays', async () => {
+    const file = join(home, 'key');
+    const key = await ensureKeyFile(file);
+    expect(await ensureKeyFile(file)).toBe(key);
+    expect(await ensureKeyFile(join(home, 'other'))).not.toBe(key);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('cannot be where the directory is none', async () => {
+    const file = join(home, 'file');
+    writeFileSync(file, '');
+    await expect(prepareHome(join(file, 'home'))).rejects.toMatchObject({ code: 'home_not_writable' });
+    await prepareHome(join(home, 'new', 'deeper'));
+    expect(statSync(join(home, 'new', 'deeper')).mode & 0o777).toBe(0o700);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it, vi } from 'vitest';
+import { keepRunning, type RunningService } from '../../../src/supervisor/keep-running.js';
+
+/** A service whose end the test decides. */
+function createService(pid: number) {
+  let end: () => void = () => undefined;
+  const exited = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stop = vi.fn(async () => end());
+  const service: RunningService = { pid, url: 'http://127.0.0.1:1', exited, stop };
+  return { service, end, stop };
+}
+
+const signal = new AbortController().signal;
+
+describe('keeping a service running', () => {
+  it('starts it again when it ends, and tries again when that fails', async () => {
+    const first = createService(1);
+    const second = createService(2);
+    const start = vi
+      .fn<() => Promise<RunningService>>()
+      .mockResolvedValueOnce(first.service)
+      .mockRejectedValueOnce(new Error('the port is taken\nmore'))
+      .mockResolvedValueOnce(second.service);
+    const log = vi.fn();
+    const kept = await keepRunning({ name: 'part', start, log, signal });
+    expect(kept.pid()).toBe(1);
+    first.end();
+    await vi.waitFor(() => expect(kept.pid()).toBe(2), { timeout: 5_000 });
+    expect(log.mock.calls.flat()).toEqual([
+      'part ended by itself; starting it again',
+      'part could not be started again: the port is taken',
+      'part serves again',
+    ]);
+    await kept.stop();
+    expect(second.stop).toHaveBeenCalled();
+    expect(start).toHaveBeenCalledTimes(3);
+  });
+
+  it('says at once when it cannot start at all', async () => {
+    const start = () => Promise.reject(new Error('no'));
+    await expect(keepRunning({ name: 'part', start, log: () => undefined, signal })).rejects.toThrow('no');
+  });
+
+  it('does not start it again once it is told to stop', async () => {
+    const { service } = createService(1);
+    const start = vi.fn(async () => service);
+    const kept = await keepRunning({ name: 'part', start, log: () => undefined, signal });
+    await kept.stop();
+    await kept.stop();
+    expect(start).toHaveBeenCalledOnce();
+  });
+
+  it('ends what comes up at the very moment of the stop', async () => {
+    const first = createService(1);
+    const late = createService(2);
+    let letGo: (service: RunningService) => void = () => undefined;
+    const start = vi
+      .fn<() => Promise<RunningService>>()
+      .mockResolvedValueOnce(first.service)
+      .mockImplementationOnce(
+        () =>
+          new Promise((resolve) => {
+            letGo = resolve;
+          }),
+      );
+    const kept = await keepRunning({ name: 'part', start, log: () => undefined, signal });
+    first.end();
+    await vi.waitFor(() => expect(start).toHaveBeenCalledTimes(2), { timeout: 5_000 });
+    const stopping = kept.stop();
+    letGo(late.service);
+    await stopping;
+    expect(late.stop).toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from 'vitest';
+import { untilIdle } from '../../../src/supervisor/until-idle.js';
+
+const never = new AbortController().signal;
+
+describe('an idle stack', () => {
+  it('is one that has had no client and no open job for the whole time', async () => {
+    const openJobs = vi.fn(async () => 0);
+    const startedAt = Date.now();
+    expect(await untilIdle({ clients: () => 0, openJobs, idleMs: 100, signal: never })).toBe(true);
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(100);
+  });
+
+  it('counts from anew after a client or a job, and takes an error for a job', async () => {
+    const answers = [async () => 0, async () => 1, () => Promise.reject(new Error('no answer')), async () => 0];
+    let looks = 0;
+    const openJobs = () => (answers[looks++] ?? (async () => 0))();
+    let visits = 3;
+    const clients = () => (visits-- > 0 ? 1 : 0);
+    expect(await untilIdle({ clients, openJobs, idleMs: 80, signal: never })).toBe(true);
+    // One quiet look, then two that were busy; after these at least idleMs of quiet ones.
+    expect(looks).toBeGreaterThanOrEqual(6);
+  });
+
+  it('is not waited for any longer when the stack is told to end', async () => {
+    const controller = new AbortController();
+    const waiting = untilIdle({ clients: () => 1, openJobs: async () => 0, idleMs: 10, signal: controller.signal });
+    controller.abort();
+    expect(await waiting).toBe(false);
+  });
+});
