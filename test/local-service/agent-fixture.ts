@@ -1,5 +1,5 @@
 /** Runs agents in real sandboxes and keeps what they emit. */
-import type { Agent, AgentOutcome } from '../../src/local-service/agent/index.js';
+import type { Agent, AgentEvent, AgentOutcome } from '../../src/local-service/agent/index.js';
 import type { MachineHost } from '../../src/local-service/machine/index.js';
 import { SANDBOX } from './machine-fixture.js';
 
@@ -10,6 +10,7 @@ export interface EmittedEvent {
 
 export interface AgentRunOptions {
   readonly signal?: AbortSignal;
+  readonly earlier?: readonly AgentEvent[];
   readonly onEvent?: (event: EmittedEvent) => void;
   readonly model?: string;
 }
@@ -18,7 +19,7 @@ export async function runAgent(
   agent: Agent | undefined,
   host: MachineHost,
   prompt: string,
-  { signal = new AbortController().signal, onEvent, model }: AgentRunOptions = {},
+  { signal = new AbortController().signal, onEvent, model, earlier = [] }: AgentRunOptions = {},
 ): Promise<{ outcome: AgentOutcome; events: EmittedEvent[] }> {
   if (agent === undefined) throw new Error('There is no such agent.');
   const events: EmittedEvent[] = [];
@@ -28,6 +29,7 @@ export async function runAgent(
     { ...request, conversationId: `conv_${'1'.repeat(24)}` },
     {
       signal,
+      earlier,
       emit(type, data) {
         events.push({ type, data });
         onEvent?.({ type, data });

@@ -40,21 +40,39 @@ test('a stop that was under way is completed after a kill, once', async () => {
   expect((await after.call('GET', `/sandboxes/${id}/files?path=kept`)).body.content).toBe('kept');
 });
 
-test('S3: a prompt that was running when the service was killed has failed; one that had not begun runs once', async () => {
+test('a prompt that was running when the service was killed goes on with the block that was cut off', async () => {
   const before = await startService();
   const id = await before.ready();
-  const script = '```sh\necho begun >> log; until test -e go; do sleep 0.02; done\n```';
-  const running = (await before.prompt(id, script, { new: true })).body;
+  const blocks = ['echo begun >> log; echo one', 'echo cut >> log; test -e go || { touch go; sleep 30; }; echo two'];
+  const prompt = blocks.map((block) => `\`\`\`sh\n${block}\n\`\`\``).join('\n');
+  const running = (await before.prompt(id, prompt, { new: true })).body;
   const { conversationId } = running;
   const queued = (await before.prompt(id, '```sh\necho second >> log\n```', { conversationId })).body;
+  const file = (under: ServiceUnderTest, path: string) => under.call('GET', `/sandboxes/${id}/files?path=${path}`);
+  await expect.poll(async () => (await file(before, 'go')).status, { timeout: 5_000 }).toBe(200);
+  const after = await startService({ directory: await killedCopy(before) });
+  const ended = await after.promptEnd(id, running.promptId);
+  expect(ended).toMatchObject({ status: 'completed', result: 'one\ntwo\n' });
+  expect((await after.promptEnd(id, queued.promptId)).status).toBe('completed');
+  expect((await file(after, 'log')).body.content).toBe('begun\ncut\ncut\nsecond\n');
+  await after.reach(id, 'idle');
+  const { events } = (await after.call('GET', `/sandboxes/${id}/events`)).body;
+  const starts = events.filter(({ type, promptId }) => type === 'prompt.started' && promptId === running.promptId);
+  expect(starts).toHaveLength(1);
+});
+
+test('S3: a prompt of a command agent that was cut off has failed, since running it again could do its work twice', async () => {
+  const command = 'cat > /dev/null; echo begun >> log; sleep 30';
+  const options = { commandAgents: { codex: { command } } };
+  const before = await startService(options);
+  const id = await before.ready();
+  const { promptId } = (await before.prompt(id, 'work', { new: true })).body;
   const log = (under: ServiceUnderTest) => under.call('GET', `/sandboxes/${id}/files?path=log`);
   await expect.poll(async () => (await log(before)).status, { timeout: 5_000 }).toBe(200);
-  const after = await startService({ directory: await killedCopy(before) });
-  const failed = await after.promptEnd(id, running.promptId);
+  const after = await startService({ ...options, directory: await killedCopy(before) });
+  const failed = await after.promptEnd(id, promptId);
   expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('restarted') });
-  expect((await after.promptEnd(id, queued.promptId)).status).toBe('completed');
-  expect((await log(after)).body.content).toBe('begun\nsecond\n');
-  await after.reach(id, 'idle');
+  expect((await log(after)).body.content).toBe('begun\n');
 });
 
 test('a delivery that was not acknowledged goes on after a kill, with its id and its next attempt', async () => {

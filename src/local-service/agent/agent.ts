@@ -10,9 +10,17 @@ export interface AgentPrompt {
   readonly conversationId: string;
 }
 
-export interface AgentRun {
+/** What an agent says and does while it works. */
+export interface AgentEvent {
   /** `agent.message` with `{text}`, `agent.tool` with `{command, exitCode, output}`. */
-  readonly emit: (type: 'agent.message' | 'agent.tool', data: Readonly<Record<string, unknown>>) => void;
+  readonly type: 'agent.message' | 'agent.tool';
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface AgentRun {
+  /** What a run of the same prompt had emitted that ended with the service; empty for a first run. */
+  readonly earlier: readonly AgentEvent[];
+  readonly emit: (type: AgentEvent['type'], data: AgentEvent['data']) => void;
   /** Aborted by an interrupt, a stop or the end of the service. */
   readonly signal: AbortSignal;
 }
@@ -23,5 +31,7 @@ export type AgentOutcome =
   | { readonly status: 'interrupted'; readonly result: string | null };
 
 export interface Agent {
+  /** True when it can go on with a prompt that the end of the service has cut off; false: the prompt has failed. */
+  readonly canGoOn: boolean;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

@@ -17,6 +17,8 @@ export interface CommandAgentOptions {
 
 export function createCommandAgent({ command }: CommandAgentOptions): Agent {
   return {
+    // A command that was cut off would do its work twice if it were run again.
+    canGoOn: false,
     async run(host, prompt, { emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };
       let events = 0;

@@ -1,13 +1,16 @@
 /** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with what they print. */
-import type { CommandOutcome } from '../machine/machine-host.js';
-import type { Agent, AgentOutcome } from './agent.js';
+import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 import { boundedStart, MAX_EVENT_BYTES, MAX_RESULT_BYTES } from './bounded-text.js';
 import { shellBlocks } from './shell-blocks.js';
 
-/** Each block is a shell of its own in the sandbox's home. The first that fails ends the run. */
+/**
+ * Each block is a shell of its own in the sandbox's home. The first that fails ends the run. After a restart of the
+ * service it goes on with the block that was cut off, which is run again from its beginning.
+ */
 export function createScriptedAgent(): Agent {
   return {
-    async run(host, { sandboxId, prompt }, { emit, signal }) {
+    canGoOn: true,
+    async run(host, { sandboxId, prompt }, { earlier, emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };
       const blocks = shellBlocks(prompt);
       if (blocks.length === 0) {
@@ -15,8 +18,12 @@ export function createScriptedAgent(): Agent {
         emit('agent.message', { text });
         return { status: 'completed', result: text };
       }
-      let result = '';
+      const ran = earlier.filter(({ type }) => type === 'agent.tool');
+      let result = earlier.flatMap(saidIn).reduce(joinLines, '');
       for (const [index, command] of blocks.entries()) {
+        const before = ran[index]?.data.exitCode;
+        if (before === 0) continue;
+        if (typeof before === 'number') return failure(index + 1, before, result);
         const outcome = await host.run(sandboxId, { command }, { signal });
         const failed = outcome.exitCode !== 0;
         const output = failed ? joinLines(outcome.stdout, outcome.stderr) : outcome.stdout;
@@ -28,14 +35,18 @@ export function createScriptedAgent(): Agent {
         });
         if (output !== '') emit('agent.message', { text: boundedStart(output, MAX_EVENT_BYTES) });
         if (signal.aborted) return { status: 'interrupted', result: result || null };
-        if (failed) return failure(index + 1, outcome, result);
+        if (failed) return failure(index + 1, outcome.exitCode, result);
       }
       return { status: 'completed', result };
     },
   };
 }
 
-function failure(block: number, { exitCode }: CommandOutcome, result: string): AgentOutcome {
+function saidIn({ type, data }: AgentEvent): string[] {
+  return type === 'agent.message' && typeof data.text === 'string' ? [data.text] : [];
+}
+
+function failure(block: number, exitCode: number | null, result: string): AgentOutcome {
   const error = exitCode === null ? `block ${block} was ended by a signal` : `block ${block} exited with ${exitCode}`;
   return { status: 'failed', error, result: result || null };
 }

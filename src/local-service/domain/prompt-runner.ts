@@ -3,7 +3,7 @@
  * endpoint; assumptions, "Prompt state and sandbox state").
  */
 import { isUsable } from '../../contract/states.js';
-import type { AgentOutcome } from '../agent/agent.js';
+import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
 import { reasonOf } from '../log.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
@@ -42,9 +42,11 @@ export function createPromptRunner(core: Core): PromptRunner {
     const prompt = database.transaction(() => {
       const sandbox = stores.sandboxes.get(sandboxId);
       if (!sandbox || !isUsable(sandbox.state)) return undefined;
-      const started = stores.prompts.start(sandboxId, conversationId, new Date().toISOString());
-      if (!started) return undefined;
-      stores.history.add({ sandboxId, conversationId, promptId: started.id, type: 'prompt.started', data: {} });
+      const now = new Date().toISOString();
+      const started = stores.prompts.start(sandboxId, conversationId, now);
+      if (started?.startedAt === now) {
+        stores.history.add({ sandboxId, conversationId, promptId: started.id, type: 'prompt.started', data: {} });
+      }
       return started;
     });
     if (!prompt) return;
@@ -66,6 +68,7 @@ export function createPromptRunner(core: Core): PromptRunner {
         { sandboxId, conversationId, provider, model, reasoningEffort, prompt: text },
         {
           signal,
+          earlier: emittedBefore(prompt),
           emit(type, data) {
             if (signal.aborted) return;
             stores.history.add({ sandboxId, conversationId, promptId: id, type, data });
@@ -73,13 +76,25 @@ export function createPromptRunner(core: Core): PromptRunner {
         },
       );
     });
-    // A prompt that the end of the service has cut off is ended by the next start, which says so.
+    // The next start decides what becomes of a prompt that the end of the service has cut off.
     if (core.closing.aborted) return;
     const { status, result } = outcome;
     const error = outcome.status === 'failed' ? outcome.error : null;
     database.transaction(() => {
       if (end(core, prompt, { status, endedAt: new Date().toISOString(), result, error })) settle(core, sandboxId);
     });
+  }
+
+  /** What the agent had emitted before the end of the service cut it off; nothing at a first start. */
+  function emittedBefore({ id, sandboxId, conversationId }: PromptRecord): AgentEvent[] {
+    const all = { sandboxId, conversationId, afterSeq: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: -1 };
+    return stores.history
+      .list(all)
+      .filter(({ promptId }) => promptId === id)
+      .flatMap(({ type, data }) => {
+        if (type !== 'agent.message' && type !== 'agent.tool') return [];
+        return [{ type, data: data as AgentEvent['data'] }];
+      });
   }
 
   return {

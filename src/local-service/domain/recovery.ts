@@ -3,8 +3,8 @@ import type { Context } from './context.js';
 import { end, settle } from './prompt-runner.js';
 
 /**
- * Ends prompts that were running, since their agents are gone and running them again could do their work twice.
- * Everything else goes on by itself: it is in the work and delivery queues.
+ * Puts prompts that were running back where their agent can go on, and ends the others: running them again could do
+ * their work twice. Everything else goes on by itself: it is in the work and delivery queues.
  * @returns the sandboxes whose queued prompts wait for `wake`
  */
 export function recoverPrompts(context: Context): ReadonlySet<string> {
@@ -14,6 +14,10 @@ export function recoverPrompts(context: Context): ReadonlySet<string> {
     for (const prompt of stores.prompts.allOpen()) {
       touched.add(prompt.sandboxId);
       if (prompt.status !== 'running') continue;
+      if (context.agentOf(prompt.provider)?.canGoOn) {
+        stores.prompts.requeue(prompt.id);
+        continue;
+      }
       end(context, prompt, {
         status: 'failed',
         endedAt: new Date().toISOString(),

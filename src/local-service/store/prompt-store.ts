@@ -36,6 +36,8 @@ export interface PromptStore {
   add(prompt: NewPrompt): void;
   /** Takes the oldest queued prompt of a conversation and marks it running. */
   start(sandboxId: string, conversationId: string, startedAt: string): PromptRecord | undefined;
+  /** Puts a running prompt back to the head of its conversation; it keeps the time of its first start. */
+  requeue(promptId: string): void;
   /** Ends a prompt. False when it has ended already. */
   end(promptId: string, end: PromptEnd): boolean;
   /** Queued and running ones of a sandbox, in order. */
@@ -57,7 +59,10 @@ export function createPromptStore(database: Database): PromptStore {
     `SELECT * FROM prompts WHERE sandboxId = ? AND status IN ('queued', 'running') AND conversationId = ?
      AND status = 'queued' ORDER BY seq LIMIT 1`,
   );
-  const start = database.prepare("UPDATE prompts SET status = 'running', startedAt = ? WHERE id = ?");
+  const start = database.prepare(
+    "UPDATE prompts SET status = 'running', startedAt = COALESCE(startedAt, ?) WHERE id = ?",
+  );
+  const requeue = database.prepare("UPDATE prompts SET status = 'queued' WHERE id = ? AND status = 'running'");
   const end = database.prepare(
     `UPDATE prompts SET status = ?, endedAt = ?, result = ?, error = ?
      WHERE id = ? AND status IN ('queued', 'running')`,
@@ -87,7 +92,10 @@ export function createPromptStore(database: Database): PromptStore {
       const prompt = next.get(sandboxId, conversationId);
       if (!prompt) return undefined;
       start.run(startedAt, prompt.id);
-      return { ...prompt, status: 'running', startedAt };
+      return { ...prompt, status: 'running', startedAt: prompt.startedAt ?? startedAt };
+    },
+    requeue(promptId) {
+      requeue.run(promptId);
     },
     end: (promptId, { status, endedAt, result, error }) =>
       end.run(status, endedAt, result, error, promptId).changes > 0,
