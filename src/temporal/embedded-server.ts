@@ -80,7 +80,7 @@ async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promi
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
     if (first === 'exited' || child.pid === undefined) return undefined;
   } catch (cause) {
-    await stop(child, exited);
+    await stop(child, exited, 'SIGKILL');
     given.throwIfAborted();
     throw startFailed(log, cause);
   } finally {
@@ -94,7 +94,8 @@ async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promi
     uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
     pid: child.pid,
     exited,
-    stop: () => stop(child, exited),
+    // What is only in memory needs no orderly end, which takes a second.
+    stop: () => stop(child, exited, databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
   };
 }
 
@@ -134,8 +135,8 @@ function exitOf(child: ChildProcess): Promise<number | null> {
   });
 }
 
-async function stop(child: ChildProcess, exited: Promise<number | null>): Promise<void> {
-  child.kill('SIGTERM');
+async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
   const patience = new AbortController();
   const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { signal: patience.signal }).catch(() => undefined);
   if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');

@@ -1,9 +1,10 @@
 /** Waits until a server answers for a namespace, and lets closed jobs stay readable there. */
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 
-const RETRY_MS = 50;
+const RETRY_MS = 20;
 const CALL_TIMEOUT_MS = 2_000;
 /** The dev server keeps closed workflows for a day. A job's result should be readable for longer. */
 const RETENTION = '30 days';
@@ -20,6 +21,8 @@ export interface PrepareNamespaceOptions {
 export async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
   const { address, namespace, timeoutMs, signal } = options;
   const giveUpAt = Date.now() + timeoutMs;
+  // gRPC waits for a second after a refused connection. So it is asked only when somebody listens.
+  while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(RETRY_MS, undefined, { signal });
   const connection = Connection.lazy({ address });
   const { workflowService } = connection;
   try {
@@ -43,4 +46,16 @@ export async function prepareNamespace(options: PrepareNamespaceOptions): Promis
   } finally {
     await connection.close();
   }
+}
+
+function isListening(address: string): Promise<boolean> {
+  const [host, port] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }
