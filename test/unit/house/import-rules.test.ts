@@ -40,7 +40,7 @@ describe('imports', () => {
 
 test('lint forbids packages in the same dependency-free files', () => {
   const { overrides } = JSON.parse(readSource('biome.json')) as { overrides: { includes: string[] }[] };
-  const strict = overrides.find(({ includes }) => includes.includes('workflows/**'));
+  const strict = overrides.find(({ includes }) => includes[0] === 'workflows/**');
   expect(strict?.includes).toEqual(['workflows/**', ...dependencyFreeFiles]);
 });
 

@@ -1,0 +1,59 @@
+/** Asks the command line's own grammar whether an invocation that a document shows exists. */
+import type { Command } from 'commander';
+import type { CommandContext } from '../../../src/cli/command.js';
+import type { CliIo } from '../../../src/cli/io.js';
+import { createProgram } from '../../../src/cli/program.js';
+
+const silent = { write: () => true };
+const io: CliIo = {
+  stdin: (async function* () {})(),
+  stdout: silent,
+  stderr: silent,
+  cwd: '/',
+  main: { command: 'node', args: [] },
+  readConfig: () => Promise.reject(new Error('a document needs no settings')),
+  interrupted: new AbortController().signal,
+};
+
+function program(): Command {
+  const context: CommandContext = { io, jobId: null, exitCode: 0 };
+  return createProgram(context, '0.0.0');
+}
+
+/** Every command with a name of its own, such as `jobs resolve`; without those that are hidden. */
+export function commandNames(): string[] {
+  const namesBelow = (parent: Command, prefix: string): string[] =>
+    parent
+      .createHelp()
+      .visibleCommands(parent)
+      .filter((command) => command.name() !== 'help')
+      .flatMap((command) => {
+        const name = `${prefix}${command.name()}`;
+        return command.commands.length > 0 ? namesBelow(command, `${name} `) : [name];
+      });
+  return namesBelow(program(), '');
+}
+
+/** What is wrong with `sandflow <words>`: an unknown command or option, or a value that its option refuses. */
+export function grammarProblems(words: readonly string[]): string[] {
+  let command = program();
+  let rest = [...words];
+  for (let next = findIn(command, rest[0]); next; next = findIn(command, rest[0])) {
+    command = next;
+    rest = rest.slice(1);
+  }
+  const isGlobal = (word: string) => word === '--help' || word === '--version';
+  if (command.parent === null && !rest.every(isGlobal)) return [`there is no command ${rest[0]}`];
+  return rest.flatMap((word, index) => {
+    if (!word.startsWith('--') || word === '--' || isGlobal(word)) return [];
+    const option = command.options.find(({ long }) => long === word);
+    if (!option) return [`${command.name()} has no option ${word}`];
+    const value = rest[index + 1];
+    const refused = option.argChoices && value !== undefined && !option.argChoices.includes(value);
+    return refused ? [`${word} does not take ${value}`] : [];
+  });
+}
+
+function findIn(parent: Command, name: string | undefined): Command | undefined {
+  return parent.commands.find((command) => command.name() === name);
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { deliveryHeadersFor } from '../../../src/webhook/index.js';
+import { tryOut } from './snippets/local-service.js';
+import { serve } from './snippets/mount-bridge.js';
+import { work } from './snippets/own-worker.js';
+import { review } from './snippets/start-job.js';
+import { isGenuine } from './snippets/verify-delivery.js';
+import { readSource, repository } from './source-imports.js';
+
+interface Entry {
+  readonly types: string;
+  readonly default: string;
+}
+
+const entries = Object.entries(
+  (JSON.parse(readSource('package.json')) as { exports: Record<string, Entry | string> }).exports,
+).filter((entry): entry is [string, Entry] => typeof entry[1] !== 'string');
+const isBuilt = existsSync(join(repository, 'dist', 'workflow-bundle.js'));
+const directories: string[] = [];
+
+afterEach(async () => {
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
+});
+
+describe('entries of the package', () => {
+  test.each(entries)('%s has a source', (_, { types, default: file }) => {
+    const source = file.replace('./dist/', '').replace(/\.js$/, '.ts');
+    expect(existsSync(join(repository, source))).toBe(true);
+    expect(types).toBe(file.replace(/\.js$/, '.d.ts'));
+  });
+
+  // `npm run check` and `npm test` build first; a test that is run alone may find nothing built.
+  test.skipIf(!isBuilt).each(entries)('%s of the build loads and exports what its source does', async (_, entry) => {
+    const source = entry.default.replace('./dist/', '').replace(/\.js$/, '.ts');
+    const built = await import(pathToFileURL(join(repository, entry.default)).href);
+    const written = await import(pathToFileURL(join(repository, source)).href);
+    expect(existsSync(join(repository, entry.types))).toBe(true);
+    expect(Object.keys(built).sort()).toEqual(Object.keys(written).sort());
+    expect(Object.keys(built).length).toBeGreaterThan(0);
+  });
+});
+
+describe('snippets of the README', () => {
+  test('the local service makes a sandbox and keeps a file in it', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'sandflow-snippet-'));
+    directories.push(directory);
+    expect(await tryOut(directory)).toBe('hello');
+  });
+
+  test('a delivery is genuine with its secret only', () => {
+    const rawBody = Buffer.from('{}');
+    const parts = { secret: 'whsec_a', deliveryId: 'd1', timestamp: Math.floor(Date.now() / 1_000), rawBody };
+    const headers = deliveryHeadersFor({ ...parts, event: 'sandbox.ready' });
+    expect(isGenuine(headers, rawBody, 'whsec_a')).toBe(true);
+    expect(isGenuine(headers, rawBody, 'whsec_b')).toBe(false);
+  });
+
+  test('those that need a Temporal server load and do nothing before they are called', () => {
+    expect([serve, work, review].map((snippet) => typeof snippet)).toEqual(['function', 'function', 'function']);
+  });
+});

@@ -1,0 +1,19 @@
+import { connectWorker, createResultStore, createSandboxClient, createSandflowWorker } from '../../../../src/index.js';
+
+/** Runs a worker until `signal`. */
+export async function work(signal: AbortSignal): Promise<void> {
+  const { connection, namespace } = await connectWorker({ address: 'temporal.example.com:7233' });
+  const client = createSandboxClient({ baseUrl: 'https://api.example.com/v1', apiKey: () => readKey() });
+  const results = createResultStore('/srv/sandflow/results');
+  const worker = await createSandflowWorker({ connection, namespace, client, results, taskQueue: 'sandflow' });
+  signal.addEventListener('abort', () => worker.shutdown());
+  await worker.run();
+  await client.close();
+  await connection.close();
+}
+
+/** Asked at every call, so that a key can be replaced under a running worker. */
+async function readKey(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return (await readFile('/run/secrets/sandbox-api-key', 'utf8')).trim();
+}
