@@ -54,8 +54,9 @@ export function ensureWebhookCommand(
   return command('webhooks', main, config, addresses, ['webhooks', 'ensure', '--url', webhookUrl(bridgePort)]);
 }
 
+/** Who starts the jobs of an embedded stack owns the machine that their notify commands run on. */
 export function workerCommand(main: MainProgram, config: Config, addresses: StackAddresses): ChildCommand {
-  return command('worker', main, config, addresses, ['worker', '--ready-json']);
+  return command('worker', main, config, addresses, ['worker', '--ready-json', '--allow-notify-commands']);
 }
 
 export function bridgeCommand(
