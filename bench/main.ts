@@ -1,0 +1,122 @@
+/**
+ * The bench: what a job costs, in one run, each number beside what it is compared with. Loopback only; every process
+ * that it starts ends with it. Compare the ratios of one run, since machines differ and are busy.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { readConfig } from '../src/config.js';
+import { findTemporalServer } from '../src/temporal/find-server.js';
+import { type BenchOptions, readOptions, usage } from './options.js';
+import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
+import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
+import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
+import { describeJobs, describeRunning, describeWaiting } from './report.js';
+import type { Workshop } from './stand.js';
+
+interface Results {
+  readonly at: string;
+  readonly machine: { readonly cpus: number; readonly model: string; readonly loadBefore: number; loadAfter: number };
+  readonly options: BenchOptions;
+  readonly jobs: ConcurrentJobs[];
+  waiting: WaitingJobs | null;
+  running: readonly RunningPrompts[];
+}
+
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+const print = (text: string) => void process.stdout.write(`${text}\n\n`);
+
+async function makeWorkshop(directory: string): Promise<Workshop> {
+  const temporalBinary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory, onProgress: say });
+  const bundle = async (name: string, workflows: string) => {
+    const workflowsPath = fileURLToPath(new URL(workflows, import.meta.url));
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+    const path = join(directory, name);
+    await writeFile(path, code);
+    return path;
+  };
+  return {
+    directory,
+    temporalBinary,
+    jobBundlePath: await bundle('job-workflows.js', '../workflows/index.js'),
+    bareBundlePath: await bundle('bare-workflow.js', './bare/workflow.js'),
+  };
+}
+
+/** How often, so that every number of jobs is measured about as long. */
+function roundsOf(jobs: number, quick: boolean): number {
+  if (jobs === 1) return quick ? 5 : 20;
+  return quick || jobs > 200 ? 2 : 3;
+}
+
+async function measure(workshop: Workshop, options: BenchOptions, results: Results): Promise<void> {
+  const { quick } = options;
+  if (options.parts.includes('jobs')) {
+    const cases = [
+      ...options.jobs.map((jobs) => ({ jobs, inFile: false })),
+      { jobs: options.jobs[0] ?? 1, inFile: true },
+    ];
+    for (const { jobs, inFile } of cases) {
+      say(`${jobs} jobs at once, Temporal in ${inFile ? 'a file' : 'memory'} …`);
+      const rounds = roundsOf(jobs, quick || inFile);
+      results.jobs.push(await measureConcurrentJobs(workshop, { jobs, rounds, inFile }));
+    }
+    print(describeJobs(results.jobs));
+  }
+  if (options.parts.includes('waiting')) {
+    say(`${options.waiting} jobs waiting …`);
+    results.waiting = await measureWaitingJobs(workshop, {
+      jobs: options.waiting,
+      cacheSize: options.cacheSize,
+      wakes: Math.floor(options.cacheSize / 4),
+      polled: { jobs: quick ? 20 : 100, windowSeconds: quick ? 18 : 40 },
+    });
+    print(describeWaiting(results.waiting));
+  }
+  if (options.parts.includes('running')) {
+    say(`${options.prompts.join(', ')} prompts running …`);
+    const windowSeconds = quick ? 10 : 30;
+    results.running = await measureRunningPrompts(workshop, { counts: options.prompts, windowSeconds });
+    print(describeRunning(results.running));
+  }
+}
+
+async function run(options: BenchOptions): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandflow-bench-'));
+  const [cpu] = cpus();
+  const [loadBefore = 0] = loadavg();
+  const results: Results = {
+    at: new Date().toISOString(),
+    machine: { cpus: cpus().length, model: cpu?.model ?? 'unknown', loadBefore, loadAfter: 0 },
+    options,
+    jobs: [],
+    waiting: null,
+    running: [],
+  };
+  try {
+    await measure(await makeWorkshop(directory), options, results);
+    results.machine.loadAfter = loadavg()[0] ?? 0;
+  } catch (error) {
+    say(`The logs of its processes are kept in ${directory}.`);
+    throw error;
+  } finally {
+    // What was measured before a failure is worth keeping.
+    await writeFile(options.outFile, `${JSON.stringify(results, null, 2)}\n`);
+    say(`The numbers are in ${options.outFile}.`);
+  }
+  await rm(directory, { recursive: true, force: true });
+}
+
+const options = (() => {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    return undefined;
+  }
+})();
+if (options === undefined) process.exitCode = 2;
+else if (options === 'help') print(usage);
+else await run(options);

@@ -1,0 +1,24 @@
+/** What Temporal wrote down of workflows. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { inParallel } from './plain-job.js';
+import { median } from './quantiles.js';
+
+export interface HistorySize {
+  /** Medians over the workflows. */
+  readonly workflowTasks: number;
+  readonly events: number;
+}
+
+const SAMPLE = 50;
+
+export async function historySize(handles: readonly Pick<WorkflowHandle, 'fetchHistory'>[]): Promise<HistorySize> {
+  const workflowTasks: number[] = [];
+  const events: number[] = [];
+  const sample = handles.slice(0, SAMPLE);
+  await inParallel(sample.length, 5, async (index) => {
+    const history = (await sample[index]?.fetchHistory())?.events ?? [];
+    events.push(history.length);
+    workflowTasks.push(history.filter((event) => event.workflowTaskCompletedEventAttributes).length);
+  });
+  return { workflowTasks: median(workflowTasks), events: median(events) };
+}

@@ -1,0 +1,21 @@
+/** The same job as a script that knows nothing of Temporal or webhooks: it asks every 500 ms. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SandboxClient } from '../../src/client/index.js';
+import { isFinalPromptStatus, isUsable } from '../../src/contract/states.js';
+
+const POLL_MS = 500;
+
+export async function runPollingScript(api: SandboxClient, prompt: string): Promise<void> {
+  const { sandbox } = await api.createSandbox({});
+  await poll(async () => isUsable((await api.getSandbox(sandbox.id)).sandbox.state));
+  const { promptId } = await api.sendPrompt(sandbox.id, { prompt });
+  if (!promptId) throw new Error('The answer to the prompt holds no id.');
+  await poll(async () => isFinalPromptStatus((await api.getPrompt(sandbox.id, promptId)).prompt.status));
+  await api.stopSandbox(sandbox.id);
+  await poll(async () => (await api.getSandbox(sandbox.id)).sandbox.stop?.status === 'completed');
+}
+
+async function poll(isDone: () => Promise<boolean>): Promise<void> {
+  do await sleep(POLL_MS);
+  while (!(await isDone()));
+}

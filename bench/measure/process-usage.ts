@@ -1,0 +1,22 @@
+/** What a process has used, from /proc. Linux only. */
+import { readFileSync } from 'node:fs';
+
+/** The unit of times in /proc/<pid>/stat is a hundredth of a second on every architecture of Linux. */
+const TICKS_PER_SECOND = 100;
+/** In `stat`, counted after the program's name, which may hold spaces. */
+const USER_TIME = 11;
+const SYSTEM_TIME = 12;
+
+/** CPU seconds of all threads so far, without those of child processes. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME])) / TICKS_PER_SECOND;
+}
+
+/** Resident memory in MB. */
+export function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
+  return Number(kilobytes) / 1_024;
+}

@@ -1,0 +1,30 @@
+/** From a webhook sent to the next API call received about its sandbox, both from the books of the service. */
+import type { BookPages } from './book-reader.js';
+
+export interface WakeLags {
+  /** `sandbox.ready` → the prompt, which an ordinary activity sends. */
+  readonly readyMs: readonly number[];
+  /** `sandbox.archived` → the read that confirms the stop, a local activity. */
+  readonly archivedMs: readonly number[];
+}
+
+/** @param sandboxIds those that count, such as the ones of jobs and not of scripts */
+export function wakeLags({ calls, deliveries }: BookPages, sandboxIds: ReadonlySet<string>): WakeLags {
+  const callsOf = new Map<string, number[]>();
+  for (const { sandboxId, receivedAt } of calls) {
+    if (sandboxId === null || !sandboxIds.has(sandboxId)) continue;
+    const times = callsOf.get(sandboxId) ?? [];
+    callsOf.set(sandboxId, times);
+    times.push(receivedAt);
+  }
+  const readyMs: number[] = [];
+  const archivedMs: number[] = [];
+  for (const { type, sandboxId, sentAt, attempt } of deliveries) {
+    if (attempt !== 1) continue;
+    const next = callsOf.get(sandboxId)?.find((receivedAt) => receivedAt > sentAt);
+    if (next === undefined) continue;
+    if (type === 'sandbox.ready') readyMs.push(next - sentAt);
+    if (type === 'sandbox.archived') archivedMs.push(next - sentAt);
+  }
+  return { readyMs, archivedMs };
+}

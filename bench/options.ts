@@ -1,0 +1,68 @@
+/** What the bench is told on its command line. */
+import { parseArgs } from 'node:util';
+
+export const parts = ['jobs', 'waiting', 'running'] as const;
+export type PartName = (typeof parts)[number];
+
+export interface BenchOptions {
+  readonly parts: readonly PartName[];
+  /** Jobs at once, one measurement each. */
+  readonly jobs: readonly number[];
+  readonly waiting: number;
+  readonly cacheSize: number;
+  readonly prompts: readonly number[];
+  readonly quick: boolean;
+  readonly outFile: string;
+}
+
+export const usage = `npm run bench -- [options]
+  --quick              fewer rounds and smaller numbers: some minutes in place of a quarter of an hour
+  --only LIST          parts to run, of ${parts.join(',')}
+  --jobs LIST          jobs at once (default 1,100,500; quick 1,20)
+  --waiting N          jobs that wait (default 5000; quick 500)
+  --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
+  --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
+  --out FILE           where the numbers go as JSON (default bench/.out/results.json)
+`;
+
+/** @throws TypeError for a flag that is unknown, RangeError for a value that is none */
+export function readOptions(args: readonly string[]): BenchOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      jobs: { type: 'string' },
+      waiting: { type: 'string' },
+      cache: { type: 'string' },
+      prompts: { type: 'string' },
+      out: { type: 'string', default: 'bench/.out/results.json' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const { quick } = values;
+  const only = values.only?.split(',') ?? parts;
+  const unknown = only.find((name) => !parts.some((part) => part === name));
+  if (unknown !== undefined) throw new RangeError(`--only: there is no part "${unknown}"; parts: ${parts.join(', ')}.`);
+  const [waiting = 0] = numbers('--waiting', values.waiting ?? (quick ? '500' : '5000'));
+  const [cacheSize = 0] = numbers('--cache', values.cache ?? (quick ? '200' : '800'));
+  if (cacheSize >= waiting) throw new RangeError('--cache: must be less than --waiting, or nothing is replayed.');
+  return {
+    parts: parts.filter((part) => only.includes(part)),
+    jobs: numbers('--jobs', values.jobs ?? (quick ? '1,20' : '1,100,500')),
+    waiting,
+    cacheSize,
+    prompts: numbers('--prompts', values.prompts ?? (quick ? '1,10,50' : '1,10,100,1000')).sort((a, b) => a - b),
+    quick,
+    outFile: values.out,
+  };
+}
+
+function numbers(flag: string, text: string): number[] {
+  return text.split(',').map((part) => {
+    const value = Number(part);
+    if (Number.isInteger(value) && value > 0 && value <= 20_000) return value;
+    throw new RangeError(`${flag}: "${part}" is not a whole number from 1 to 20000.`);
+  });
+}

@@ -1,0 +1,23 @@
+/** The bridge as a process. */
+import { createBridge, createSecretSource } from '../../src/bridge/index.js';
+import { connectTemporal } from '../../src/temporal/connect.js';
+import { serve } from './entry.js';
+
+export interface BridgeSettings {
+  readonly temporalAddress: string;
+  readonly port: number;
+  readonly secretFile: string;
+}
+
+await serve<BridgeSettings>(async ({ temporalAddress, port, secretFile }) => {
+  const temporalClient = await connectTemporal({ address: temporalAddress });
+  const bridge = createBridge({ temporalClient, secrets: createSecretSource({ fixed: [], file: secretFile }) });
+  const { url } = await bridge.listen({ port });
+  return {
+    url,
+    async close() {
+      await bridge.close();
+      await temporalClient.connection.close();
+    },
+  };
+});

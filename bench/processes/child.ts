@@ -1,0 +1,65 @@
+/** A process of the bench, as the bench sees it. It dies with the bench, however that ends. */
+import { createWriteStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { spawnLeashed } from '../../src/temporal/leashed-process.js';
+import { cpuSeconds, residentMb } from '../measure/process-usage.js';
+import type { ProcessMessage } from './entry.js';
+
+const READY_TIMEOUT_MS = 60_000;
+const GRACE_MS = 60_000;
+
+export interface Child {
+  readonly pid: number;
+  /** Where it serves; empty for a worker. */
+  readonly url: string;
+  cpuSeconds(): number;
+  residentMb(): number;
+  /** Ends it and waits for its end. Repeating it changes nothing. */
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  /** Its settings, handed on as JSON. */
+  readonly settings: unknown;
+  readonly logFile: string;
+  readonly onMessage?: (message: ProcessMessage) => void;
+}
+
+export async function startChild(
+  name: 'service' | 'bridge' | 'worker' | 'bare-worker',
+  options: ChildOptions,
+): Promise<Child> {
+  const entry = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+  const child = spawnLeashed(process.execPath, [entry, JSON.stringify(options.settings)], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const log = createWriteStream(options.logFile, { flags: 'a' });
+  child.stdout?.pipe(log, { end: false });
+  child.stderr?.pipe(log, { end: false });
+  const exited = new Promise<void>((resolve) => child.once('close', () => log.end(resolve)));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const patience = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+    await exited;
+    clearTimeout(patience);
+  };
+  const ready = new Promise<string>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`The ${name} was not ready in time.`)), READY_TIMEOUT_MS);
+    child.once('exit', () => reject(new Error(`The ${name} ended; its log is ${options.logFile}.`)));
+    child.on('message', (message: ProcessMessage) => {
+      options.onMessage?.(message);
+      if (message.kind !== 'ready') return;
+      clearTimeout(late);
+      resolve(message.url ?? '');
+    });
+  });
+  try {
+    const url = await ready;
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`The ${name} has no process id.`);
+    return { pid, url, cpuSeconds: () => cpuSeconds(pid), residentMb: () => residentMb(pid), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

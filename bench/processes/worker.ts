@@ -1,0 +1,40 @@
+/** The product's worker as a process. */
+import { createSandboxClient } from '../../src/client/index.js';
+import { createResultStore } from '../../src/result-store/index.js';
+import { connectWorker } from '../../src/temporal/connect-worker.js';
+import { createSandflowWorker } from '../../src/worker/index.js';
+import { serve } from './entry.js';
+
+export interface WorkerSettings {
+  readonly temporalAddress: string;
+  readonly serviceUrl: string;
+  readonly apiKey: string;
+  readonly taskQueue: string;
+  readonly bundlePath: string;
+  readonly resultsDirectory: string;
+  readonly maxCachedWorkflows?: number;
+}
+
+await serve<WorkerSettings>(async (settings) => {
+  const { temporalAddress, serviceUrl, apiKey, taskQueue, bundlePath, resultsDirectory, maxCachedWorkflows } = settings;
+  const { connection } = await connectWorker({ address: temporalAddress });
+  const client = createSandboxClient({ baseUrl: serviceUrl, apiKey });
+  const worker = await createSandflowWorker({
+    connection,
+    client,
+    taskQueue,
+    maxCachedWorkflows,
+    results: createResultStore(resultsDirectory),
+    workflowBundle: { codePath: bundlePath },
+    shutdownGraceTime: '1 second',
+  });
+  const running = worker.run();
+  return {
+    async close() {
+      worker.shutdown();
+      await running;
+      await client.close();
+      await connection.close();
+    },
+  };
+});

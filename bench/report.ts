@@ -1,0 +1,91 @@
+/** The numbers as tables for people. */
+import { median } from './measure/quantiles.js';
+import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
+import type { RunningPrompts } from './parts/running-prompts.js';
+import type { WaitingJobs } from './parts/waiting-jobs.js';
+import type { Part } from './stand.js';
+
+type Row = readonly (string | number)[];
+
+/** A Markdown table. */
+export function table(head: Row, rows: readonly Row[]): string {
+  const all = [head, ...rows].map((row) => row.map(String));
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [first = [], ...rest] = all;
+  return [line(first), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rest.map(line)].join('\n');
+}
+
+const round = (value: number, digits = 0) => value.toFixed(digits);
+const pair = (a: number, b: number, digits = 0) => `${round(a, digits)} / ${round(b, digits)}`;
+
+export function describeJobs(measured: readonly ConcurrentJobs[]): string {
+  const head = ['', ...measured.map(({ jobs, temporal }) => `${jobs} at once${temporal === 'file' ? ', file' : ''}`)];
+  const row = (name: string, cell: (one: ConcurrentJobs) => string): Row => [name, ...measured.map(cell)];
+  return table(head, [
+    row('API calls per job', (one) => round(one.callsPerJob, 1)),
+    row('... of a script that polls every 500 ms', (one) => round(one.callsPerScriptedJob, 1)),
+    row('ready webhook → prompt, p50 / p95 ms', ({ wake }) => pair(wake.ready.p50Ms, wake.ready.p95Ms)),
+    row('archived webhook → read, p50 / p95 ms', ({ wake }) => pair(wake.archived.p50Ms, wake.archived.p95Ms)),
+    row('floor: signal → activity, p50 / p95 ms', ({ wake }) => pair(wake.floor.p50Ms, wake.floor.p95Ms)),
+    row('ready → prompt beside the floor', ({ wake }) => `${round(wake.readyToFloor, 2)} times`),
+    row('workflow tasks / events per job', ({ history }) => pair(history.job.workflowTasks, history.job.events)),
+    row('... per bare workflow', ({ history }) => pair(history.bare.workflowTasks, history.bare.events)),
+    row('jobs a second, best / median', (one) => throughput(one.jobRounds)),
+    row('... bare workflows', (one) => throughput(one.bareRounds)),
+    row('CPU ms per job: engine, best / median', (one) => cpuMs(one.jobRounds, 'engine')),
+    row('... bare', (one) => cpuMs(one.bareRounds, 'engine')),
+    row('CPU ms per job: worker, best / median', (one) => cpuMs(one.jobRounds, 'worker')),
+    row('... bare', (one) => cpuMs(one.bareRounds, 'bareWorker')),
+    row('CPU ms per job: bridge, best / median', (one) => cpuMs(one.jobRounds, 'bridge')),
+    row('CPU ms per job: local service, best / median', (one) => cpuMs(one.jobRounds, 'service')),
+  ]);
+}
+
+function throughput(rounds: readonly Round[]): string {
+  const perSecond = rounds.map((one) => one.perSecond);
+  return pair(Math.max(...perSecond), median(perSecond), 1);
+}
+
+function cpuMs(rounds: readonly Round[], part: Part): string {
+  const ms = rounds.map(({ cpuSecondsEach }) => cpuSecondsEach[part] * 1_000);
+  return pair(Math.min(...ms), median(ms));
+}
+
+export function describeWaiting(waiting: WaitingJobs): string {
+  const { jobs, cacheSize, workerMb, wakeCpuMs, callsPerJobAndHour: calls } = waiting;
+  return table(
+    [`${jobs} jobs waiting`, ''],
+    [
+      ...waiting.polls.map(
+        (one): Row => [
+          `calls per waiting job in the window, bridge ${one.bridge}: measured / by the schedule`,
+          pair(one.measuredCallsPerJob, one.expectedCallsPerJob, 2),
+        ],
+      ),
+      ['calls per waiting job and hour by the schedule: first hour / later', pair(calls.first, calls.later)],
+      [
+        `worker memory before / with all waiting, cache of ${cacheSize}`,
+        `${pair(workerMb.before, workerMb.waiting)} MB`,
+      ],
+      ['engine memory with all waiting', `${round(waiting.engineMb)} MB`],
+      ['worker CPU per wake: in memory / replayed first', `${pair(wakeCpuMs.cached, wakeCpuMs.replayed, 1)} ms`],
+      ['... of which the replay', `${round(wakeCpuMs.replayed - wakeCpuMs.cached, 1)} ms`],
+      ['started a second', round(waiting.startedPerSecond, 1)],
+    ],
+  );
+}
+
+export function describeRunning(measured: readonly RunningPrompts[]): string {
+  return table(
+    ['prompts running', 'calls a minute', 'worker CPU %', 'engine CPU %', 'worker MB'],
+    measured.map((one) => [
+      one.prompts,
+      round(one.callsPerMinute),
+      round(one.workerCpuPercent, 1),
+      round(one.engineCpuPercent, 1),
+      round(one.workerMb),
+    ]),
+  );
+}
