@@ -1,24 +1,60 @@
 // Compiles the TypeScript and bundles the workflows once, so that a worker starts without running a bundler.
+// With --if-changed it does nothing when the last build was made from the same sources.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
-rmSync(dist, { recursive: true, force: true });
+const stamp = 'sources.sha256';
+const sources = hashOfSources();
+if (process.argv.includes('--if-changed') && builtFrom() === sources) process.exit(0);
 
+// Built beside and put in place at the end, so that a program that runs from `dist` is not cut off for seconds.
+const fresh = `${dist}-${process.pid}`;
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
+const compiled = spawnSync(process.execPath, [tsc, ...args], { stdio: 'inherit' });
+if (compiled.status !== 0) {
+  rmSync(fresh, { recursive: true, force: true });
+  process.exit(compiled.status ?? 1);
+}
 
 const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
 const { code } = await bundleWorkflowCode({
-  workflowsPath: join(dist, 'workflows', 'index.js'),
+  workflowsPath: join(fresh, 'workflows', 'index.js'),
   logger: new DefaultLogger('WARN'),
 });
-writeFileSync(join(dist, 'workflow-bundle.js'), code);
+writeFileSync(join(fresh, 'workflow-bundle.js'), code);
+writeFileSync(join(fresh, stamp), sources);
+chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
 
-const main = join(dist, 'src', 'cli', 'main.js');
-if (existsSync(main)) chmodSync(main, 0o755);
+const old = `${fresh}-old`;
+if (existsSync(dist)) renameSync(dist, old);
+renameSync(fresh, dist);
+rmSync(old, { recursive: true, force: true });
+
+function hashOfSources() {
+  const hash = createHash('sha256');
+  const files = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+  for (const folder of ['src', 'workflows', 'activities']) {
+    for (const path of readdirSync(join(root, folder), { recursive: true })) {
+      if (path.endsWith('.ts')) files.push(join(folder, path));
+    }
+  }
+  for (const file of files.sort())
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+function builtFrom() {
+  const file = join(dist, stamp);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}

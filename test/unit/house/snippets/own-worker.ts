@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { connectWorker, createResultStore, createSandboxClient, createSandflowWorker } from '../../../../src/index.js';
 
 /** Runs a worker until `signal`. */
@@ -14,6 +15,5 @@ export async function work(signal: AbortSignal): Promise<void> {
 
 /** Asked at every call, so that a key can be replaced under a running worker. */
 async function readKey(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
   return (await readFile('/run/secrets/sandbox-api-key', 'utf8')).trim();
 }

@@ -1,0 +1,20 @@
+// Writes the snippets of the README, which are files that the tests type-check and run.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../', import.meta.url);
+const readme = fileURLToPath(new URL('README.md', root));
+const marked = /(<!-- snippet: ([a-z-]+) -->\n)(?:\n```ts\n.*?\n```\n)?/gs;
+
+/** The snippet as a user of the package writes it. */
+function snippet(name) {
+  return readFileSync(new URL(`test/unit/house/snippets/${name}.ts`, root), 'utf8')
+    .replace("'../../../../src/index.js'", "'sandflow'")
+    .replace(/'\.\.\/\.\.\/\.\.\/\.\.\/src\/([a-z-]+)\/index\.js'/g, "'sandflow/$1'")
+    .trimEnd();
+}
+
+const text = readFileSync(readme, 'utf8');
+const written = text.replace(marked, (_, marker, name) => `${marker}\n\`\`\`ts\n${snippet(name)}\n\`\`\`\n`);
+if (process.argv.includes('--check')) process.exitCode = written === text ? 0 : 1;
+else writeFileSync(readme, written);

@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Notification } from '../../../activities/notify.js';
+import { exitCodes } from '../../../src/cli/exit-codes.js';
+import { emptyReport } from '../../../src/cli/output/job-report.js';
+import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
+import { readConfig } from '../../../src/config.js';
+import { sandboxEventTypes } from '../../../src/contract/states.js';
+import type { JobOutcome, Kept } from '../../../workflows/job.js';
+import { defaultTiming } from '../../../workflows/timing.js';
+import { commandNames, grammarProblems } from './cli-grammar.js';
+import { readSource, repository } from './source-imports.js';
+
+const readme = readSource('README.md');
+const directories: string[] = [];
+afterEach(async () => {
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
+});
+
+/** What follows `sandflow` in the shell blocks and in code within a line, as words. */
+function invocations(): string[][] {
+  const lines = [...readme.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = [...readme.matchAll(/`(sandflow [^`]+)`/g)].map(([, code = '']) => code);
+  return [...lines, ...inline]
+    .flatMap((line) => line.split(/ && | \| /))
+    .map((command) => /^(?:npx )?sandflow (.*)$/.exec(command.trim())?.[1])
+    .filter((rest) => rest !== undefined)
+    .map((rest) => [...rest.matchAll(/"[^"]*"|\S+/g)].map(([word]) => word));
+}
+
+/** Cells of the first column of the table under a heading, without code marks. */
+function firstColumn(heading: string): string[] {
+  const section = readme.split(`${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+  return [...section.matchAll(/^\| (`?\w[^|]*?) \|/gm)]
+    .flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
+    .filter((cell) => cell !== 'Code' && cell !== 'Variable' && cell !== 'Outcome');
+}
+
+describe('commands', () => {
+  test.each(invocations().map((words) => [words.join(' '), words] as const))('sandflow %s exists', (_, words) => {
+    expect(grammarProblems(words)).toEqual([]);
+  });
+
+  test('an unknown command, option and choice are found', () => {
+    expect(grammarProblems(['go'])).not.toEqual([]);
+    expect(grammarProblems(['run', 'x', '--fast'])).not.toEqual([]);
+    expect(grammarProblems(['run', 'x', '--then', 'burn'])).not.toEqual([]);
+  });
+
+  test('every option that the text names exists', () => {
+    const named = [...readme.matchAll(/`(--[a-z-]+)(?: ([a-z]+))?`/g)].map(
+      ([, flag = '', value]) => [flag, value] as const,
+    );
+    const problems = named.filter(([flag, value]) => {
+      const words = value === undefined ? [flag] : [flag, value];
+      return commandNames().every((name) => grammarProblems([...name.split(' '), ...words]).length > 0);
+    });
+    expect(problems).toEqual([]);
+    expect(named.length).toBeGreaterThan(5);
+  });
+
+  test('every command is shown or named', () => {
+    const shown = invocations().map((words) => words.join(' '));
+    const missing = commandNames().filter(
+      (name) => !shown.some((line) => line.startsWith(name)) && !readme.includes(`\`${name}\``),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('settings', () => {
+  const named = firstColumn('## Settings');
+
+  test('all that the configuration reads are in the table', () => {
+    const read = [...readSource('src/config.ts').matchAll(/\benv\.((?:SANDBOX|SANDFLOW)_\w+)/g)].map(
+      ([, name]) => name,
+    );
+    expect(named.filter((name) => !name.startsWith('TEMPORAL_')).sort()).toEqual([...new Set(read)].sort());
+  });
+
+  test('those of Temporal are read by its own environment configuration', () => {
+    const ofTemporal = named.filter((name) => name.startsWith('TEMPORAL_'));
+    const source = ['envconfig.js', 'envconfig-toml.js']
+      .map((file) => readSource(`node_modules/@temporalio/envconfig/lib/${file}`))
+      .join('');
+    expect(ofTemporal.filter((name) => !source.includes(name))).toEqual([]);
+    expect(ofTemporal).toContain('TEMPORAL_ADDRESS');
+  });
+
+  test('defaults are as the table says', () => {
+    const config = readConfig({
+      HOME: '/home/a',
+      TEMPORAL_ADDRESS: 'localhost:7233',
+      XDG_STATE_HOME: '/s',
+      XDG_CACHE_HOME: '/c',
+    });
+    const { taskQueue, deployment, home, cacheDirectory, webhookSecretFile } = config;
+    expect({ taskQueue, deployment, home, cacheDirectory, webhookSecretFile }).toEqual({
+      taskQueue: 'sandflow',
+      deployment: 'default',
+      home: '/s/sandflow',
+      cacheDirectory: '/c/sandflow',
+      webhookSecretFile: '/s/sandflow/webhook-secrets',
+    });
+  });
+
+  test('the example of a command agent is a configuration that the local service takes', async () => {
+    const example = /```json\n(.*?)```/s.exec(readme)?.[1] ?? '';
+    const directory = await mkdtemp(join(tmpdir(), 'sandflow-readme-'));
+    directories.push(directory);
+    await writeFile(join(directory, 'local-service.json'), example);
+    const config = await readLocalConfig(join(directory, 'local-service.json'), false);
+    expect(config.commandAgents).toEqual({ 'claude-code': { command: 'claude --print' } });
+  });
+});
+
+describe('results', () => {
+  test('the exit codes are those of the command line', () => {
+    const listed = firstColumn('## Exit codes').map(Number);
+    expect(listed).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
+  });
+
+  test('the outcomes are those of a job', () => {
+    const outcomes: Record<JobOutcome, true> = {
+      completed: true,
+      prompt_failed: true,
+      sandbox_failed: true,
+      sandbox_cancelled: true,
+      rejected: true,
+      deadline_exceeded: true,
+      cancelled: true,
+      outcome_unknown: true,
+    };
+    expect(firstColumn('### Look after jobs')).toEqual(Object.keys(outcomes));
+  });
+
+  test('the fields of --json are those of the report', () => {
+    const sentence = /The object of `--json` has (.*?)\. /s.exec(readme)?.[1] ?? '';
+    const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(Object.keys(emptyReport(null, null)).sort());
+    const kept: Record<Kept, true> = { saved: true, stale: true, none: true };
+    for (const word of Object.keys(kept)) expect(readme).toContain(`\`${word}\``);
+  });
+
+  test('the fields of a notification are those that are sent', () => {
+    const fields: Record<keyof Notification, true> = {
+      event: true,
+      jobId: true,
+      workflowId: true,
+      sandboxId: true,
+      outcome: true,
+      message: true,
+      at: true,
+    };
+    const sentence = /JSON with (.*?)\. Commands/s.exec(readme)?.[1] ?? '';
+    expect(Object.keys(fields).filter((name) => !sentence.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('the events that are pushed and the times of the slow poll are as it says', () => {
+    for (const type of sandboxEventTypes) expect(readme).toContain(`\`${type}\``);
+    const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = defaultTiming;
+    expect([safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs]).toEqual([5_000, 2, 300_000]);
+    expect(readSource('activities/follow-hub.ts')).toContain('minIntervalMs = 500, maxIntervalMs = 10_000');
+  });
+});
+
+test('the snippets of the README are those that are type-checked', () => {
+  expect(() =>
+    execFileSync(process.execPath, [join(repository, 'scripts', 'readme-snippets.mjs'), '--check']),
+  ).not.toThrow();
+});
