@@ -1,0 +1,100 @@
+/** kill -9 of each part of the embedded stack in the middle of a job. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'vitest';
+import { type CliHome, createCliHome } from './cli-program.js';
+import {
+  accepted,
+  type BooksRead,
+  embeddedBooks,
+  killPart,
+  type Part,
+  partPid,
+  patient,
+  releaseAgent,
+  reportOf,
+  shell,
+  untilBooks,
+  worksUntilReleased,
+} from './stack-fixture.js';
+
+const once = { sandboxes: 1, prompts: 1, stops: 1 };
+const isBooting = ({ sandboxes }: BooksRead) => sandboxes[0]?.state === 'provisioning';
+const isPrompted = ({ prompts }: BooksRead) => prompts[0]?.status === 'running';
+const isArchiving = ({ sandboxes }: BooksRead) => sandboxes[0]?.state === 'archiving';
+
+/** A stack whose boot and archive take long enough to be hit in their middle. */
+function slowHome({ onTestFinished }: TestContext): CliHome {
+  const cli = createCliHome();
+  onTestFinished(() => cli.close());
+  const timings = { bootMs: 4_000, archiveMs: 4_000 };
+  writeFileSync(join(cli.home, 'local-service.json'), JSON.stringify({ timings }));
+  return cli;
+}
+
+/** Kills a part and waits until the supervisor has started it again. */
+async function killAndAwait(cli: CliHome, part: Part, { expect }: TestContext): Promise<void> {
+  const killed = killPart(cli, part);
+  await expect.poll(() => partPid(cli, part) ?? killed, patient).not.toBe(killed);
+}
+
+describe.concurrent('a part that is killed in the middle of a job', () => {
+  it('worker: what the agent does is followed on, and was asked for once', async (context) => {
+    const { expect } = context;
+    const cli = slowHome(context);
+    const run = cli.start(['run', worksUntilReleased, '--json']);
+    await untilBooks(cli, isPrompted);
+    await killAndAwait(cli, 'worker', context);
+    await releaseAgent(cli);
+    const ended = await run.ended;
+    expect(reportOf(ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
+    expect(ended.exitCode).toBe(0);
+    expect(accepted(await embeddedBooks(cli))).toEqual(once);
+  });
+
+  it.for(['bridge', 'temporal', 'local'] as const)(
+    '%s, at three moments: the job completes, all was asked for once',
+    async (part, context) => {
+      const { expect } = context;
+      const cli = slowHome(context);
+      const run = cli.start(['run', worksUntilReleased, '--json']);
+      await untilBooks(cli, isBooting);
+      await killAndAwait(cli, part, context);
+      await untilBooks(cli, isPrompted);
+      await killAndAwait(cli, part, context);
+      await releaseAgent(cli);
+      await untilBooks(cli, isArchiving);
+      await killAndAwait(cli, part, context);
+      expect(reportOf(await run.ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
+      expect(accepted(await embeddedBooks(cli))).toEqual(once);
+    },
+  );
+
+  it('supervisor: it takes the whole stack with it, and the next command brings the job to its end', async (context) => {
+    const { expect } = context;
+    const cli = slowHome(context);
+    expect(await cli.run(['run', worksUntilReleased, '--id', 'left', '--detach'])).toMatchObject({ exitCode: 0 });
+    await untilBooks(cli, isPrompted);
+    killPart(cli, 'supervisor');
+    await expect.poll(() => cli.alive(), patient).toEqual([]);
+    const watched = cli.start(['jobs', 'watch', 'left', '--json']);
+    await untilBooks(cli, isPrompted);
+    await releaseAgent(cli);
+    expect(reportOf(await watched.ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
+    expect(await cli.run(['run', worksUntilReleased, '--id', 'left'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'through\n',
+    });
+    expect(accepted(await embeddedBooks(cli))).toEqual(once);
+  });
+
+  it('supervisor, under a command that watches: the command brings the stack back and watches on', async (context) => {
+    const { expect } = context;
+    const cli = slowHome(context);
+    const run = cli.start(['run', shell('echo through'), '--json']);
+    await untilBooks(cli, isArchiving);
+    killPart(cli, 'supervisor');
+    expect(reportOf(await run.ended)).toMatchObject({ outcome: 'completed', stop: { kept: 'saved' } });
+    expect(accepted(await embeddedBooks(cli))).toEqual(once);
+  });
+});

@@ -1,0 +1,50 @@
+/** A proxy between a worker and the service that says what passed, at the moment when the service has answered. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request } from 'undici';
+
+export interface PassedCall {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+}
+
+export interface Tap {
+  /** Base URL, to be used in place of the service's. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param onAnswered called with each call that the service has answered, before the caller gets the answer; where it
+ *   returns false the answer is never sent
+ */
+export async function createTap(serviceUrl: string, onAnswered: (call: PassedCall) => boolean): Promise<Tap> {
+  const { origin, pathname } = new URL(serviceUrl);
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { method = 'GET', url = '/', headers } = incoming;
+    const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...passed } = headers;
+    const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+    const answer = await request(`${origin}${url}`, { method, headers: passed, body });
+    const content = Buffer.from(await answer.body.arrayBuffer());
+    const path = url.split('?', 1)[0] ?? url;
+    if (!onAnswered({ method, path, status: answer.statusCode })) return void incoming.socket.destroy();
+    outgoing.writeHead(answer.statusCode, { 'content-type': answer.headers['content-type'] ?? '' }).end(content);
+  };
+  const server = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The tap has no port.');
+  return {
+    url: `http://127.0.0.1:${address.port}${pathname}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,89 @@
+/** What the tests of a whole stack ask of it: its processes by their part, and the books of its service. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import type { JobReport } from '../../src/cli/output/job-report.js';
+import type { Books } from '../../src/local-service/index.js';
+import type { CliHome, Ended } from './cli-program.js';
+
+export type Part = 'supervisor' | 'temporal' | 'local' | 'worker' | 'bridge';
+export type BooksRead = { readonly [List in Exclude<keyof Books, 'summary'>]: ReturnType<Books[List]> };
+
+/** On a busy machine whatever is waited for takes its time. */
+export const patient = { timeout: 120_000, interval: 100 };
+
+export const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
+
+/** The process of a part of the embedded stack that runs now; undefined where none does. */
+export function partPid(cli: CliHome, part: Part): number | undefined {
+  const holding = part === 'temporal' ? `--db-filename ${cli.home}/` : `main.js ${part} `;
+  return cli.alive(holding)[0];
+}
+
+/** Kills the process of a part, which the test has seen running. @returns its process id */
+export function killPart(cli: CliHome, part: Part): number {
+  const pid = partPid(cli, part);
+  if (pid === undefined) throw new Error(`There is no process of the ${part}.`);
+  process.kill(pid, 'SIGKILL');
+  return pid;
+}
+
+/** The service of an embedded stack: its address and its key are kept in the home. */
+export function embeddedService({ home }: CliHome): { readonly url: string; readonly apiKey: string } {
+  const { localService } = JSON.parse(readFileSync(join(home, 'ports.json'), 'utf8')) as { localService: number };
+  const apiKey = readFileSync(join(home, 'local-api-key'), 'utf8').trim();
+  return { url: `http://127.0.0.1:${localService}/v1`, apiKey };
+}
+
+export async function readBooks(service: { readonly url: string; readonly apiKey: string }): Promise<BooksRead> {
+  const answer = await fetch(new URL('/_local/books', service.url), {
+    headers: { authorization: `Bearer ${service.apiKey}` },
+  });
+  if (!answer.ok) throw new Error(`The books were refused with ${answer.status}.`);
+  return (await answer.json()) as BooksRead;
+}
+
+/** The books of an embedded stack; undefined while its service does not answer. */
+export async function embeddedBooks(cli: CliHome): Promise<BooksRead | undefined> {
+  try {
+    return await readBooks(embeddedService(cli));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves once the books of the embedded service fulfil the condition. */
+export async function untilBooks(cli: CliHome, condition: (books: BooksRead) => boolean): Promise<void> {
+  const see = async () => {
+    const books = await embeddedBooks(cli);
+    if (!books || !condition(books)) throw new Error(`The books of ${cli.home} do not show what is waited for.`);
+  };
+  // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
+  await vi.waitFor(see, { ...patient, interval: 50 });
+}
+
+/** What `--json` printed. */
+export function reportOf({ stdout, stderr }: Ended): JobReport {
+  if (!stdout.startsWith('{')) throw new Error(`There is no report: ${stdout}${stderr}`);
+  return JSON.parse(stdout) as JobReport;
+}
+
+/** How much of each the service has accepted. Undefined where the books cannot be read. */
+export function accepted(books: BooksRead | undefined) {
+  return books && { sandboxes: books.sandboxes.length, prompts: books.prompts.length, stops: books.stops.length };
+}
+
+/** A prompt that works until the test writes the file that it waits for. */
+export const worksUntilReleased = shell('while [ ! -e go ]; do sleep 0.1; done; echo through');
+
+/** Lets the agent of the only sandbox finish. */
+export async function releaseAgent(cli: CliHome): Promise<void> {
+  const { url, apiKey } = embeddedService(cli);
+  const sandboxId = (await readBooks({ url, apiKey })).sandboxes[0]?.id;
+  const answer = await fetch(`${url}/sandboxes/${sandboxId}/files`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ path: 'go', content: '' }),
+  });
+  if (!answer.ok) throw new Error(`The file was refused with ${answer.status}.`);
+}
