@@ -57,6 +57,8 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   await writePrivateFile(stateFile, JSON.stringify(state));
 
   const tellAll = (message: ServerMessage) => {
+    // How a stack came up is of no interest to those who find it up.
+    if (message.type === 'ready') told.length = 0;
     told.push(message);
     if (told.length > KEPT_PROGRESS_LINES) told.shift();
     for (const socket of clients) sendMessage(socket, message);

@@ -40,6 +40,16 @@ describe('the control connection', () => {
     await vi.waitFor(() => expect(control.clients()).toBe(0));
   });
 
+  it('tells who finds the stack up nothing of how it came up', async () => {
+    control.progress('starting');
+    control.ready(stack);
+    const onProgress = vi.fn();
+    const presence = await enter(onProgress);
+    expect(presence).toMatchObject({ stack });
+    expect(onProgress).not.toHaveBeenCalled();
+    if (typeof presence === 'object') presence.release();
+  });
+
   it('hands on why the stack cannot start', async () => {
     const joining = enter();
     joining.catch(() => undefined);
