@@ -28,8 +28,12 @@ interface Results {
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 const print = (text: string) => void process.stdout.write(`${text}\n\n`);
 
-async function makeWorkshop(directory: string): Promise<Workshop> {
-  const temporalBinary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory, onProgress: say });
+async function makeWorkshop(directory: string, signal: AbortSignal): Promise<Workshop> {
+  const temporalBinary = await findTemporalServer({
+    cacheDirectory: readConfig().cacheDirectory,
+    onProgress: say,
+    signal,
+  });
   const bundle = async (name: string, workflows: string) => {
     const workflowsPath = fileURLToPath(new URL(workflows, import.meta.url));
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
@@ -39,6 +43,7 @@ async function makeWorkshop(directory: string): Promise<Workshop> {
   };
   return {
     directory,
+    signal,
     temporalBinary,
     jobBundlePath: await bundle('job-workflows.js', '../workflows/index.js'),
     bareBundlePath: await bundle('bare-workflow.js', './bare/workflow.js'),
@@ -84,6 +89,8 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
 }
 
 async function run(options: BenchOptions): Promise<void> {
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-bench-'));
   const [cpu] = cpus();
   const [loadBefore = 0] = loadavg();
@@ -96,12 +103,17 @@ async function run(options: BenchOptions): Promise<void> {
     running: [],
   };
   try {
-    await measure(await makeWorkshop(directory), options, results);
+    await measure(await makeWorkshop(directory, interrupted.signal), options, results);
     results.machine.loadAfter = loadavg()[0] ?? 0;
   } catch (error) {
+    if (interrupted.signal.aborted) {
+      process.exitCode = 130;
+      return;
+    }
     say(`The logs of its processes are kept in ${directory}.`);
     throw error;
   } finally {
+    if (interrupted.signal.aborted) await rm(directory, { recursive: true, force: true });
     // What was measured before a failure is worth keeping.
     await writeFile(options.outFile, `${JSON.stringify(results, null, 2)}\n`);
     say(`The numbers are in ${options.outFile}.`);

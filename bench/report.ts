@@ -30,6 +30,11 @@ export function describeJobs(measured: readonly ConcurrentJobs[]): string {
     row('archived webhook → read, p50 / p95 ms', ({ wake }) => pair(wake.archived.p50Ms, wake.archived.p95Ms)),
     row('floor: signal → activity, p50 / p95 ms', ({ wake }) => pair(wake.floor.p50Ms, wake.floor.p95Ms)),
     row('ready → prompt beside the floor', ({ wake }) => `${round(wake.readyToFloor, 2)} times`),
+    row('... sent → signal → task → commands → activity → request, ms', ({ stages }) =>
+      [stages.toSignalMs, stages.toTaskMs, stages.toCommandsMs, stages.toActivityMs, stages.toRequestMs]
+        .map((ms) => round(ms))
+        .join(' + '),
+    ),
     row('workflow tasks / events per job', ({ history }) => pair(history.job.workflowTasks, history.job.events)),
     row('... per bare workflow', ({ history }) => pair(history.bare.workflowTasks, history.bare.events)),
     row('jobs a second, best / median', (one) => throughput(one.jobRounds)),

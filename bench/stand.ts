@@ -20,6 +20,8 @@ export interface Workshop {
   readonly temporalBinary: string;
   readonly jobBundlePath: string;
   readonly bareBundlePath: string;
+  /** Aborted when the bench is to end early. */
+  readonly signal: AbortSignal;
 }
 
 export interface StandOptions {
@@ -54,9 +56,16 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
   await mkdir(directory, { recursive: true });
   const at = (file: string) => join(directory, file);
   const open: (() => Promise<unknown>)[] = [];
-  const close = async () => {
+  let closed: Promise<void> | undefined;
+  const closeAll = async () => {
     for (const end of open.reverse()) await end();
   };
+  const close = () => {
+    closed ??= closeAll();
+    return closed;
+  };
+  // What is under way fails then, for want of what it talks to.
+  workshop.signal.addEventListener('abort', () => void close(), { once: true });
   try {
     const temporal = await startEmbeddedServer({
       binary: workshop.temporalBinary,

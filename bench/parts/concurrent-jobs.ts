@@ -6,6 +6,7 @@ import { type HistorySize, historySize } from '../measure/history.js';
 import { inParallel, runPlainJob, shellPrompt } from '../measure/plain-job.js';
 import { runPollingScript } from '../measure/polling-script.js';
 import { median, quantile } from '../measure/quantiles.js';
+import { type WakeStages, wakeStages } from '../measure/wake-stages.js';
 import { wakeLags } from '../measure/wakes.js';
 import { createStand, type Part, type Stand, type Workshop } from '../stand.js';
 
@@ -38,6 +39,8 @@ export interface ConcurrentJobs {
   readonly callsPerJobByEndpoint: CallCounts;
   readonly callsPerScriptedJob: number;
   readonly wake: { readonly ready: Lag; readonly archived: Lag; readonly floor: Lag; readonly readyToFloor: number };
+  /** Of the ready webhook. */
+  readonly stages: WakeStages;
   readonly history: { readonly job: HistorySize; readonly bare: HistorySize };
   readonly jobRounds: readonly Round[];
   readonly bareRounds: readonly Round[];
@@ -87,6 +90,7 @@ export async function measureConcurrentJobs(
       callsPerJobByEndpoint: byEndpoint,
       callsPerScriptedJob: await callsOfScripts(stand, jobs),
       wake: { ready, archived: lagOf(lags.archivedMs), floor, readyToFloor: ready.p50Ms / floor.p50Ms },
+      stages: await wakeStages(handles, pages),
       history: { job: await historySize(handles), bare: await historySize(bareRuns.map(({ handle }) => handle)) },
       jobRounds,
       bareRounds,

@@ -22,7 +22,7 @@ export async function measureRunningPrompts(
   { counts, windowSeconds }: { readonly counts: readonly number[]; readonly windowSeconds: number },
 ): Promise<RunningPrompts[]> {
   const stand = await createStand(workshop, { name: 'running', timings: { bootMs: 100, archiveMs: 50 } });
-  const prompts = [{ prompt: shellPrompt('exec sleep 3600') }];
+  const prompts = [{ prompt: shellPrompt('exec sleep 1800') }];
   const measured: RunningPrompts[] = [];
   try {
     let running = 0;

@@ -1,6 +1,7 @@
 /** Jobs that wait for a sandbox that does not come: safety polls, memory of the worker, and what a replay costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/addresses.js';
+import type { JobHandle } from '../../src/temporal/jobs.js';
 import type { JobTiming } from '../../workflows/job.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
 import { defaultTiming, safetyPollMs } from '../../workflows/timing.js';
@@ -54,7 +55,7 @@ export async function measureWaitingJobs(workshop: Workshop, options: WaitingJob
   });
   try {
     const before = stand.residentMb('worker');
-    const startedPerSecond = await startWaiting(stand, jobs, noPolls);
+    const { perSecond: startedPerSecond } = await startWaiting(stand, jobs, noPolls);
     const waiting = stand.residentMb('worker');
     const engineMb = stand.residentMb('engine');
     const wakeCpuMs = await measureWakes(stand, wakes, jobs);
@@ -78,13 +79,14 @@ export async function measureWaitingJobs(workshop: Workshop, options: WaitingJob
   }
 }
 
-/** Starts jobs and returns when each of them has its sandbox. @returns how many a second */
-async function startWaiting(stand: Stand, count: number, timing: Partial<JobTiming>): Promise<number> {
+/** Starts jobs and returns when each of them has its sandbox. */
+async function startWaiting(stand: Stand, count: number, timing: Partial<JobTiming>) {
   const goal = (await createsOf(stand)) + count;
   const beganMs = performance.now();
-  await inParallel(count, 50, async () => void (await startPlainJob(stand, { timing })));
+  const handles: JobHandle[] = [];
+  await inParallel(count, 50, async () => void handles.push(await startPlainJob(stand, { timing })));
   await untilTrue(async () => (await createsOf(stand)) >= goal);
-  return (count / (performance.now() - beganMs)) * 1_000;
+  return { handles, perSecond: (count / (performance.now() - beganMs)) * 1_000 };
 }
 
 async function createsOf(stand: Stand): Promise<number> {
@@ -137,9 +139,11 @@ async function countPolls(
   { jobs, windowSeconds }: WaitingJobsOptions['polled'],
 ): Promise<PollCount> {
   const before = await stand.books.summary();
-  await startWaiting(stand, jobs, {});
+  const { handles } = await startWaiting(stand, jobs, {});
   await sleep(windowSeconds * 1_000);
   const made = callsBetween(before, await stand.books.summary());
+  // The polls of these belong to this count only.
+  for (const handle of handles) await handle.terminate('counted');
   return {
     bridge,
     measuredCallsPerJob: (made.total - (made.byEndpoint.createSandbox ?? 0)) / jobs,

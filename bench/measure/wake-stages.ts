@@ -1,0 +1,69 @@
+/** Where the time of a wake goes: from the ready webhook sent to the prompt received, stage by stage. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/addresses.js';
+import type { BookPages } from './book-reader.js';
+import { deployment, inParallel } from './plain-job.js';
+import { median } from './quantiles.js';
+
+/** Medians in ms. */
+export interface WakeStages {
+  /** Webhook sent → the signal is in the workflow's history: the bridge and one write of the engine. */
+  readonly toSignalMs: number;
+  /** → a worker has the workflow task. */
+  readonly toTaskMs: number;
+  /** → the engine has its commands. */
+  readonly toCommandsMs: number;
+  /** → the activity has a worker; at once where it begins eagerly. */
+  readonly toActivityMs: number;
+  /** → the service has the request; before it, the intent to prompt is written to the engine. */
+  readonly toRequestMs: number;
+}
+
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
+
+const SAMPLE = 50;
+
+export async function wakeStages(
+  handles: readonly Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>[],
+  pages: BookPages,
+): Promise<WakeStages> {
+  const sandboxOf = new Map(pages.sandboxes.map(({ id, name }) => [workflowOf(name), id]));
+  const samples: number[][] = [];
+  const sample = handles.slice(0, SAMPLE);
+  await inParallel(sample.length, 5, async (index) => {
+    const handle = sample[index];
+    const sandboxId = handle && sandboxOf.get(handle.workflowId);
+    if (sandboxId === undefined) return;
+    const ready = pages.deliveries.find((one) => one.sandboxId === sandboxId && one.type === 'sandbox.ready');
+    const prompt = pages.calls.find((one) => one.sandboxId === sandboxId && one.endpoint === 'sendPrompt');
+    const events = (await handle?.fetchHistory())?.events ?? [];
+    const signalled = events.findIndex((event) => event.workflowExecutionSignaledEventAttributes);
+    const after = events.slice(signalled);
+    const inTurn = [
+      after[0],
+      after.find((event) => event.workflowTaskStartedEventAttributes),
+      after.find((event) => event.workflowTaskCompletedEventAttributes),
+      after.find((event) => event.activityTaskStartedEventAttributes),
+    ].map(timeOf);
+    const timesMs = [ready?.sentAt ?? Number.NaN, ...inTurn, prompt?.receivedAt ?? Number.NaN];
+    const stages = timesMs.slice(1).map((timeMs, at) => timeMs - (timesMs[at] ?? Number.NaN));
+    if (signalled >= 0 && stages.every(Number.isFinite)) samples.push(stages);
+  });
+  const stage = (at: number) => median(samples.map((stages) => stages[at] ?? Number.NaN));
+  return {
+    toSignalMs: stage(0),
+    toTaskMs: stage(1),
+    toCommandsMs: stage(2),
+    toActivityMs: stage(3),
+    toRequestMs: stage(4),
+  };
+}
+
+function workflowOf(name: string): string {
+  return jobWorkflowId(deployment, parseOwnedSandboxName(name)?.jobId ?? '');
+}
+
+function timeOf(event: HistoryEvent | undefined): number {
+  const { seconds, nanos } = event?.eventTime ?? {};
+  return seconds == null ? Number.NaN : Number(seconds) * 1_000 + (nanos ?? 0) / 1e6;
+}
