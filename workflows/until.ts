@@ -14,7 +14,6 @@ import { safetyPollMs } from './timing.js';
 
 export interface UntilOptions<T> {
   readonly inbox: EventInbox;
-  readonly sandboxId: string;
   /** A word for what is waited for, for people and for the record of wakes. */
   readonly waitedFor: string;
   readonly wakeOn: readonly SandboxEventType[];
@@ -28,13 +27,15 @@ export interface UntilOptions<T> {
   readonly readFirst?: boolean;
   /** Ends the wait with undefined after so long. Default: never. */
   readonly limitMs?: number;
+  /** How often the service is asked for want of events. */
   readonly timing: JobTiming;
-  readonly onWake: (wake: Wake) => void;
+  /** Told of each wake and what it was by. Default: nobody. */
+  readonly onWake?: (wake: Wake) => void;
 }
 
 /** @returns what `read` or `believe` gave; undefined when `limitMs` ran out */
-export async function until<T>(options: UntilOptions<T>): Promise<T | undefined> {
-  const { inbox, sandboxId, wakeOn, waitedFor, read, believe, timing } = options;
+export async function until<T>(sandboxId: string, options: UntilOptions<T>): Promise<T | undefined> {
+  const { inbox, wakeOn, waitedFor, read, believe, timing } = options;
   const beganMs = Date.now();
   const limitAtMs = options.limitMs === undefined ? Number.POSITIVE_INFINITY : beganMs + options.limitMs;
   let since = options.since;
@@ -52,7 +53,7 @@ export async function until<T>(options: UntilOptions<T>): Promise<T | undefined>
     const news = arrived();
     const isOver = !news && Date.now() >= limitAtMs;
     const by = news ? 'webhook' : isOver ? 'deadline' : 'safety_poll';
-    options.onWake({
+    options.onWake?.({
       waitedFor,
       by,
       event: news?.event.type ?? null,

@@ -28,7 +28,12 @@ export interface Stand {
   readonly results: ResultStore;
   readonly taskQueue: string;
   fault(fault: FaultInput): Promise<void>;
-  start(input: Partial<JobInput>): Promise<WorkflowHandle<typeof createThenPrompt>>;
+  start(
+    input: Partial<JobInput>,
+    options?: { readonly taskQueue?: string },
+  ): Promise<WorkflowHandle<typeof createThenPrompt>>;
+  /** Drains the worker and starts another one. */
+  restartWorker(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -103,7 +108,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   await bridge.listen({ port });
   const results = createResultStore(join(directory, 'results'));
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
-  const worker = await createSandflowWorker({
+  const workerOptions = {
     connection,
     client: api,
     results,
@@ -112,8 +117,18 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     shutdownGraceTime: '1 second',
     workflowBundle: { codePath: inject('workflowBundlePath') },
     ...options.worker,
-  });
-  const running = worker.run();
+  } as const;
+  const startWorker = async () => {
+    const worker = await createSandflowWorker(workerOptions);
+    const running = worker.run();
+    return {
+      async drain() {
+        worker.shutdown();
+        await running;
+      },
+    };
+  };
+  let worker = await startWorker();
 
   return {
     service,
@@ -131,17 +146,20 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
       });
       if (!answer.ok) throw new Error(`The fault was refused: ${await answer.text()}`);
     },
-    start(over) {
+    start(over, { taskQueue: of = taskQueue } = {}) {
       const input = jobInput(over);
       return client.workflow.start<typeof createThenPrompt>('createThenPrompt', {
         workflowId: jobWorkflowId(deployment, input.jobId),
-        taskQueue,
+        taskQueue: of,
         args: [input],
       });
     },
+    async restartWorker() {
+      await worker.drain();
+      worker = await startWorker();
+    },
     async close() {
-      worker.shutdown();
-      await running;
+      await worker.drain();
       await bridge.close();
       await api.close();
       await service.close();

@@ -43,11 +43,10 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
 }
 
 async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView> {
-  const archived = await until<SandboxView>({
+  const archived = await until<SandboxView>(sandboxId, {
     inbox: run.inbox,
     timing: run.timing,
     onWake: run.onWake,
-    sandboxId,
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
     since: run.inbox.mark(),

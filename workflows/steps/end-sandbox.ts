@@ -44,11 +44,10 @@ export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void>
   const { stop } = answer;
   run.stop = { stopId: stop.id, status: stop.status, kept: null, error: stop.error };
   run.enter('waiting_for_archive');
-  const ended = await until<StopResult>({
+  const ended = await until<StopResult>(sandboxId, {
     inbox: run.inbox,
     timing: run.timing,
     onWake: run.onWake,
-    sandboxId,
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived'],
     since,

@@ -22,11 +22,10 @@ export async function prepareSandbox(run: JobRun, sandboxId: string): Promise<vo
 async function waitHydrated(run: JobRun, sandboxId: string): Promise<void> {
   if (run.sandbox?.hydrated === true) return;
   run.enter('waiting_for_sandbox');
-  await until<true>({
+  await until<true>(sandboxId, {
     inbox: run.inbox,
     timing: run.timing,
     onWake: run.onWake,
-    sandboxId,
     waitedFor: 'hydrated',
     wakeOn: ['sandbox.hydrated', 'sandbox.archived', 'sandbox.error'],
     since: 0,

@@ -27,8 +27,8 @@ export async function waitUsable(
   options: { readonly since: InboxMark; readonly readFirst?: boolean },
 ): Promise<UsableOrNot> {
   run.enter('waiting_for_sandbox');
-  const wait = { inbox: run.inbox, sandboxId, timing: run.timing, onWake: run.onWake };
-  const seen = await until<Seen>({
+  const wait = { inbox: run.inbox, timing: run.timing, onWake: run.onWake };
+  const seen = await until<Seen>(sandboxId, {
     ...wait,
     ...options,
     waitedFor: 'usable',
@@ -39,7 +39,7 @@ export async function waitUsable(
   });
   if (seen !== 'error') return seen ?? 'no_machine';
   // `sandbox.error` is not the end: the service may recover it, and then sends `sandbox.ready`.
-  const recovered = await until<UsableOrNot>({
+  const recovered = await until<UsableOrNot>(sandboxId, {
     ...wait,
     waitedFor: 'recovered',
     wakeOn: ['sandbox.ready'],
