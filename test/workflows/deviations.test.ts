@@ -32,3 +32,13 @@ describe.each(profiles)('a service that %s', (_, profile) => {
     expect(stand.service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
   });
 });
+
+it('S13: a service whose lists leave a sandbox out costs reads of the sandbox itself, and not the job', async () => {
+  const stand = await createStand({ through: (client) => ({ ...client, listAllSandboxes: async () => [] }) });
+  try {
+    const result = await (await stand.start({})).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+  } finally {
+    await stand.close();
+  }
+});

@@ -40,6 +40,8 @@ export interface Stand {
 export interface StandOptions {
   readonly service?: Partial<LocalServiceOptions>;
   readonly worker?: Partial<SandflowWorkerOptions>;
+  /** What the worker's client sees of the service. */
+  readonly through?: (client: SandboxClient) => SandboxClient;
 }
 
 const apiKey = 'test-key';
@@ -110,7 +112,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
   const workerOptions = {
     connection,
-    client: api,
+    client: options.through?.(api) ?? api,
     results,
     taskQueue,
     follow: { minIntervalMs: 100 },

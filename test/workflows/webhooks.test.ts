@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
+import { progressQuery, sandboxEventSignal } from '../../workflows/index.js';
 import { createStand, type Stand, script } from './stand.js';
 
 let stand: Stand;
@@ -23,6 +24,27 @@ describe('webhooks', () => {
     expect((await handle.result()).outcome).toBe('completed');
     expect(stand.service.books.prompts()).toHaveLength(1);
     expect(stand.service.books.stops()).toHaveLength(1);
+  });
+
+  it('S6: a late sandbox.archived of an earlier stop does not end the wait for this one', async () => {
+    await stand.fault({ kind: 'stop_fails', times: 3 });
+    const handle = await stand.start({});
+    const phase = async () => (await handle.query(progressQuery)).phase;
+    await expect.poll(phase, { timeout: 10_000 }).toBe('waiting_for_archive');
+    const { sandboxId } = await handle.query(progressQuery);
+    await handle.signal(sandboxEventSignal, {
+      id: 'evt_of_an_earlier_stop',
+      type: 'sandbox.archived',
+      createdAt: new Date(Date.now() - 60_000).toISOString(),
+      sandboxId: sandboxId ?? '',
+      sandboxName: '',
+    });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed' } });
+    const archived = result.wakes.filter(({ event }) => event === 'sandbox.archived');
+    expect(archived.length).toBeGreaterThan(1);
+    const { stop } = (await stand.api.getSandbox(result.sandboxId ?? '')).sandbox;
+    expect(Date.parse(result.wakes.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(stop?.endedAt ?? ''));
   });
 
   it('that are forged signal nothing', async () => {
