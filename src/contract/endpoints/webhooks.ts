@@ -1,0 +1,73 @@
+/** Webhooks. */
+import { z } from 'zod';
+import type { Endpoint } from '../endpoint.js';
+import { webhookSchema } from '../records.js';
+import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests.js';
+
+const ofWebhook = z.looseObject({ webhook: webhookSchema });
+const ofNewSecret = z.looseObject({ webhook: webhookSchema, secret: z.string() });
+
+export const webhookEndpoints = {
+  createWebhook: {
+    method: 'POST',
+    path: '/webhooks',
+    summary: 'Register a webhook',
+    status: 201,
+    type: 'webhook.created',
+    scope: 'account.admin',
+    retry: 'evidence',
+    body: createWebhookBodySchema,
+    response: ofNewSecret,
+  },
+  listWebhooks: {
+    method: 'GET',
+    path: '/webhooks',
+    summary: 'List webhooks',
+    status: 200,
+    type: 'webhook.list',
+    scope: 'account.admin',
+    retry: 'safe',
+    response: z.looseObject({ webhooks: z.array(webhookSchema) }),
+  },
+  getWebhook: {
+    method: 'GET',
+    path: '/webhooks/{webhookId}',
+    summary: 'Get a webhook',
+    status: 200,
+    type: 'webhook.info',
+    scope: 'account.admin',
+    retry: 'safe',
+    response: ofWebhook,
+  },
+  updateWebhook: {
+    method: 'PATCH',
+    path: '/webhooks/{webhookId}',
+    summary: 'Edit a webhook in place',
+    status: 200,
+    type: 'webhook.updated',
+    scope: 'account.admin',
+    retry: 'safe',
+    body: updateWebhookBodySchema,
+    response: ofWebhook,
+  },
+  deleteWebhook: {
+    method: 'DELETE',
+    path: '/webhooks/{webhookId}',
+    summary: 'Delete a webhook and its queued deliveries',
+    status: 200,
+    type: 'webhook.deleted',
+    scope: 'account.admin',
+    retry: 'safe',
+    response: z.looseObject({}),
+  },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/webhooks/{webhookId}/rotate',
+    summary: 'Replace the signing secret',
+    status: 200,
+    type: 'webhook.rotated',
+    scope: 'account.admin',
+    retry: 'secret',
+    response: z.looseObject({ webhook: webhookSchema.optional(), secret: z.string() }),
+  },
+} as const satisfies Record<string, Endpoint>;
