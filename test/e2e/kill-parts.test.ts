@@ -9,9 +9,9 @@ import {
   embeddedBooks,
   killPart,
   type Part,
-  partPid,
+  partPids,
   patient,
-  releaseAgent,
+  releaseAgents,
   reportOf,
   shell,
   untilBooks,
@@ -35,7 +35,7 @@ function slowHome({ onTestFinished }: TestContext): CliHome {
 /** Kills a part and waits until the supervisor has started it again. */
 async function killAndAwait(cli: CliHome, part: Part, { expect }: TestContext): Promise<void> {
   const killed = killPart(cli, part);
-  await expect.poll(() => partPid(cli, part) ?? killed, patient).not.toBe(killed);
+  await expect.poll(() => partPids(cli, part)[0] ?? killed, patient).not.toBe(killed);
 }
 
 describe.concurrent('a part that is killed in the middle of a job', () => {
@@ -45,7 +45,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
     const run = cli.start(['run', worksUntilReleased, '--json']);
     await untilBooks(cli, isPrompted);
     await killAndAwait(cli, 'worker', context);
-    await releaseAgent(cli);
+    await releaseAgents(cli);
     const ended = await run.ended;
     expect(reportOf(ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
     expect(ended.exitCode).toBe(0);
@@ -62,7 +62,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
       await killAndAwait(cli, part, context);
       await untilBooks(cli, isPrompted);
       await killAndAwait(cli, part, context);
-      await releaseAgent(cli);
+      await releaseAgents(cli);
       await untilBooks(cli, isArchiving);
       await killAndAwait(cli, part, context);
       expect(reportOf(await run.ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
@@ -79,7 +79,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
     await expect.poll(() => cli.alive(), patient).toEqual([]);
     const watched = cli.start(['jobs', 'watch', 'left', '--json']);
     await untilBooks(cli, isPrompted);
-    await releaseAgent(cli);
+    await releaseAgents(cli);
     expect(reportOf(await watched.ended)).toMatchObject({ outcome: 'completed', prompts: [{ result: 'through\n' }] });
     expect(await cli.run(['run', worksUntilReleased, '--id', 'left'])).toMatchObject({
       exitCode: 0,

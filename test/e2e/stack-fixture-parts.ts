@@ -1,9 +1,11 @@
 /** The parts of a stack one by one, each a process of the program, for tests that stand between two of them. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
+import { createSandboxClient } from '../../src/client/index.js';
 import { readConfig } from '../../src/config.js';
-import type { LocalServiceProfile } from '../../src/local-service/index.js';
+import type { LocalServiceOptions } from '../../src/local-service/index.js';
 import { startEmbeddedServer } from '../../src/temporal/embedded-server.js';
 import { findTemporalServer } from '../../src/temporal/find-server.js';
 import { freePort } from '../../src/temporal/free-port.js';
@@ -19,8 +21,8 @@ export interface PartsOfStack {
   readonly cli: CliHome;
   /** Settings of commands and workers that use this Temporal and this service. */
   environment(service: LocalService, taskQueue: string): Readonly<Record<string, string>>;
-  /** A service of its own, with a bridge that it delivers to. */
-  startService(name: string, profile?: Partial<LocalServiceProfile>): Promise<LocalService>;
+  /** A service of its own, which delivers to the one bridge. */
+  startService(name: string, settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled'>): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
   close(): Promise<void>;
 }
@@ -32,6 +34,9 @@ export async function createParts(): Promise<PartsOfStack> {
   const temporal = await startEmbeddedServer({ binary, logFile: join(cli.home, 'temporal.log') });
   const own = { TEMPORAL_ADDRESS: temporal.address, SANDFLOW_DEPLOYMENT: 'parts' };
   const servers: Started[] = [];
+  const bridgePort = String(await freePort());
+  const secretsOfAll = join(cli.home, 'secrets-of-all');
+  let bridge: Promise<Started> | undefined;
 
   const serve = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Started> => {
     const started = cli.start([...args, '--ready-json'], { ...own, ...env });
@@ -53,18 +58,19 @@ export async function createParts(): Promise<PartsOfStack> {
   return {
     cli,
     environment,
-    async startService(name, profile = {}) {
+    async startService(name, settings = {}) {
       const directory = join(cli.home, name);
       const config = join(cli.home, `${name}.json`);
-      writeFileSync(config, JSON.stringify({ profile }));
+      writeFileSync(config, JSON.stringify(settings));
       const url = urlOf(await serve(['local', '--port', '0', '--directory', directory, '--config', config]));
       const service = { url, apiKey: readFileSync(join(directory, 'api-key'), 'utf8').trim() };
-      const bridgePort = String(await freePort());
-      const env = { ...environment(service, name), SANDBOX_WEBHOOK_SECRET_FILE: join(directory, 'webhook-secrets') };
-      const webhook = `http://127.0.0.1:${bridgePort}/webhooks/sandbox`;
-      const { exitCode, stderr } = await cli.run(['webhooks', 'ensure', '--url', webhook], env);
-      if (exitCode !== 0) throw new Error(`The webhook was not made: ${stderr}`);
-      await serve(['bridge', '--port', bridgePort], env);
+      const secretFile = join(directory, 'webhook-secrets');
+      const client = createSandboxClient({ baseUrl: url, apiKey: service.apiKey });
+      await ensureWebhook(client, { url: `http://127.0.0.1:${bridgePort}${webhookPath}`, name, secretFile });
+      await client.close();
+      appendFileSync(secretsOfAll, readFileSync(secretFile));
+      bridge ??= serve(['bridge', '--port', bridgePort], { SANDBOX_WEBHOOK_SECRET_FILE: secretsOfAll });
+      await bridge;
       return service;
     },
     startWorker: (env) => serve(['worker'], env),

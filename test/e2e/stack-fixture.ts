@@ -14,15 +14,14 @@ export const patient = { timeout: 120_000, interval: 100 };
 
 export const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
-/** The process of a part of the embedded stack that runs now; undefined where none does. */
-export function partPid(cli: CliHome, part: Part): number | undefined {
-  const holding = part === 'temporal' ? `--db-filename ${cli.home}/` : `main.js ${part} `;
-  return cli.alive(holding)[0];
+/** The processes of a part of the embedded stack that run now: one, or none while it starts again. */
+export function partPids(cli: CliHome, part: Part): readonly number[] {
+  return cli.alive(part === 'temporal' ? `--db-filename ${cli.home}/` : `main.js ${part} `);
 }
 
 /** Kills the process of a part, which the test has seen running. @returns its process id */
 export function killPart(cli: CliHome, part: Part): number {
-  const pid = partPid(cli, part);
+  const [pid] = partPids(cli, part);
   if (pid === undefined) throw new Error(`There is no process of the ${part}.`);
   process.kill(pid, 'SIGKILL');
   return pid;
@@ -76,14 +75,17 @@ export function accepted(books: BooksRead | undefined) {
 /** A prompt that works until the test writes the file that it waits for. */
 export const worksUntilReleased = shell('while [ ! -e go ]; do sleep 0.1; done; echo through');
 
-/** Lets the agent of the only sandbox finish. */
-export async function releaseAgent(cli: CliHome): Promise<void> {
-  const { url, apiKey } = embeddedService(cli);
-  const sandboxId = (await readBooks({ url, apiKey })).sandboxes[0]?.id;
-  const answer = await fetch(`${url}/sandboxes/${sandboxId}/files`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ path: 'go', content: '' }),
-  });
-  if (!answer.ok) throw new Error(`The file was refused with ${answer.status}.`);
+/** Lets the agents of all sandboxes finish, as soon as the service answers. Safe to repeat. */
+export async function releaseAgents(cli: CliHome): Promise<void> {
+  await vi.waitFor(async () => {
+    const { url, apiKey } = embeddedService(cli);
+    for (const { id } of (await readBooks({ url, apiKey })).sandboxes) {
+      const answer = await fetch(`${url}/sandboxes/${id}/files`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ path: 'go', content: '' }),
+      });
+      if (!answer.ok) throw new Error(`The file was refused with ${answer.status}.`);
+    }
+  }, patient);
 }

@@ -1,0 +1,78 @@
+/** Services that are not quite as the local one is by default, through the command line. */
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import type { FaultInput, LocalServiceProfile } from '../../src/local-service/index.js';
+import { accepted, readBooks, reportOf, shell } from './stack-fixture.js';
+import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
+
+const profiles: readonly [string, Partial<LocalServiceProfile>][] = [
+  ['ignores-the-name-of-a-create', { ignoreName: true }],
+  ['sends-no-prompt-id', { omitPromptId: true }],
+  ['adds-fields-that-nobody-listed', { extraFields: true }],
+  ['does-all-of-that', { ignoreName: true, omitPromptId: true, extraFields: true }],
+];
+
+const badGateway = { kind: 'error', status: 502, html: true } as const;
+/** No proxy's page for the prompt itself: of that nobody could know whether it was accepted. */
+const badDay: readonly FaultInput[] = [
+  { ...badGateway, endpoint: 'createSandbox' },
+  { ...badGateway, endpoint: 'listSandboxes' },
+  { ...badGateway, endpoint: 'getPrompt' },
+  { ...badGateway, endpoint: 'stopSandbox' },
+  { ...badGateway, endpoint: 'getSandbox' },
+  { kind: 'webhook_double', event: 'sandbox.ready' },
+  { kind: 'webhook_drop', event: 'sandbox.archived' },
+];
+
+async function arm({ url, apiKey }: LocalService, faults: readonly FaultInput[]): Promise<void> {
+  for (const fault of faults) {
+    const answer = await fetch(new URL('/_local/faults', url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(fault),
+    });
+    if (!answer.ok) throw new Error(`The fault was refused: ${await answer.text()}`);
+  }
+}
+
+async function armed({ url, apiKey }: LocalService): Promise<readonly unknown[]> {
+  const answer = await fetch(new URL('/_local/faults', url), { headers: { authorization: `Bearer ${apiKey}` } });
+  return ((await answer.json()) as { faults: unknown[] }).faults;
+}
+
+describe('a service that is not as expected', () => {
+  let parts: PartsOfStack;
+  beforeAll(async () => {
+    parts = await createParts();
+  });
+  afterAll(() => parts.close());
+
+  /** One job by the command line, on this service alone. */
+  async function runOn(service: LocalService, name: string) {
+    const environment = parts.environment(service, name);
+    await parts.startWorker(environment);
+    return parts.cli.run(['run', shell('echo through'), '--id', name, '--json', '--quiet'], environment);
+  }
+  const completed = {
+    outcome: 'completed',
+    prompts: [{ status: 'completed', result: 'through\n' }],
+    stop: { status: 'completed', kept: 'saved' },
+    error: null,
+  };
+
+  it.concurrent.for(profiles)('%s: the job completes', async ([name, profile], { expect }) => {
+    const service = await parts.startService(name, { profile });
+    const ended = await runOn(service, name);
+    expect(reportOf(ended)).toMatchObject(completed);
+    expect(ended.exitCode).toBe(0);
+    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+  });
+
+  it.concurrent("answers with a proxy's HTML page now and then: the job completes", async ({ expect }) => {
+    const service = await parts.startService('bad-day', { faultsEnabled: true });
+    await arm(service, badDay);
+    const ended = await runOn(service, 'bad-day');
+    expect(reportOf(ended)).toMatchObject(completed);
+    expect(await armed(service), 'every fault has struck').toEqual([]);
+    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+  });
+});
