@@ -1,0 +1,84 @@
+/** Keys, addresses and names that turn out wrong only when they are used: the message, the exit code, nothing left. */
+import { readdirSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type CliHome, createCliHome } from './cli-program.js';
+import { accepted, readBooks, reportOf } from './stack-fixture.js';
+import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
+
+/** Nothing listens there. */
+const nowhere = '127.0.0.1:9';
+const prompt = 'never sent';
+
+describe('what turns out wrong only when it is used', () => {
+  let parts: PartsOfStack;
+  let service: LocalService;
+  let cli: CliHome;
+  beforeAll(async () => {
+    parts = await createParts();
+    service = await parts.startService('service');
+  });
+  afterAll(() => parts.close());
+  beforeEach(() => {
+    cli = createCliHome();
+  });
+  afterEach(async () => {
+    expect(cli.alive(), 'processes that are left').toEqual([]);
+    await cli.close();
+  });
+
+  it('a wrong key is an error before anything is started, and is not repeated in it', async () => {
+    const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: 'not-the-key-of-this-service' };
+    const ended = await cli.run(['run', prompt, '--json'], env);
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('refuses the key (401') });
+    expect(reportOf(ended)).toMatchObject({ outcome: null, error: { code: 'bad_configuration' } });
+    expect(ended.stdout + ended.stderr).not.toContain(env.SANDBOX_API_KEY);
+    expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
+  });
+
+  it('an address without a service behind it is an error before anything is started', async () => {
+    const env = { SANDBOX_API_URL: service.url.replace('/v1', '/v9'), SANDBOX_API_KEY: service.apiKey };
+    expect(await cli.run(['run', prompt], env)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('There is no Sandbox Service at'),
+    });
+    expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
+  });
+
+  it.each([[['run', prompt]], [['worker']]])('%j with a dead Temporal says which address', async (args) => {
+    const env = { ...parts.environment(service, 'dead'), TEMPORAL_ADDRESS: nowhere };
+    expect(await cli.run(args, env)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(`Temporal at ${nowhere} cannot be reached`),
+    });
+  });
+
+  it('a bridge says that its port is in use, and that it has no secret', async () => {
+    const env = parts.environment(service, 'bridge');
+    const { port } = new URL(service.url);
+    const secret = { SANDBOX_WEBHOOK_SECRET: 'whsec_of_nobody' };
+    expect(await cli.run(['bridge', '--port', port], { ...env, ...secret })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(`port ${port} is in use`),
+    });
+    expect(await cli.run(['bridge', '--port', '0'], env)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('SANDBOX_WEBHOOK_SECRET'),
+    });
+  });
+
+  it.each(['show', 'watch', 'cancel'])('jobs %s of a job that nobody started ends with 2', async (command) => {
+    expect(await cli.run(['jobs', command, 'nobodys'], parts.environment(service, 'nobody'))).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('nobodys'),
+    });
+  });
+
+  it('a sandbox that is not there ends the job as rejected, with 1', async () => {
+    const env = parts.environment(service, 'no-sandbox');
+    await parts.startWorker(env);
+    const ended = await cli.run(['run', prompt, '--sandbox', 'bx_22222222', '--json'], env);
+    expect(ended.exitCode).toBe(1);
+    expect(reportOf(ended)).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' } });
+    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 0, prompts: 0, stops: 0 });
+  });
+});
