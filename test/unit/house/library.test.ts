@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { serve } from './snippets/mount-bridge.js';
 import { work } from './snippets/own-worker.js';
 import { review } from './snippets/start-job.js';
 import { isGenuine } from './snippets/verify-delivery.js';
-import { readSource, repository } from './source-imports.js';
+import { readSource, repository, sourceFiles } from './source-imports.js';
 
 interface Entry {
   readonly types: string;
@@ -20,7 +20,13 @@ interface Entry {
 const entries = Object.entries(
   (JSON.parse(readSource('package.json')) as { exports: Record<string, Entry | string> }).exports,
 ).filter((entry): entry is [string, Entry] => typeof entry[1] !== 'string');
-const isBuilt = existsSync(join(repository, 'dist', 'workflow-bundle.js'));
+const changedAtMs = (path: string) => statSync(join(repository, path)).mtimeMs;
+/** False also where the sources are newer than the build. */
+const isBuilt =
+  existsSync(join(repository, 'dist', 'workflow-bundle.js')) &&
+  ['package.json', ...sourceFiles('src', 'workflows', 'activities')].every(
+    (path) => changedAtMs(path) <= changedAtMs('dist/workflow-bundle.js'),
+  );
 const directories: string[] = [];
 
 afterEach(async () => {
@@ -34,7 +40,11 @@ describe('entries of the package', () => {
     expect(types).toBe(file.replace(/\.js$/, '.d.ts'));
   });
 
-  // `npm run check` and `npm test` build first; a test that is run alone may find nothing built.
+  test.each(entries)('%s is in the README', (name) => {
+    expect(readSource('README.md')).toMatch(new RegExp(`['\`]${name.replace('.', 'sandflow')}['\`]`));
+  });
+
+  // `npm run check` and `npm test` build first; a test that is run alone may find an old build, or none.
   test.skipIf(!isBuilt).each(entries)('%s of the build loads and exports what its source does', async (_, entry) => {
     const source = entry.default.replace('./dist/', '').replace(/\.js$/, '.ts');
     const built = await import(pathToFileURL(join(repository, entry.default)).href);
