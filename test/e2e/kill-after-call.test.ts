@@ -68,6 +68,8 @@ describe('a worker that is killed after an accepted call', () => {
         expect(ended.exitCode).toBe(0);
         const books = booksOf(jobId, await readBooks(service));
         expect(accepted(books)).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
+        // A second one would be answered with the first; after a resume by somebody else it would not.
+        expect(before.filter(isStop), 'calls of stop').toHaveLength(1);
       } finally {
         await tap.close();
       }
