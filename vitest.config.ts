@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-const shared = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 120_000 };
+const shared = {
+  pool: 'forks' as const,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // A condition that does not come true fails the test all the same, and a busy machine alone does not.
+  expect: { poll: { timeout: 20_000, interval: 50 } },
+};
 
 export default defineConfig({
   test: {

@@ -3,7 +3,7 @@ import type { Agent } from './agent.js';
 import { createCommandAgent } from './command-agent.js';
 import { createScriptedAgent } from './scripted-agent.js';
 
-export type { Agent, AgentEvent, AgentOutcome, AgentPrompt, AgentRun } from './agent.js';
+export type { Agent, AgentEvent, AgentOutcome } from './agent.js';
 
 export interface AgentsOptions {
   /** Programs by provider. They come before scripted agents. None by default. */
