@@ -37,6 +37,7 @@ export function describeJobs(measured: readonly ConcurrentJobs[]): string {
     ),
     row('workflow tasks / events per job', ({ history }) => pair(history.job.workflowTasks, history.job.events)),
     row('... per bare workflow', ({ history }) => pair(history.bare.workflowTasks, history.bare.events)),
+    row('workflow tasks that timed out, per job', ({ history }) => round(history.job.timedOutTasks, 2)),
     row('jobs a second, best / median', (one) => throughput(one.jobRounds)),
     row('... bare workflows', (one) => throughput(one.bareRounds)),
     row('CPU ms per job: engine, best / median', (one) => cpuMs(one.jobRounds, 'engine')),

@@ -7,6 +7,8 @@ export interface HistorySize {
   /** Medians over the workflows. */
   readonly workflowTasks: number;
   readonly events: number;
+  /** Workflow tasks that timed out, mostly on the queue of a worker that was too busy to take them in time; the mean. */
+  readonly timedOutTasks: number;
 }
 
 const SAMPLE = 50;
@@ -14,11 +16,13 @@ const SAMPLE = 50;
 export async function historySize(handles: readonly Pick<WorkflowHandle, 'fetchHistory'>[]): Promise<HistorySize> {
   const workflowTasks: number[] = [];
   const events: number[] = [];
+  let timedOut = 0;
   const sample = handles.slice(0, SAMPLE);
   await inParallel(sample.length, 5, async (index) => {
     const history = (await sample[index]?.fetchHistory())?.events ?? [];
     events.push(history.length);
+    timedOut += history.filter((event) => event.workflowTaskTimedOutEventAttributes).length;
     workflowTasks.push(history.filter((event) => event.workflowTaskCompletedEventAttributes).length);
   });
-  return { workflowTasks: median(workflowTasks), events: median(events) };
+  return { workflowTasks: median(workflowTasks), events: median(events), timedOutTasks: timedOut / sample.length };
 }
