@@ -35,7 +35,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -41,8 +41,6 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     activities: createActivities(options),
     maxConcurrentActivityTaskExecutions: options.maxActivities ?? 100,
     maxCachedWorkflows: options.maxCachedWorkflows ?? 800,
-    // After a crash of another worker its workflows wait this long for it.
-    stickyQueueScheduleToStartTimeout: '2 seconds',
     shutdownGraceTime,
   });
   const follows = await Worker.create({
