@@ -50,6 +50,8 @@ export async function createThenPrompt(input: JobInput): Promise<JobResult> {
     if (overdue) outcome = 'deadline_exceeded';
     else if (isCancellation(error) || work.consideredCancelled) outcome = 'cancelled';
     else ended = endOf(error);
+    // What runs side by side with the step that failed ends with it.
+    work.cancel();
   }
   run.takesPrompts = false;
   guard.cancel();

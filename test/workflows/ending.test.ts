@@ -84,6 +84,17 @@ describe('a follow-up prompt', () => {
   });
 });
 
+describe('a step that fails while others run side by side', () => {
+  it('ends them too', async () => {
+    const prompts = [{ prompt: script('sleep 60') }, { prompt: 'hi', provider: 'nobody' }];
+    const handle = await stand.start({ prompts, conversations: 'each' });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'rejected', stop: { status: 'completed' } });
+    expect(result.prompts.map(({ status }) => status)).toEqual(['interrupted', 'not_sent']);
+    expect(result.durationMs).toBeLessThan(30_000);
+  });
+});
+
 describe('an outcome that nobody can know', () => {
   const unknownPrompt = async (over = {}) => {
     // The proxy's page leaves open whether the prompt went through; it did not.

@@ -23,7 +23,10 @@ export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> 
     // One after the other: of two equal prompts on their way at once, evidence could not tell which was accepted.
     for (; next < run.input.prompts.length; next += 1) {
       await send(run, sandboxId, next, null);
-      follows.push(follow(run, sandboxId, promptAt(run, next), true));
+      const following = follow(run, sandboxId, promptAt(run, next), true);
+      // A send that fails ends the job before anybody awaits this one.
+      following.catch(() => undefined);
+      follows.push(following);
     }
     await Promise.all(follows);
   }
