@@ -19,7 +19,7 @@ function collected(path: string, content: string) {
 
 describe('--put and --get', () => {
   it('divides at the last colon, and gives a file its own name where none is given', () => {
-    expect(parsePutPair('a:b.txt:/work/c.txt')).toEqual({ local: 'a:b.txt', remote: '/work/c.txt' });
+    expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
     expect(parseGetPairs(['out/a.md', 'out/b.md:c.md', 'd.md:results/'])).toEqual([
       { remote: 'out/a.md', local: 'a.md' },
       { remote: 'out/b.md', local: 'c.md' },
