@@ -30,7 +30,7 @@ export type Verification =
     }
   | { readonly ok: false; readonly reason: RefusalReason };
 
-const SIGNATURE = /^v1=([0-9a-f]{64})$/i;
+const SIGNATURE = /^v1=([0-9a-fA-F]{64})$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
 
 /**
