@@ -23,6 +23,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          provide: {
+            conformanceUrl: process.env.SANDFLOW_CONFORMANCE_URL ?? '',
+            conformanceKey: process.env.SANDFLOW_CONFORMANCE_KEY ?? '',
+          },
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'temporal',
           include: ['test/workflows/**/*.test.ts', 'test/bridge/**/*.test.ts', 'test/activities/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],

@@ -1,0 +1,42 @@
+/** Tests that name the rules of the specification which they hold the service to. */
+import { test } from 'vitest';
+import { type RuleId, ruleById } from './rules/catalogue.js';
+import { remoteTarget } from './target/remote.js';
+
+/**
+ * What a test needs that only the local service has:
+ * - `clock`: time that is held or moved, or timings of milliseconds.
+ * - `faults`: failures on demand.
+ * - `local`: settings, accounts, a webhook receiver on this machine, or anything else that an account cannot be asked for.
+ */
+export type Need = 'clock' | 'faults' | 'local';
+
+export interface RuleOptions {
+  /** Where one is named, the test is left out against a service that is not ours. */
+  readonly needs?: readonly Need[];
+  /** Default: that of the project. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A test of one rule, or of several, whose title begins with their ids.
+ * @throws Error while tests are collected, for an id that the catalogue does not have or that it calls untestable
+ */
+export function rule(
+  ids: RuleId | readonly RuleId[],
+  title: string,
+  body: () => void | Promise<void>,
+  options: RuleOptions = {},
+): void {
+  const named = typeof ids === 'string' ? [ids] : ids;
+  for (const id of named) {
+    const record = ruleById(id);
+    if (record === undefined) throw new Error(`No rule has the id "${id}". Add it to test/conformance/rules.`);
+    if (record.untestable !== undefined)
+      throw new Error(`Rule "${id}" is called untestable, yet this is a test of it.`);
+  }
+  const { needs = [], timeoutMs } = options;
+  const full = `${named.map((id) => `[${id}]`).join(' ')} ${title}`;
+  if (remoteTarget() !== undefined && needs.length > 0) test.skip(`${full} (left out: needs ${needs.join(', ')})`);
+  else test(full, body, timeoutMs);
+}

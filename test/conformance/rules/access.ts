@@ -1,0 +1,35 @@
+import { section } from './rule-record.js';
+
+export const accessRules = {
+  ...section('Access rules', {
+    'access.owner': '`owner`: the caller created the sandbox.',
+    'access.use': '`use`: a teammate’s shared sandbox; the caller can open, run commands, prompt, resume and stop it.',
+    'access.use-limits': 'A teammate with `use` cannot do what only the owner may do.',
+    'access.view': '`view`: a teammate’s private sandbox; the caller can see it and stop it.',
+    'access.view-limits': 'With `view`, commands, prompts, files and resume are refused.',
+    'access.stranger': 'A sandbox of another account is not found.',
+    'access.shared-means': '`shared`: every member can use it; it holds none of its creator’s personal logins.',
+    'access.shared-no-env': 'A sandbox created with `noEnv` holds no logins and is shared.',
+    'access.shared-passes-nothing': 'A sandbox created on an environment that passes nothing is shared.',
+    'access.private-means': '`private`: only the creator can use it.',
+    'access.private-logins': 'A sandbox that holds its creator’s logins is private.',
+    'access.private-unshare': 'A sandbox that its creator made private with unshare is private.',
+    'access.private-default': 'The organization’s `newSandboxesPrivate` default makes new sandboxes private.',
+    'access.share-endpoint': 'Sharing is done with POST /sandboxes/{sandboxId}/share.',
+    'access.share-wipe': 'A shared sandbox with logins waits for its restart: `wipePendingUntilRestart`.',
+    'access.share-after-restart': 'Shared and restarted, it holds no logins and the organization can use it.',
+  }),
+  ...section('POST /sandboxes/{sandboxId}/unshare', {
+    'unshare.response': '200 with `sandbox` and `message`.',
+    'unshare.at-once': 'It takes effect at once.',
+    'unshare.creator-only': 'Only the person who created the sandbox may call it.',
+    'unshare.organization-only': 'Only for a sandbox billed to an organization.',
+    'unshare.teammates-see': 'Teammates still see the sandbox in their list and can stop it.',
+    'unshare.teammates-cannot-use': 'After it, only the creator can use the sandbox.',
+    'unshare.ssh-keys-removed': 'Teammates’ SSH keys are removed from the running machine.',
+    'unshare.keeps-content': 'Files, installs and environment are unchanged.',
+    'unshare.no-op': 'On a sandbox that is private already it is a no-op.',
+    'unshare.undo': 'It is undone with share.',
+    'unshare.errors': 'Errors are 400, 401, 403 and 404 in the error envelope.',
+  }),
+};

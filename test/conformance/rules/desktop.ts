@@ -1,0 +1,15 @@
+import { section } from './rule-record.js';
+
+export const desktopRules = {
+  ...section('POST /sandboxes/{sandboxId}/desktop', {
+    'desktop.stream-url': 'Returns a desktop stream URL, where a desktop is available.',
+    'desktop.vnc': '`vnc=1` returns a VNC URL.',
+    'desktop.public-access': '`publicAccess: true` returns a VNC URL that needs no access token.',
+    'desktop.body-optional': 'The body is optional.',
+    'desktop.secret': 'Returned URLs are secrets.',
+  }),
+  ...section('Endpoint inventory', {
+    'ssh.key': 'POST /sandboxes/{sandboxId}/sshkey configures an SSH key that opens a shell in the sandbox.',
+    'ssh.no-other-key': 'A key that was not configured is refused.',
+  }),
+};
