@@ -12,20 +12,30 @@ import type { z } from 'zod';
  */
 export type RetryClass = 'safe' | 'keyed' | 'read-first' | 'evidence' | 'once' | 'secret';
 
-/** Scope actions of API keys that this table uses (specification, "Scope"). */
-export type ScopeAction =
-  | 'sandbox.create'
-  | 'sandbox.read'
-  | 'sandbox.update'
-  | 'sandbox.stop'
-  | 'sandbox.resume'
-  | 'sandbox.delete'
-  | 'agent.prompt'
-  | 'exec'
-  | 'file.read'
-  | 'file.write'
-  | 'account.read'
-  | 'account.admin';
+/** Scope actions of API keys (specification, "Scope"); `*` stands for all of them. */
+export const scopeActions = [
+  'sandbox.create',
+  'sandbox.read',
+  'sandbox.update',
+  'sandbox.stop',
+  'sandbox.resume',
+  'sandbox.fork',
+  'sandbox.delete',
+  'agent.prompt',
+  'exec',
+  'file.read',
+  'file.write',
+  'ssh',
+  'desktop',
+  'host',
+  'snapshot.read',
+  'snapshot.write',
+  'environment.read',
+  'environment.write',
+  'account.read',
+  'account.admin',
+] as const;
+export type ScopeAction = (typeof scopeActions)[number];
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -34,8 +44,8 @@ export interface Endpoint {
   readonly summary: string;
   /** Status of success. */
   readonly status: 200 | 201 | 202;
-  /** `type` of the response envelope. */
-  readonly type: string;
+  /** `type` of the response envelope; null where the answer is bytes, or carries `success` in place of `ok` and `type`. */
+  readonly type: string | null;
   readonly scope: ScopeAction;
   readonly retry: RetryClass;
   readonly query?: z.ZodObject;
@@ -46,7 +56,14 @@ export interface Endpoint {
   readonly idempotent?: boolean;
   /** Needs `X-Svc-Confirm-Delete` with the id of what is deleted. */
   readonly confirmDelete?: boolean;
+  /** True where a success is raw bytes: a file, or a folder as tar.gz. */
+  readonly raw?: boolean;
+  /** Fields of the success beside the envelope; empty where the answer is bytes. */
   readonly response: z.ZodObject;
+  /** True where the answer holds a secret, which must not reach a log or a workflow. */
+  readonly secret?: boolean;
+  /** True where an API key is refused: an interactive session is needed (specification, "Key lifecycle" and "Authentication"). */
+  readonly sessionOnly?: boolean;
   /** What of the row is an assumption and not shown by the specification. */
   readonly assumed?: string;
 }

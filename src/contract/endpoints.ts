@@ -5,7 +5,12 @@
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.js';
 import { accountEndpoints } from './endpoints/account.js';
+import { apiKeyEndpoints } from './endpoints/api-keys.js';
+import { environmentEndpoints } from './endpoints/environments.js';
+import { machineEndpoints } from './endpoints/machine.js';
 import { sandboxEndpoints } from './endpoints/sandboxes.js';
+import { sharingEndpoints } from './endpoints/sharing.js';
+import { snapshotEndpoints } from './endpoints/snapshots.js';
 import { webhookEndpoints } from './endpoints/webhooks.js';
 import { workEndpoints } from './endpoints/work.js';
 
@@ -14,11 +19,21 @@ export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
 export const endpoints = {
   ...accountEndpoints,
   ...sandboxEndpoints,
+  ...sharingEndpoints,
   ...workEndpoints,
+  ...machineEndpoints,
+  ...snapshotEndpoints,
+  ...environmentEndpoints,
   ...webhookEndpoints,
+  ...apiKeyEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;
+
+/** Endpoints whose success is raw bytes. */
+export type RawEndpointName = {
+  [Name in EndpointName]: (typeof endpoints)[Name] extends { readonly raw: true } ? Name : never;
+}[EndpointName];
 
 type ParametersIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParametersIn<Rest>

@@ -24,5 +24,6 @@ export const idPatterns = {
   snapshot: /^snap_[0-9a-f]{24}$/,
   deletionOperation: /^del_[0-9a-f]{24}$/,
   webhook: /^wh_[0-9a-f]{24}$/,
+  apiKey: /^sak_[0-9a-f]{24}$/,
   webhookEvent: /^evt_[0-9a-f]{32}$/,
 } as const;

@@ -1,8 +1,11 @@
 /** The contract of the Sandbox Service: endpoints, records, requests, errors, ids, addresses and webhook events. */
+export * from './account-records.js';
+export * from './account-requests.js';
 export * from './addresses.js';
 export * from './endpoints.js';
 export * from './error-codes.js';
 export * from './ids.js';
+export * from './machine-records.js';
 export * from './records.js';
 export * from './requests.js';
 export * from './sandbox-view.js';

@@ -30,6 +30,9 @@ export const hydrationSchema = z.looseObject({
   percent: z.number().nullable(),
 });
 
+/** Machine time since the first of this month, 00:00 UTC, the machine's multiplier applied. */
+export const usageSchema = z.looseObject({ since: z.string(), seconds: z.number(), dollars: z.number() });
+
 export const sandboxTypes = ['small', 'default', 'large', 'xlarge'] as const;
 
 export const sandboxSchema = z.looseObject({
@@ -72,7 +75,7 @@ export const sandboxSchema = z.looseObject({
   holdsCreatorLogins: z.boolean().optional(),
   visibility: openEnum<'shared' | 'private'>().nullish(),
   wipePendingUntilRestart: z.boolean().optional(),
-  cost: z.looseObject({ since: z.string(), seconds: z.number(), dollars: z.number() }).optional(),
+  cost: usageSchema.optional(),
   subdomain: z.string().nullish(),
   setupStatus: openEnum<'pending' | 'running' | 'done' | 'failed'>().nullish(),
   setupError: z.string().nullish(),

@@ -54,6 +54,16 @@ export const resumeBodySchema = z.object({
 });
 export type ResumeBody = z.infer<typeof resumeBodySchema>;
 
+/** Assumption: the body of fork. Unset fields are as the source has them. */
+export const forkBodySchema = z.object({
+  name: nameSchema.optional(),
+  type: z.enum(sandboxTypes).optional(),
+  ttlSeconds: ttlSecondsSchema.optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+});
+export type ForkBody = z.infer<typeof forkBodySchema>;
+
 export const promptBodySchema = z.object({
   prompt: z.string(),
   provider: z.string().optional(),
@@ -81,6 +91,17 @@ export const listSandboxesQuerySchema = z.object({
 });
 
 export const filePathQuerySchema = z.object({ path: z.string().min(1) });
+
+/** Assumption: without a path the tree of the whole snapshot. */
+export const treeQuerySchema = z.object({ path: z.string().min(1).optional() });
+
+export const desktopQuerySchema = z.object({ vnc: z.literal('1').optional() });
+export const desktopBodySchema = z.object({ publicAccess: z.boolean().optional() });
+export type DesktopBody = z.infer<typeof desktopBodySchema>;
+
+/** Assumption: the body of POST …/sshkey. */
+export const sshKeyBodySchema = z.object({ publicKey: z.string().min(1).max(16_384) });
+export type SshKeyBody = z.infer<typeof sshKeyBodySchema>;
 
 export const fileEncodings = ['utf8', 'base64'] as const;
 

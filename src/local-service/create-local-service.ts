@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type Agent, createAgents } from './agent/index.js';
 import { type Books, createBooks } from './books.js';
+import { type ClockState, type ControlledClock, createClock } from './clock.js';
 import { assemble, type Given } from './domain/assemble.js';
 import { scheduleHousekeeping } from './domain/housekeeping.js';
 import { configuredProvider } from './domain/providers.js';
@@ -17,6 +18,7 @@ import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
 import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
+import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
 
 export interface LocalService {
@@ -26,6 +28,8 @@ export interface LocalService {
   readonly adminUrl: string;
   /** What the service has done; the same as `GET /_local/books`. */
   readonly books: Books;
+  /** The one clock of the service, to hold and to move forward; the same as `/_local/clock`. */
+  readonly clock: ControlledClock;
   /** Goes on with what an earlier start left open, and takes requests. Repeating it changes nothing. */
   listen(): Promise<{ readonly url: string }>;
   /** Deletes every sandbox, webhook, fault and record. It goes on listening. */
@@ -52,8 +56,14 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     isolation: options.isolation ?? 'auto',
     log: (message) => log(message),
   });
+  const settings = createSettingStore(database);
+  const clock = createClock({
+    initial: settings.get<ClockState>('clock'),
+    save: (state) => settings.put('clock', state),
+  });
   const given: Given = {
     database,
+    clock,
     host,
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
@@ -65,6 +75,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const assembly = assemble(given);
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
   const books = createBooks(assembly.context.stores, calls);
+  clock.waitFor(assembly.scheduler);
+  clock.waitFor(assembly.deliverer);
   assembly.load();
   calls.load();
   const server = createServer({
@@ -74,6 +86,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     books,
     apiKey: options.apiKey,
     faultsEnabled: options.faultsEnabled ?? false,
+    clock,
   });
   let origin: string | undefined;
   let listening: Promise<void> | undefined;
@@ -105,6 +118,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     await Promise.all([worked, assembly.context.prompts.idle()]);
     await assembly.sender.close();
     calls.close();
+    clock.close();
     database.close();
   }
 
@@ -121,6 +135,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
       return `${requireOrigin()}/_local`;
     },
     books,
+    clock,
     async listen() {
       listening ??= listen();
       await listening;
@@ -128,6 +143,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     },
     async reset() {
       await emptyEverything(assembly);
+      clock.reset();
       calls.load();
     },
     close() {

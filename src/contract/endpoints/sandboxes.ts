@@ -1,9 +1,10 @@
 /** The life of a sandbox: create, read, change, stop, resume, delete. */
 import { z } from 'zod';
 import type { Endpoint } from '../endpoint.js';
-import { deletionOperationSchema, sandboxSchema, stopOperationSchema } from '../records.js';
+import { deletionOperationSchema, sandboxSchema, stopOperationSchema, usageSchema } from '../records.js';
 import {
   createSandboxBodySchema,
+  forkBodySchema,
   listSandboxesQuerySchema,
   resumeBodySchema,
   updateSandboxBodySchema,
@@ -105,5 +106,30 @@ export const sandboxEndpoints = {
     bodyOptional: true,
     response: ofSandbox,
     assumed: 'body and response shape',
+  },
+  forkSandbox: {
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/fork',
+    summary: 'Fork a sandbox: a new one that starts from its state',
+    status: 202,
+    type: 'sandbox.created',
+    scope: 'sandbox.fork',
+    retry: 'keyed',
+    body: forkBodySchema,
+    bodyOptional: true,
+    idempotent: true,
+    response: z.looseObject({ sandbox: sandboxSchema, sourceSandboxId: z.string().optional() }),
+    assumed: 'body fields and sourceSandboxId',
+  },
+  getSandboxUsage: {
+    method: 'GET',
+    path: '/sandboxes/{sandboxId}/usage',
+    summary: 'Machine time of this month',
+    status: 200,
+    type: 'sandbox.usage',
+    scope: 'sandbox.read',
+    retry: 'safe',
+    response: z.looseObject({ usage: usageSchema }),
+    assumed: 'response shape',
   },
 } as const satisfies Record<string, Endpoint>;

@@ -18,6 +18,7 @@ export const webhookEndpoints = {
     retry: 'evidence',
     body: createWebhookBodySchema,
     response: ofNewSecret,
+    secret: true,
   },
   listWebhooks: {
     method: 'GET',
@@ -69,5 +70,6 @@ export const webhookEndpoints = {
     scope: 'account.admin',
     retry: 'secret',
     response: z.looseObject({ webhook: webhookSchema.optional(), secret: z.string() }),
+    secret: true,
   },
 } as const satisfies Record<string, Endpoint>;

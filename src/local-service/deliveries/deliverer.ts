@@ -7,6 +7,7 @@
  *       ▼ │ anything else: again after 1, 2, 4 … times the retry delay
  *       8 attempts ──► exhausted
  */
+import type { Clock } from '../clock.js';
 import { type Log, reasonOf } from '../log.js';
 import type { Database } from '../store/database.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
@@ -17,17 +18,20 @@ export interface Deliverer {
   /** Looks at the queue of a webhook now. */
   wake(webhookId: string): void;
   start(): void;
+  /** True while an attempt is in flight or about to be. */
+  busy(): boolean;
+  /** Waits until nothing is. */
+  idle(): Promise<void>;
   /** Sends nothing more; attempts in flight are cut off and made again by the next start. */
   stop(): Promise<void>;
 }
 
 const MAX_ATTEMPTS = 8;
 const AT_ONCE_PER_WEBHOOK = 16;
-const MAX_TIMER_MS = 2_000_000_000;
 
 interface Lane {
   readonly inFlight: Map<number, Promise<void>>;
-  timer?: NodeJS.Timeout;
+  cancelTimer?: () => void;
   woken: boolean;
 }
 
@@ -37,9 +41,10 @@ export function createDeliverer(options: {
   readonly sender: DeliverySender;
   /** Delay after the first failure; each further one is twice the one before. */
   readonly retryMs: number;
+  readonly clock: Clock;
   readonly log: Log;
 }): Deliverer {
-  const { database, stores, sender, retryMs, log } = options;
+  const { database, stores, sender, retryMs, clock, log } = options;
   const lanes = new Map<string, Lane>();
   /** What tells attempts of this start from those of the one before; undefined while stopped. */
   let era: object | undefined;
@@ -65,18 +70,18 @@ export function createDeliverer(options: {
   }
 
   function pass(webhookId: string, lane: Lane): void {
-    clearTimeout(lane.timer);
+    lane.cancelTimer?.();
     if (!era) return;
     if (!stores.webhooks.get(webhookId)) {
       if (lane.inFlight.size === 0) lanes.delete(webhookId);
       return;
     }
     if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
-    const now = Date.now();
+    const now = clock.now();
     for (const delivery of stores.deliveries.next(webhookId, AT_ONCE_PER_WEBHOOK + lane.inFlight.size + 1)) {
       if (lane.inFlight.has(delivery.seq)) continue;
       if (delivery.dueAt > now) {
-        lane.timer = setTimeout(() => wake(webhookId), Math.min(delivery.dueAt - now, MAX_TIMER_MS));
+        lane.cancelTimer = clock.at(delivery.dueAt, () => wake(webhookId));
         return;
       }
       if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
@@ -93,7 +98,7 @@ export function createDeliverer(options: {
   async function attemptOnce(delivery: QueuedDelivery, begunIn: object): Promise<void> {
     const webhook = stores.webhooks.get(delivery.webhookId);
     if (!webhook) return;
-    const sentAt = Date.now();
+    const sentAt = clock.now();
     const { status, error } = await sender.send(webhook, delivery);
     if (begunIn !== era) return;
     const { seq, eventId, type, webhookId, sandboxId, fault } = delivery;
@@ -102,9 +107,11 @@ export function createDeliverer(options: {
       stores.deliveries.recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault });
       if (status !== null && status >= 200 && status < 300) stores.deliveries.end(seq, attempt, 'delivered');
       else if (attempt >= MAX_ATTEMPTS) stores.deliveries.end(seq, attempt, 'exhausted');
-      else stores.deliveries.retry(seq, attempt, Date.now() + retryMs * 2 ** (attempt - 1));
+      else stores.deliveries.retry(seq, attempt, clock.now() + retryMs * 2 ** (attempt - 1));
     });
   }
+
+  const busy = (): boolean => [...lanes.values()].some(({ woken, inFlight }) => woken || inFlight.size > 0);
 
   return {
     wake,
@@ -112,11 +119,18 @@ export function createDeliverer(options: {
       era = {};
       for (const { id } of stores.webhooks.all()) wake(id);
     },
+    busy,
+    async idle() {
+      while (busy()) {
+        await Promise.all([...lanes.values()].flatMap(({ inFlight }) => [...inFlight.values()]));
+        await new Promise(setImmediate);
+      }
+    },
     async stop() {
       era = undefined;
       sender.abortAll();
-      const attempts = [...lanes.values()].flatMap(({ timer, inFlight }) => {
-        clearTimeout(timer);
+      const attempts = [...lanes.values()].flatMap(({ cancelTimer, inFlight }) => {
+        cancelTimer?.();
         return [...inFlight.values()];
       });
       lanes.clear();

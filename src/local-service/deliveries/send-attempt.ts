@@ -27,6 +27,7 @@ export function createDeliverySender(options: { readonly timeoutMs: number }): D
 
   return {
     async send(webhook, delivery) {
+      // The real time, whatever the service's clock says: the receiver compares it with its own.
       const timestamp = Math.floor(Date.now() / 1000);
       const headers = deliveryHeadersFor({
         secret: webhook.secret,

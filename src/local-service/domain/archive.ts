@@ -28,7 +28,7 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
       const now = current();
       if (now?.state !== 'archiving' || context.closing.aborted) return;
       fail(context, now, reasonOf(cause));
-      context.schedule('archive', subject, token, Date.now() + timings.stopRetryMs);
+      context.schedule('archive', subject, token, context.clock.now() + timings.stopRetryMs);
       return;
     }
     if (context.closing.aborted) return;
@@ -45,16 +45,16 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   await removeReplacedSnapshots(context, subject);
 }
 
-function stopAfterAttempt(sandbox: SandboxRecord, change: Partial<StopRecord>): StopRecord | null {
-  return sandbox.stop && { ...sandbox.stop, lastAttemptAt: new Date().toISOString(), ...change };
+function stopAfterAttempt({ clock }: Context, sandbox: SandboxRecord, change: Partial<StopRecord>): StopRecord | null {
+  return sandbox.stop && { ...sandbox.stop, lastAttemptAt: clock.iso(), ...change };
 }
 
 function fail(context: Context, sandbox: SandboxRecord, error: string): void {
-  const stop = stopAfterAttempt(sandbox, { status: 'failing', error });
+  const stop = stopAfterAttempt(context, sandbox, { status: 'failing', error });
   context.database.transaction(() => {
     if (stop) context.stores.stops.put(sandbox.id, stop);
     const attempted = sandbox.snapshots
-      ? { lastSnapshotStatus: 'failed' as const, lastSnapshotAttemptAt: new Date().toISOString() }
+      ? { lastSnapshotStatus: 'failed' as const, lastSnapshotAttemptAt: context.clock.iso() }
       : {};
     changeSandbox(context, sandbox, { stop, ...attempted });
   });
@@ -62,15 +62,19 @@ function fail(context: Context, sandbox: SandboxRecord, error: string): void {
 
 function complete(context: Context, sandbox: SandboxRecord, snapshotId: string | null, sizeBytes: number): void {
   const { stores, timings } = context;
-  const now = new Date();
-  const completedAt = now.toISOString();
-  const stop = stopAfterAttempt(sandbox, { status: 'completed', error: null, endedAt: completedAt });
+  const completedAt = context.clock.iso();
+  const stop = stopAfterAttempt(context, sandbox, { status: 'completed', error: null, endedAt: completedAt });
   context.database.transaction(() => {
     if (stop) stores.stops.put(sandbox.id, stop);
     if (snapshotId !== null) {
       stores.snapshots.add({ id: snapshotId, sandboxId: sandbox.id, sizeBytes, completedAt });
       if (sandbox.nextSnapshotName !== null) stores.snapshots.rename(snapshotId, sandbox.nextSnapshotName);
-      context.schedule('expire_data', sandbox.id, String(sandbox.epoch), now.getTime() + timings.dataExpiryMs);
+      context.schedule(
+        'expire_data',
+        sandbox.id,
+        String(sandbox.epoch),
+        Date.parse(completedAt) + timings.dataExpiryMs,
+      );
     }
     const kept = {
       snapshotId,
@@ -106,7 +110,7 @@ export async function expireData(context: Context, { subject, token }: Work): Pr
   const snapshots = stores.snapshots.of(subject);
   context.database.transaction(() => {
     stores.snapshots.markExpired(subject);
-    changeSandbox(context, sandbox, { dataExpiredAt: new Date().toISOString(), snapshotId: null });
+    changeSandbox(context, sandbox, { dataExpiredAt: context.clock.iso(), snapshotId: null });
   });
   for (const { id } of snapshots) await host.deleteSnapshot(id);
 }

@@ -11,7 +11,7 @@ import { createScheduler, type Scheduler } from './scheduler.js';
 
 export type Given = Pick<
   Core,
-  'database' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider'
+  'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider'
 >;
 
 export interface Assembly {
@@ -25,20 +25,20 @@ export interface Assembly {
 }
 
 export function assemble(given: Given): Assembly {
-  const { database, timings, log } = given;
-  const stores = createStores(database);
+  const { database, clock, timings, log } = given;
+  const stores = createStores(database, clock);
   const faults = createFaults(database);
   const closing = new AbortController();
   const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs });
-  const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, log });
-  const scheduler = createScheduler({ database, store: stores.work, log });
+  const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
+  const scheduler = createScheduler({ database, store: stores.work, clock, log });
   const core: Core = {
     ...given,
     stores,
     faults,
     closing: closing.signal,
     locks: createSandboxLocks(),
-    publish: createEventPublisher({ database, stores, faults, onQueued: deliverer.wake }),
+    publish: createEventPublisher({ database, stores, faults, clock, onQueued: deliverer.wake }),
     schedule: scheduler.schedule,
   };
   return {

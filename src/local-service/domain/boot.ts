@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 
 /** Schedules the boot of a sandbox that is in `provisioning`; part of the transaction of now. */
 export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
-  context.schedule('boot', id, String(epoch), Date.now() + context.timings.bootMs / 2);
+  context.schedule('boot', id, String(epoch), context.clock.now() + context.timings.bootMs / 2);
 }
 
 /** The work `boot`: first `provisioned` or `cloning`, then usable. */
@@ -24,7 +24,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     const state: SandboxState = sandbox.restoreFrom === null ? 'provisioned' : 'cloning';
     context.database.transaction(() => {
       changeSandbox(context, sandbox, { state });
-      context.schedule('boot', subject, token, Date.now() + timings.bootMs / 2);
+      context.schedule('boot', subject, token, context.clock.now() + timings.bootMs / 2);
     });
     return;
   }
@@ -59,7 +59,7 @@ function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | 
   context.database.transaction(() => {
     changeSandbox(context, sandbox, { state: 'error', error: 'The machine does not answer.', fate: null });
     if (recoverMs !== null) {
-      context.schedule('recover', sandbox.id, String(sandbox.epoch), Date.now() + recoverMs);
+      context.schedule('recover', sandbox.id, String(sandbox.epoch), context.clock.now() + recoverMs);
     }
   });
 }
@@ -74,8 +74,8 @@ function makeUsable(context: Context, sandbox: SandboxRecord): void {
   const { id, epoch } = sandbox;
   const copies = sandbox.restoreFrom !== null && !sandbox.hydrated;
   const lazy = copies && context.timings.hydrationMs > 0;
-  const now = new Date();
-  const archiveAfter = freshArchiveAfter(sandbox.ttlSeconds);
+  const now = context.clock.iso();
+  const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
   context.database.transaction(() => {
     changeSandbox(context, sandbox, {
       state: 'ready',
@@ -83,12 +83,12 @@ function makeUsable(context: Context, sandbox: SandboxRecord): void {
       restoreFrom: null,
       archiveAfter,
       hydrated: !lazy,
-      hydratedAt: copies && !lazy ? now.toISOString() : sandbox.hydratedAt,
-      hydrationStartedAt: lazy ? now.toISOString() : null,
+      hydratedAt: copies && !lazy ? now : sandbox.hydratedAt,
+      hydrationStartedAt: lazy ? now : null,
     });
-    if (lazy) context.schedule('hydrate', id, String(epoch), now.getTime() + context.timings.hydrationMs);
+    if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + context.timings.hydrationMs);
     if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
-    if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), now.getTime());
+    if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), Date.parse(now));
   });
 }
 
@@ -96,5 +96,5 @@ function makeUsable(context: Context, sandbox: SandboxRecord): void {
 export function hydrate(context: Context, { subject, token }: Work): void {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
-  changeSandbox(context, sandbox, { hydrated: true, hydratedAt: new Date().toISOString(), hydrationStartedAt: null });
+  changeSandbox(context, sandbox, { hydrated: true, hydratedAt: context.clock.iso(), hydrationStartedAt: null });
 }

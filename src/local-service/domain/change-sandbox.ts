@@ -8,18 +8,19 @@
  *     hydrated turns true     sandbox.hydrated
  */
 import { isUsable } from '../../contract/states.js';
+import type { Clock } from '../clock.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Core } from './context.js';
 import { meterAfter } from './machine-time.js';
 
 /** Writes a change down, with its events, in the transaction of now or one of its own. */
 export function changeSandbox(
-  core: Pick<Core, 'database' | 'stores' | 'publish'>,
+  core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock'>,
   before: SandboxRecord,
   change: Partial<Omit<SandboxRecord, 'id' | 'createdAt' | 'meter'>>,
 ): SandboxRecord {
   return core.database.transaction(() => {
-    const now = new Date();
+    const now = new Date(core.clock.now());
     const changed = { ...before, ...change, updatedAt: now.toISOString() };
     const after = { ...changed, meter: meterAfter(before, changed, now) };
     core.stores.sandboxes.put(after);
@@ -34,6 +35,6 @@ export function changeSandbox(
 }
 
 /** When a sandbox with a fresh full TTL stops by itself; null when auto-stop is disabled. */
-export function freshArchiveAfter(ttlSeconds: number | null): string | null {
-  return ttlSeconds === null ? null : new Date(Date.now() + ttlSeconds * 1000).toISOString();
+export function freshArchiveAfter(clock: Clock, ttlSeconds: number | null): string | null {
+  return ttlSeconds === null ? null : new Date(clock.now() + ttlSeconds * 1000).toISOString();
 }

@@ -1,5 +1,6 @@
 /** What every operation works with. */
 import type { Agent } from '../agent/agent.js';
+import type { Clock } from '../clock.js';
 import type { Faults } from '../faults/faults.js';
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
@@ -15,6 +16,7 @@ import type { SandboxLocks } from './sandbox-locks.js';
 export interface Core {
   readonly database: Database;
   readonly stores: Stores;
+  readonly clock: Clock;
   readonly host: MachineHost;
   readonly timings: LocalServiceTimings;
   readonly limits: LocalServiceLimits;

@@ -1,9 +1,9 @@
 /** Create, with its idempotency key (specification, "Idempotency results"; traps S4 and S5). */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateSandboxBody } from '../../contract/requests.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { scheduleBoot } from './boot.js';
+import type { Caller } from './caller.js';
 import { bodyHash } from './canonical-json.js';
 import { freshArchiveAfter } from './change-sandbox.js';
 import type { Context } from './context.js';
@@ -18,23 +18,23 @@ import { newMeter } from './machine-time.js';
 export async function createSandbox(
   context: Context,
   body: CreateSandboxBody,
-  options: { readonly idempotencyKey: string | undefined; readonly sentBody: unknown },
+  options: { readonly caller: Caller; readonly idempotencyKey: string | undefined; readonly sentBody: unknown },
 ): Promise<SandboxRecord> {
-  const { idempotencyKey: key, sentBody } = options;
-  if (key === undefined) return accept(context, body, undefined);
+  const { caller, idempotencyKey: key, sentBody } = options;
+  if (key === undefined) return accept(context, caller, body, undefined);
   const earlier = claim(context, key, bodyHash(sentBody));
-  return earlier ?? accept(context, body, key);
+  return earlier ?? accept(context, caller, body, key);
 }
 
 /** Takes a key, or returns the sandbox that it stands for. */
 function claim(context: Context, key: string, hash: string): SandboxRecord | undefined {
   const { stores, timings } = context;
   const known = stores.idempotency.get(key);
-  const ageMs = known ? Date.now() - known.claimedAt : 0;
+  const ageMs = known ? context.clock.now() - known.claimedAt : 0;
   const released =
     known && (known.sandboxId === null ? ageMs >= timings.idempotencyReleaseMs : ageMs >= timings.idempotencyKeyMs);
   if (!known || released) {
-    stores.idempotency.claim(key, hash, Date.now());
+    stores.idempotency.claim(key, hash, context.clock.now());
     return undefined;
   }
   if (known.bodyHash !== hash) {
@@ -46,7 +46,12 @@ function claim(context: Context, key: string, hash: string): SandboxRecord | und
   throw new ServiceError(409, 'idempotency_in_progress', message);
 }
 
-async function accept(context: Context, body: CreateSandboxBody, key: string | undefined): Promise<SandboxRecord> {
+async function accept(
+  context: Context,
+  caller: Caller,
+  body: CreateSandboxBody,
+  key: string | undefined,
+): Promise<SandboxRecord> {
   const { stores, timings, faults } = context;
   let restoreFrom: string | null;
   try {
@@ -57,10 +62,10 @@ async function accept(context: Context, body: CreateSandboxBody, key: string | u
     if (key !== undefined) stores.idempotency.release(key);
     throw cause;
   }
-  if (timings.acceptMs > 0) await delay(timings.acceptMs, undefined, { signal: context.closing });
+  if (timings.acceptMs > 0) await context.clock.delay(timings.acceptMs, context.closing);
   if (faults.take('create_fails')) throw new ServiceError(500, 'http_500', 'The sandbox could not be created.');
   return context.database.transaction(() => {
-    const sandbox = newSandbox(context, body, restoreFrom);
+    const sandbox = newSandbox(context, caller, body, restoreFrom);
     stores.sandboxes.put(sandbox);
     if (key !== undefined) stores.idempotency.complete(key, sandbox.id);
     scheduleBoot(context, sandbox);
@@ -83,25 +88,31 @@ function fateOfNext({ faults }: Context): SandboxRecord['fate'] {
   return error ? { end: 'error', recoverMs: error.recoverMs ?? null } : null;
 }
 
-function newSandbox(context: Context, body: CreateSandboxBody, restoreFrom: string | null): SandboxRecord {
+function newSandbox(
+  context: Context,
+  caller: Caller,
+  body: CreateSandboxBody,
+  restoreFrom: string | null,
+): SandboxRecord {
   let id = newSandboxId();
   while (context.stores.sandboxes.find(id)) id = newSandboxId();
-  const now = new Date();
+  const now = context.clock.iso();
   const subdomain = subdomainOf(id);
   const ttlSeconds = body.ttlSeconds ?? null;
   return {
     id,
+    ownerId: caller.accountId,
     name: context.profile.ignoreName ? subdomain : (body.name ?? subdomain),
     state: 'provisioning',
     error: null,
     type: body.type ?? 'default',
     ttlSeconds,
-    archiveAfter: freshArchiveAfter(ttlSeconds),
+    archiveAfter: freshArchiveAfter(context.clock, ttlSeconds),
     snapshots: body.snapshots ?? true,
     monitoring: body.monitoring ?? true,
     environment: body.noEnv ? null : (body.environment ?? null),
-    createdAt: now.toISOString(),
-    updatedAt: now.toISOString(),
+    createdAt: now,
+    updatedAt: now,
     dataExpiredAt: null,
     hydrated: restoreFrom === null,
     hydratedAt: null,
@@ -119,7 +130,7 @@ function newSandbox(context: Context, body: CreateSandboxBody, restoreFrom: stri
     stop: null,
     restoreFrom,
     epoch: 1,
-    meter: newMeter(now),
+    meter: newMeter(new Date(now)),
     fate: fateOfNext(context),
     gone: null,
   };

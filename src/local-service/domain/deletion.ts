@@ -20,14 +20,14 @@ export function deleteSandbox(context: Context, sandboxId: string): DeletionReco
       id: newDeletionId(),
       sandboxId,
       status: 'pending',
-      requestedAt: new Date().toISOString(),
+      requestedAt: context.clock.iso(),
       completedAt: null,
       error: null,
     };
     stores.deletions.put(deletion);
     changeSandbox(context, settled, { gone: 'deleting', archiveAfter: null, epoch: settled.epoch + 1 });
     stores.work.cancelAll(sandboxId);
-    context.schedule('delete', sandboxId, deletion.id, Date.now() + context.timings.deleteMs);
+    context.schedule('delete', sandboxId, deletion.id, context.clock.now() + context.timings.deleteMs);
     return deletion;
   });
 }
@@ -47,7 +47,7 @@ export async function executeDeletion(context: Context, { subject, token }: Work
   });
   if (context.closing.aborted) return;
   context.database.transaction(() => {
-    stores.deletions.put({ ...deletion, status: 'completed', completedAt: new Date().toISOString() });
+    stores.deletions.put({ ...deletion, status: 'completed', completedAt: context.clock.iso() });
     const sandbox = stores.sandboxes.find(subject);
     if (sandbox) stores.sandboxes.put({ ...sandbox, gone: 'deleted' });
   });

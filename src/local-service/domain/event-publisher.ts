@@ -1,5 +1,6 @@
 /** Lifecycle events, written in the transaction of the state change that they tell about (specification, "Events"). */
 import type { SandboxEventType } from '../../contract/states.js';
+import type { Clock } from '../clock.js';
 import type { Faults } from '../faults/faults.js';
 import type { Database } from '../store/database.js';
 import { heldForReorder } from '../store/delivery-store.js';
@@ -21,16 +22,23 @@ export interface EventPublisherOptions {
   readonly database: Database;
   readonly stores: Pick<Stores, 'webhooks' | 'deliveries'>;
   readonly faults: Faults;
+  readonly clock: Clock;
   /** Called once the event is committed. */
   readonly onQueued: (webhookId: string) => void;
 }
 
-export function createEventPublisher({ database, stores, faults, onQueued }: EventPublisherOptions): EventPublisher {
+export function createEventPublisher({
+  database,
+  stores,
+  faults,
+  clock,
+  onQueued,
+}: EventPublisherOptions): EventPublisher {
   return (type, sandbox, previousState) => {
     const subscribed = stores.webhooks.all().filter((webhook) => webhook.events.includes(type));
     if (subscribed.length === 0) return;
     const id = newWebhookEventId();
-    const now = Date.now();
+    const now = clock.now();
     const states = previousState === undefined ? {} : { previousState, state: sandbox.state };
     const data = { sandbox: { id: sandbox.id, name: sandbox.name }, ...states };
     const body = JSON.stringify({ id, type, createdAt: new Date(now).toISOString(), data });

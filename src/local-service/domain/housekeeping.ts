@@ -5,13 +5,13 @@ const SUBJECT = 'records';
 
 /** Plans the next removal. */
 export function scheduleHousekeeping(context: Context): void {
-  context.schedule('housekeeping', SUBJECT, '', Date.now() + context.timings.housekeepingMs);
+  context.schedule('housekeeping', SUBJECT, '', context.clock.now() + context.timings.housekeepingMs);
 }
 
 /** The work `housekeeping`. */
 export function keepHouse(context: Context): void {
   const { stores, timings } = context;
-  const now = Date.now();
+  const now = context.clock.now();
   context.database.transaction(() => {
     stores.idempotency.removeClaimedBefore(now - timings.idempotencyKeyMs);
     stores.deliveries.removeEndedBefore(now - timings.recordsMs);

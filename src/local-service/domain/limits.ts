@@ -3,9 +3,9 @@ import { ServiceError } from '../service-error.js';
 import type { Context } from './context.js';
 
 /** @throws ServiceError `daily_limit_reached` or `limit_reached` */
-export function refuseOverLimit({ stores, limits }: Context): void {
+export function refuseOverLimit({ stores, limits, clock }: Context): void {
   if (limits.sandboxesPerDay !== undefined) {
-    const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
+    const midnight = `${clock.iso().slice(0, 10)}T00:00:00.000Z`;
     if (stores.sandboxes.countCreatedSince(midnight) >= limits.sandboxesPerDay) {
       const message = `The limit of ${limits.sandboxesPerDay} sandboxes a day is reached. It is renewed at midnight UTC.`;
       throw new ServiceError(429, 'daily_limit_reached', message);

@@ -36,8 +36,8 @@ export function newMeter(now: Date): SandboxRecord['meter'] {
 }
 
 /** The cost of this month so far. */
-export function costOf(record: SandboxRecord): { since: string; seconds: number; dollars: number } {
-  const now = new Date();
+export function costOf(record: SandboxRecord, nowMs: number): { since: string; seconds: number; dollars: number } {
+  const now = new Date(nowMs);
   const seconds = Math.round((usedMs(record, now) / 1000) * machineTypes[record.type].multiplier);
   return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / SECONDS_PER_DOLLAR };
 }

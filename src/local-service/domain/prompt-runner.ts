@@ -42,7 +42,7 @@ export function createPromptRunner(core: Core): PromptRunner {
     const prompt = database.transaction(() => {
       const sandbox = stores.sandboxes.get(sandboxId);
       if (!sandbox || !isUsable(sandbox.state)) return undefined;
-      const now = new Date().toISOString();
+      const now = core.clock.iso();
       const started = stores.prompts.start(sandboxId, conversationId, now);
       if (started?.startedAt === now) {
         stores.history.add({ sandboxId, conversationId, promptId: started.id, type: 'prompt.started', data: {} });
@@ -81,7 +81,7 @@ export function createPromptRunner(core: Core): PromptRunner {
     const { status, result } = outcome;
     const error = outcome.status === 'failed' ? outcome.error : null;
     database.transaction(() => {
-      if (end(core, prompt, { status, endedAt: new Date().toISOString(), result, error })) settle(core, sandboxId);
+      if (end(core, prompt, { status, endedAt: core.clock.iso(), result, error })) settle(core, sandboxId);
     });
   }
 
@@ -104,7 +104,7 @@ export function createPromptRunner(core: Core): PromptRunner {
         const open = stores.prompts
           .open(sandboxId)
           .filter((prompt) => conversationId === undefined || prompt.conversationId === conversationId);
-        const endedAt = new Date().toISOString();
+        const endedAt = core.clock.iso();
         for (const prompt of open) {
           end(core, prompt, { status: 'interrupted', endedAt, result: null, error: null });
           const agent = atWork.get(`${sandboxId}/${prompt.conversationId}`);
@@ -138,8 +138,8 @@ export function end(core: Pick<Core, 'stores'>, prompt: PromptRecord, how: Promp
 }
 
 /** A running sandbox with nothing left to run is idle, and has its full time to live again. */
-export function settle(core: Pick<Core, 'database' | 'stores' | 'publish'>, sandboxId: string): void {
+export function settle(core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock'>, sandboxId: string): void {
   const sandbox = core.stores.sandboxes.get(sandboxId);
   if (sandbox?.state !== 'running' || core.stores.prompts.open(sandboxId).length > 0) return;
-  changeSandbox(core, sandbox, { state: 'idle', archiveAfter: freshArchiveAfter(sandbox.ttlSeconds) });
+  changeSandbox(core, sandbox, { state: 'idle', archiveAfter: freshArchiveAfter(core.clock, sandbox.ttlSeconds) });
 }

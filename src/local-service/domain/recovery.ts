@@ -20,7 +20,7 @@ export function recoverPrompts(context: Context): ReadonlySet<string> {
       }
       end(context, prompt, {
         status: 'failed',
-        endedAt: new Date().toISOString(),
+        endedAt: context.clock.iso(),
         result: null,
         error: 'The service was restarted while this prompt was running. How far it came is not known.',
       });

@@ -52,7 +52,7 @@ function superseded(context: Context, sandbox: SandboxRecord): StopRecord | null
     ...sandbox.stop,
     status: 'superseded',
     error: null,
-    endedAt: new Date().toISOString(),
+    endedAt: context.clock.iso(),
   };
   context.stores.stops.put(sandbox.id, stop);
   return stop;

@@ -77,9 +77,12 @@ export function sandboxView(record: SandboxRecord): SandboxView {
  * Restore progress, shown on GET while the copy runs. The disk is there from the start; what is shown is the share of
  * the set time that has passed.
  */
-export function hydrationOf(record: SandboxRecord, hydrationMs: number): SandboxView | null {
+export function hydrationOf(
+  record: SandboxRecord,
+  { nowMs, hydrationMs }: { readonly nowMs: number; readonly hydrationMs: number },
+): SandboxView | null {
   if (record.hydrated || record.hydrationStartedAt === null) return null;
-  const passedMs = Date.now() - Date.parse(record.hydrationStartedAt);
+  const passedMs = nowMs - Date.parse(record.hydrationStartedAt);
   const percent = Math.max(0, Math.min(99, Math.floor((100 * passedMs) / hydrationMs)));
   return { phase: 'hydrating', entriesDone: percent, entriesTotal: 100, percent };
 }

@@ -2,6 +2,7 @@
  * Does work when it is due. Work stays in the database until its handler has ended, so that what a killed service had
  * begun is begun again at the next start; a handler looks at the state first and may be repeated.
  */
+import type { Clock } from '../clock.js';
 import { type Log, reasonOf } from '../log.js';
 import type { Database } from '../store/database.js';
 import type { Work, WorkKind, WorkStore } from '../store/work-store.js';
@@ -13,24 +14,31 @@ export interface Scheduler {
   start(handlers: WorkHandlers): void;
   /** Starts nothing more, and waits for what is under way. */
   stop(): Promise<void>;
+  /** True while something is under way; setup scripts, which may run for hours, do not count. So too `idle`. */
+  busy(): boolean;
   /** Waits until nothing is under way. */
   idle(): Promise<void>;
 }
 
 const MAX_AT_ONCE = 64;
 const AFTER_FAILURE_MS = 1_000;
-const MAX_TIMER_MS = 2_000_000_000;
 
 export function createScheduler(options: {
   readonly database: Database;
   readonly store: WorkStore;
+  readonly clock: Clock;
   readonly log: Log;
 }): Scheduler {
-  const { database, store, log } = options;
+  const { database, store, clock, log } = options;
   const underWay = new Map<string, Promise<void>>();
   let handlers: WorkHandlers | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelTimer: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
+
+  /** Setup scripts may run for hours, so they take no place from the others and nobody waits for them. */
+  function short(): Promise<void>[] {
+    return [...underWay].flatMap(([key, work]) => (key.startsWith('setup:') ? [] : [work]));
+  }
 
   async function perform(work: Work, handler: (work: Work) => Promise<void> | void): Promise<void> {
     try {
@@ -38,25 +46,23 @@ export function createScheduler(options: {
       if (handlers) store.done(work);
     } catch (cause) {
       log(`${work.kind} failed and is tried again`, { subject: work.subject, reason: reasonOf(cause) });
-      if (handlers) store.postpone(work, Date.now() + AFTER_FAILURE_MS);
+      if (handlers) store.postpone(work, clock.now() + AFTER_FAILURE_MS);
     }
   }
 
   function wakeNoLaterThan(dueAt: number): void {
     if (!handlers || dueAt >= wakeAt) return;
-    clearTimeout(timer);
+    cancelTimer?.();
     wakeAt = dueAt;
-    timer = setTimeout(pass, Math.min(Math.max(0, dueAt - Date.now()), MAX_TIMER_MS));
+    cancelTimer = clock.at(dueAt, pass);
   }
 
   function pass(): void {
     wakeAt = Number.POSITIVE_INFINITY;
-    clearTimeout(timer);
+    cancelTimer?.();
     if (!handlers) return;
-    const now = Date.now();
-    // Setup scripts may run for hours, so they take no place from the others.
-    const occupied = [...underWay.keys()].filter((key) => !key.startsWith('setup:')).length;
-    let free = MAX_AT_ONCE - occupied;
+    const now = clock.now();
+    let free = MAX_AT_ONCE - short().length;
     for (const work of store.next(MAX_AT_ONCE + underWay.size + 1)) {
       if (work.dueAt > now) {
         wakeNoLaterThan(work.dueAt);
@@ -68,7 +74,7 @@ export function createScheduler(options: {
       const handler = handlers[work.kind];
       const running = perform(work, handler).finally(() => {
         underWay.delete(work.key);
-        wakeNoLaterThan(Date.now());
+        wakeNoLaterThan(clock.now());
       });
       underWay.set(work.key, running);
     }
@@ -81,15 +87,16 @@ export function createScheduler(options: {
     },
     start(given) {
       handlers = given;
-      wakeNoLaterThan(Date.now());
+      wakeNoLaterThan(clock.now());
     },
     async stop() {
       handlers = undefined;
-      clearTimeout(timer);
+      cancelTimer?.();
       await Promise.all(underWay.values());
     },
+    busy: () => short().length > 0,
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay.values());
+      for (let work = short(); work.length > 0; work = short()) await Promise.all(work);
     },
   };
 }

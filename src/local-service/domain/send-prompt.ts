@@ -43,10 +43,13 @@ export function sendPrompt(
       model: body.model ?? null,
       reasoningEffort: body.reasoningEffort ?? null,
       text: body.prompt,
-      queuedAt: new Date().toISOString(),
+      queuedAt: context.clock.iso(),
     });
     stores.history.add({ sandboxId, conversationId, promptId, type: 'prompt.queued', data: { prompt: body.prompt } });
-    changeSandbox(context, sandbox, { state: 'running', archiveAfter: freshArchiveAfter(sandbox.ttlSeconds) });
+    changeSandbox(context, sandbox, {
+      state: 'running',
+      archiveAfter: freshArchiveAfter(context.clock, sandbox.ttlSeconds),
+    });
     context.prompts.wake(sandboxId);
   });
   return { promptId, conversationId };

@@ -37,7 +37,7 @@ function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
     const stop: StopRecord = {
       id: newStopId(),
       status: 'pending',
-      requestedAt: new Date().toISOString(),
+      requestedAt: context.clock.iso(),
       lastAttemptAt: null,
       error: null,
       endedAt: null,
@@ -52,7 +52,7 @@ function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
       pendingSnapshotId: settled.snapshots ? newSnapshotId() : null,
     });
     for (const kind of ['auto_stop', 'hydrate', 'recover'] as const) stores.work.cancel(kind, sandbox.id);
-    context.schedule('archive', sandbox.id, String(epoch), Date.now() + timings.archiveMs);
+    context.schedule('archive', sandbox.id, String(epoch), context.clock.now() + timings.archiveMs);
     return stop;
   });
 }
@@ -62,7 +62,7 @@ export function autoStop(context: Context, { subject, token }: Work): void {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || !isUsable(sandbox.state) || sandbox.archiveAfter === null || String(sandbox.epoch) !== token) return;
   const dueAt = Date.parse(sandbox.archiveAfter);
-  if (dueAt > Date.now()) {
+  if (dueAt > context.clock.now()) {
     context.schedule('auto_stop', subject, token, dueAt);
     return;
   }
@@ -70,7 +70,7 @@ export function autoStop(context: Context, { subject, token }: Work): void {
     beginStop(context, sandbox);
     return;
   }
-  const archiveAfter = freshArchiveAfter(sandbox.ttlSeconds);
+  const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
   if (archiveAfter === null) return;
   context.database.transaction(() => {
     changeSandbox(context, sandbox, { archiveAfter });

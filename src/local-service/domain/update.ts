@@ -18,7 +18,7 @@ export function updateSandbox(context: Context, sandboxId: string, body: UpdateS
   return context.database.transaction(() => {
     let change: Partial<SandboxRecord> = name === undefined ? {} : { name };
     if (ttlSeconds !== undefined) {
-      const archiveAfter = freshArchiveAfter(ttlSeconds);
+      const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
       const runs = isUsable(sandbox.state);
       change = { ...change, ttlSeconds, ...(runs ? { archiveAfter } : {}) };
       if (!runs || archiveAfter === null) stores.work.cancel('auto_stop', sandboxId);

@@ -1,6 +1,7 @@
 /** A request on its way through the service, as the call book will show it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { idempotencyKeyHeader } from '../../contract/requests.js';
+import type { Caller } from '../domain/caller.js';
 import { newRequestId } from '../domain/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';
 import type { CallRecord, CallStore } from '../store/call-store.js';
@@ -8,6 +9,8 @@ import type { CallRecord, CallStore } from '../store/call-store.js';
 export interface Call {
   readonly requestId: string;
   readonly receivedAt: number;
+  /** Undefined until the request is authenticated. */
+  caller: Caller | undefined;
   endpoint: string;
   accepted: boolean;
   sandboxId: string | null;
@@ -25,6 +28,7 @@ export function callOf(request: FastifyRequest): Call {
     call = {
       requestId: newRequestId(),
       receivedAt: performance.timeOrigin + performance.now(),
+      caller: undefined,
       endpoint: 'unknown',
       accepted: false,
       sandboxId: null,

@@ -19,11 +19,14 @@ export function errorEnvelope(error: ServiceError, requestId: string): Readonly<
 const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, code: string]>> = {
   not_found: [404, 'not_found'],
   not_a_file: [400, 'invalid_request'],
+  not_a_folder: [400, 'invalid_request'],
   outside: [400, 'invalid_request'],
   bad_command: [400, 'invalid_request'],
   no_access: [403, 'forbidden'],
   too_large: [413, 'too_large'],
   no_disk: [400, 'machine_not_running'],
+  no_snapshot: [404, 'not_found'],
+  download_failed: [500, 'stream_failed'],
 };
 
 /** The refusal that an error stands for. What nobody foresaw is logged, and told without its details. */

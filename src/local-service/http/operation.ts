@@ -1,6 +1,8 @@
 /** What stands between a route and the domain: typed input from the endpoint table, fields of the answer. */
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
+import type { Caller } from '../domain/caller.js';
 import type { Context } from '../domain/context.js';
 
 type Table = typeof endpoints;
@@ -17,9 +19,20 @@ export interface OperationInput<Name extends EndpointName> {
   /** The body as it came, with fields that nobody listed. */
   readonly sentBody: unknown;
   readonly idempotencyKey: string | undefined;
+  readonly caller: Caller;
+}
+
+/** Bytes in place of JSON, for endpoints that are `raw`. */
+interface RawAnswer {
+  readonly stream: Readable;
+  /** Known for files. */
+  readonly sizeBytes?: number;
+  readonly contentType: 'application/octet-stream' | 'application/gzip';
 }
 
 export interface OperationResult {
+  /** Sent as it is; ends early when the caller goes away. */
+  readonly raw?: RawAnswer;
   /** Fields of the answer beside `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The same as text, where it is at hand; what follows `"type":…,` in the answer. */

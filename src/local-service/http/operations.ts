@@ -1,5 +1,6 @@
 import { accountOperations } from './handlers/account.js';
 import { fileOperations } from './handlers/files.js';
+import { notYetOperations } from './handlers/not-yet.js';
 import { promptOperations } from './handlers/prompts.js';
 import { sandboxOperations } from './handlers/sandboxes.js';
 import { stopOperations } from './handlers/stops.js';
@@ -9,6 +10,7 @@ import type { Operations } from './operation.js';
 /** Every operation of the endpoint table. */
 export function allOperations(options: { readonly strictWebhookUrls: boolean }): Operations {
   return {
+    ...notYetOperations,
     ...accountOperations,
     ...sandboxOperations,
     ...stopOperations,

@@ -60,8 +60,9 @@ function codeFor(field: string, value: unknown): string {
 }
 
 function requireConfirmation({ params, headers }: RawInput): void {
-  if (headers[confirmDeleteHeader] === params.sandboxId) return;
-  const message = `Confirm with the header X-Svc-Confirm-Delete: ${params.sandboxId}. Deletion cannot be taken back.`;
+  const id = params.sandboxId ?? params.snapshotId;
+  if (headers[confirmDeleteHeader] === id) return;
+  const message = `Confirm with the header X-Svc-Confirm-Delete: ${id}. Deletion cannot be taken back.`;
   throw new ServiceError(400, 'confirmation_required', message);
 }
 

@@ -15,6 +15,9 @@ import { parseInput, type RawInput } from './parse-input.js';
 /** Base64 takes a third more, and a file of escapes more still. */
 const maxFileBodyBytes = 2 * maxFileBytes;
 
+/** The body of a success: JSON, or bytes. */
+type Answer = string | NonNullable<OperationResult['raw']>;
+
 type AnyOperation = (
   context: Context,
   input: OperationInput<EndpointName>,
@@ -40,18 +43,23 @@ function registerRoute(
   },
 ): void {
   const { context, calls, name, endpoint } = options;
+  // Specification, "Response envelope": environments carry `success` in place of `ok` and `type`.
+  const head = endpoint.type === null ? '"success":true' : `"ok":true,"type":"${endpoint.type}"`;
   const operation = options.operations[name] as unknown as AnyOperation;
 
-  async function perform(request: FastifyRequest): Promise<string> {
+  async function perform(request: FastifyRequest): Promise<Answer> {
     const { params, query, body, headers } = request as RawInput & FastifyRequest;
     const call = callOf(request);
     call.sandboxId = params.sandboxId ?? null;
-    const input = parseInput(endpoint, { params, query, body, headers }) as OperationInput<EndpointName>;
+    if (!call.caller) throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
+    const parsed = parseInput(endpoint, { params, query, body, headers });
+    const input = { ...parsed, caller: call.caller } as OperationInput<EndpointName>;
     const result = await operation(context, input);
     call.accepted = true;
     call.sandboxId = result.sandboxId ?? call.sandboxId;
+    if (result.raw) return result.raw;
     const fields = result.json ?? JSON.stringify(result.fields ?? {}).slice(1, -1);
-    return `{"ok":true,"type":"${endpoint.type}"${fields === '' ? '' : ','}${fields}}`;
+    return `{${head}${fields === '' ? '' : ','}${fields}}`;
   }
 
   server.route({
@@ -83,7 +91,7 @@ function registerRoute(
         cutOff(request, reply);
         await unanswered('late', async () => {
           await delay(fault.ms, undefined, { signal: context.closing });
-          await perform(request);
+          return perform(request);
         });
         return reply;
       }
@@ -92,13 +100,19 @@ function registerRoute(
         cutOff(request, reply);
         return reply;
       }
-      const text = await perform(request);
-      reply.code(endpoint.status).type('application/json; charset=utf-8');
-      return context.profile.extraFields ? withExtraFields(text) : text;
+      const answer = await perform(request);
+      reply.code(endpoint.status);
+      if (typeof answer !== 'string') {
+        if (answer.sizeBytes !== undefined) reply.header('content-length', answer.sizeBytes);
+        return reply.type(answer.contentType).send(answer.stream);
+      }
+      reply.type('application/json; charset=utf-8');
+      return context.profile.extraFields ? withExtraFields(answer) : answer;
 
-      async function unanswered(outcome: 'late' | 'dropped', work: () => Promise<unknown>): Promise<void> {
+      async function unanswered(outcome: 'late' | 'dropped', work: () => Promise<Answer>): Promise<void> {
         try {
-          await work();
+          const answer = await work();
+          if (typeof answer !== 'string') answer.stream.destroy();
         } catch (cause) {
           context.log('a request whose caller gets no answer was refused', { endpoint: name, reason: reasonOf(cause) });
         }

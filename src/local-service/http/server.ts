@@ -1,11 +1,13 @@
 /** The HTTP side: authentication, envelopes, limits of size and time, the call book. Building it opens no socket. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Books } from '../books.js';
+import type { ControlledClock } from '../clock.js';
 import type { Context } from '../domain/context.js';
 import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
+import { registerClockRoutes } from './admin-clock.js';
 import { registerAdminRoutes } from './admin-routes.js';
-import { createAuthorization } from './authorization.js';
+import { createAuthentication } from './authentication.js';
 import { callOf, recordCall } from './call.js';
 import { asServiceError, errorEnvelope } from './error-envelope.js';
 import type { Operations } from './operation.js';
@@ -22,6 +24,7 @@ export interface ServerOptions {
   readonly books: Books;
   readonly apiKey: string;
   readonly faultsEnabled: boolean;
+  readonly clock: ControlledClock;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -36,8 +39,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       headersTimeout: requestTimeoutMs,
     },
   });
-  const authorize = createAuthorization(options.apiKey);
-  const limitRate = createRateLimit(context.limits.requestsPerSecond);
+  const authenticate = createAuthentication(options.apiKey);
+  const limitRate = createRateLimit(context.clock, context.limits.requestsPerSecond);
 
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
@@ -51,7 +54,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', callOf(request).requestId);
-    authorize(request.headers.authorization);
+    callOf(request).caller = authenticate(request.headers.authorization);
     if (request.url.startsWith('/v1/')) limitRate();
     done();
   });
@@ -71,6 +74,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
 
   registerRoutes(server, { context, operations, calls });
+  registerClockRoutes(server, options.clock);
   registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
   return server;
 }

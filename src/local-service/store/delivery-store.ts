@@ -1,4 +1,5 @@
 /** The queue of webhook deliveries, in the database so that it survives the process. */
+import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 
 export interface QueuedDelivery {
@@ -47,7 +48,7 @@ export interface DeliveryStore {
 
 export const heldForReorder = 'webhook_reorder';
 
-export function createDeliveryStore(database: Database): DeliveryStore {
+export function createDeliveryStore(database: Database, clock: Clock): DeliveryStore {
   const addEvent = database.prepare('INSERT INTO webhook_events VALUES (?, ?, ?, ?, ?)');
   const enqueue = database.prepare(
     "INSERT INTO deliveries (eventId, webhookId, status, dueAt, fault) VALUES (?, ?, 'queued', ?, ?)",
@@ -87,14 +88,14 @@ export function createDeliveryStore(database: Database): DeliveryStore {
   return {
     addEvent: ({ id, type, sandboxId, body, createdAt }) => void addEvent.run(id, type, sandboxId, body, createdAt),
     enqueue: (eventId, webhookId, dueAt, fault) => void enqueue.run(eventId, webhookId, dueAt, fault),
-    addLost: (eventId, webhookId, fault) => void addLost.run(eventId, webhookId, Date.now(), Date.now(), fault),
+    addLost: (eventId, webhookId, fault) => void addLost.run(eventId, webhookId, clock.now(), clock.now(), fault),
     letGo: (webhookId, dueAt) => void letGo.run(dueAt, webhookId),
     next: (webhookId, limit) => next.all(webhookId, limit),
     recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault }) {
       record.run(eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault);
     },
     retry: (seq, attempts, dueAt) => void retry.run(attempts, dueAt, seq),
-    end: (seq, attempts, status) => void end.run(attempts, status, Date.now(), seq),
+    end: (seq, attempts, status) => void end.run(attempts, status, clock.now(), seq),
     attempts: (sandboxId) => (sandboxId === undefined ? all.all() : of.all(sandboxId)),
     queuedCount: () => queued.get()?.count ?? 0,
     removeEndedBefore(ms) {

@@ -1,4 +1,5 @@
 /** The event history of sandboxes, which is polled; not the webhooks. Ids are ordered within a sandbox. */
+import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 
 interface HistoryRow {
@@ -49,7 +50,7 @@ export function historySeqOf(eventId: string): number | undefined {
   return Number.isSafeInteger(seq) ? seq : undefined;
 }
 
-export function createHistoryStore(database: Database): HistoryStore {
+export function createHistoryStore(database: Database, clock: Clock): HistoryStore {
   const add = database.prepare(
     'INSERT INTO history (sandboxId, type, conversationId, promptId, createdAt, data) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -62,7 +63,7 @@ export function createHistoryStore(database: Database): HistoryStore {
   );
   return {
     add({ sandboxId, type, conversationId, promptId, data }) {
-      add.run(sandboxId, type, conversationId, promptId, Date.now(), JSON.stringify(data));
+      add.run(sandboxId, type, conversationId, promptId, clock.now(), JSON.stringify(data));
     },
     list({ sandboxId, conversationId, afterSeq, untilMs, limit }) {
       const rows =

@@ -14,6 +14,8 @@ export type SandboxType = 'small' | 'default' | 'large' | 'xlarge';
 
 export interface SandboxRecord {
   readonly id: string;
+  /** The account that created it. */
+  readonly ownerId: string;
   readonly name: string;
   readonly state: SandboxState;
   readonly error: string | null;
@@ -54,3 +56,6 @@ export interface SandboxRecord {
   /** `reported`: a cancelled one that was read once (trap S5). */
   readonly gone: 'cancelled' | 'reported' | 'deleting' | 'deleted' | null;
 }
+
+/** What records of an earlier layout lack. */
+export const sandboxRecordDefaults = { ownerId: 'acct_local' } as const satisfies Partial<SandboxRecord>;

@@ -3,7 +3,7 @@
  * no disk. Memory follows the transaction: a rollback takes back what was put.
  */
 import type { Database } from './database.js';
-import type { SandboxRecord } from './sandbox-record.js';
+import { type SandboxRecord, sandboxRecordDefaults } from './sandbox-record.js';
 
 export interface SandboxStore {
   /** One that is not gone. */
@@ -34,7 +34,8 @@ export function createSandboxStore(database: Database): SandboxStore {
   const createdSince = database.prepare<{ count: number }>(
     "SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?",
   );
-  const parse = (row: { document: string }) => JSON.parse(row.document) as SandboxRecord;
+  const parse = (row: { document: string }) =>
+    ({ ...sandboxRecordDefaults, ...JSON.parse(row.document) }) as SandboxRecord;
 
   function remember(record: SandboxRecord | undefined, id: string): void {
     if (record && record.gone === null) living.set(id, record);

@@ -1,6 +1,6 @@
 /** Tables of the local service. Times are milliseconds since the epoch; booleans are 0 and 1. */
 
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS sandboxes (
@@ -66,6 +66,8 @@ CREATE INDEX IF NOT EXISTS work_due ON work (dueAt);
 CREATE TABLE IF NOT EXISTS faults (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, specification TEXT NOT NULL, remaining INTEGER NOT NULL);
 
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, document TEXT NOT NULL);
+
 CREATE TABLE IF NOT EXISTS calls (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, endpoint TEXT NOT NULL, sandboxId TEXT, document TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS calls_of_sandbox ON calls (sandboxId);
@@ -89,6 +91,7 @@ export const tables = [
   'delivery_attempts',
   'work',
   'faults',
+  'settings',
   'calls',
   'call_counts',
 ] as const;

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 import { createDeletionStore, type DeletionStore } from './deletion-store.js';
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.js';
@@ -5,6 +6,7 @@ import { createHistoryStore, type HistoryStore } from './history-store.js';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.js';
 import { createPromptStore, type PromptStore } from './prompt-store.js';
 import { createSandboxStore, type SandboxStore } from './sandbox-store.js';
+import { createSettingStore, type SettingStore } from './setting-store.js';
 import { createSnapshotStore, type SnapshotStore } from './snapshot-store.js';
 import { createStopStore, type StopStore } from './stop-store.js';
 import { createWebhookStore, type WebhookStore } from './webhook-store.js';
@@ -21,19 +23,21 @@ export interface Stores {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
   readonly work: WorkStore;
+  readonly settings: SettingStore;
 }
 
-export function createStores(database: Database): Stores {
+export function createStores(database: Database, clock: Clock): Stores {
   return {
     sandboxes: createSandboxStore(database),
     stops: createStopStore(database),
     prompts: createPromptStore(database),
-    history: createHistoryStore(database),
+    history: createHistoryStore(database, clock),
     snapshots: createSnapshotStore(database),
     deletions: createDeletionStore(database),
     idempotency: createIdempotencyStore(database),
     webhooks: createWebhookStore(database),
-    deliveries: createDeliveryStore(database),
+    deliveries: createDeliveryStore(database, clock),
     work: createWorkStore(database),
+    settings: createSettingStore(database),
   };
 }

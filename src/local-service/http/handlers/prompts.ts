@@ -1,18 +1,20 @@
+import { sandboxFor } from '../../domain/access.js';
 import { sendPrompt } from '../../domain/send-prompt.js';
-import { ServiceError, sandboxNotFound } from '../../service-error.js';
+import { ServiceError } from '../../service-error.js';
 import { historySeqOf } from '../../store/history-store.js';
 import type { Operations } from '../operation.js';
 
 const DEFAULT_EVENTS = 1_000;
 
 export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'listEvents' | 'interruptSandbox'> = {
-  sendPrompt(context, { params, body }) {
+  sendPrompt(context, { caller, params, body }) {
+    sandboxFor(context, caller, params.sandboxId, 'use');
     const { promptId, conversationId } = sendPrompt(context, params.sandboxId, body);
     return { fields: context.profile.omitPromptId ? { conversationId } : { promptId, conversationId } };
   },
 
-  getPrompt(context, { params: { sandboxId, promptId } }) {
-    if (!context.stores.sandboxes.get(sandboxId)) throw sandboxNotFound(sandboxId);
+  getPrompt(context, { caller, params: { sandboxId, promptId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
     const stored = context.stores.prompts.get(promptId);
     if (stored?.sandboxId !== sandboxId) {
       throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no prompt ${promptId}.`);
@@ -39,8 +41,8 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
     };
   },
 
-  listEvents(context, { params: { sandboxId }, query }) {
-    if (!context.stores.sandboxes.get(sandboxId)) throw sandboxNotFound(sandboxId);
+  listEvents(context, { caller, params: { sandboxId }, query }) {
+    sandboxFor(context, caller, sandboxId, 'view');
     const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
     if (afterSeq === undefined) {
       throw new ServiceError(400, 'invalid_request', 'after: must be the id of an event, like sev_ and 24 hex digits.');
@@ -50,14 +52,14 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
       sandboxId,
       conversationId: query.conversation,
       afterSeq,
-      untilMs: Date.now() - (lag?.ms ?? 0),
+      untilMs: context.clock.now() - (lag?.ms ?? 0),
       limit: query.limit ?? DEFAULT_EVENTS,
     });
     return { fields: { events } };
   },
 
-  interruptSandbox(context, { params: { sandboxId }, query }) {
-    if (!context.stores.sandboxes.get(sandboxId)) throw sandboxNotFound(sandboxId);
+  interruptSandbox(context, { caller, params: { sandboxId }, query }) {
+    sandboxFor(context, caller, sandboxId, 'use');
     return { fields: { interrupted: context.prompts.interrupt(sandboxId, query.conversation) } };
   },
 };

@@ -1,3 +1,5 @@
+import { sandboxFor } from '../../domain/access.js';
+import type { Caller } from '../../domain/caller.js';
 import type { Context } from '../../domain/context.js';
 import { createSandbox } from '../../domain/create.js';
 import { deleteSandbox } from '../../domain/deletion.js';
@@ -28,30 +30,41 @@ export const sandboxOperations: Pick<
     const { page, nextCursor } = pageOf(context, query);
     const texts =
       query.include === 'cost'
-        ? page.map((sandbox) => JSON.stringify({ ...sandboxView(sandbox), cost: costOf(sandbox) }))
+        ? page.map((sandbox) => JSON.stringify({ ...sandboxView(sandbox), cost: costOf(sandbox, context.clock.now()) }))
         : page.map(sandboxJson);
     const cursor = query.limit === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
     return { json: `"sandboxes":[${texts.join(',')}]${cursor}` };
   },
 
-  async createSandbox(context, { body, sentBody, idempotencyKey }) {
-    return shown(await createSandbox(context, body, { idempotencyKey, sentBody }));
+  async createSandbox(context, { caller, body, sentBody, idempotencyKey }) {
+    return shown(await createSandbox(context, body, { caller, idempotencyKey, sentBody }));
   },
 
-  getSandbox(context, { params: { sandboxId } }) {
-    const sandbox = context.stores.sandboxes.get(sandboxId);
-    if (!sandbox) return reportCancelled(context, sandboxId);
+  getSandbox(context, { caller, params: { sandboxId } }) {
+    if (!context.stores.sandboxes.get(sandboxId)) return reportCancelled(context, caller, sandboxId);
+    const sandbox = sandboxFor(context, caller, sandboxId, 'view');
     if (sandbox.hydrated) return shown(sandbox);
-    const hydration = hydrationOf(sandbox, context.timings.hydrationMs);
+    const hydration = hydrationOf(sandbox, {
+      nowMs: context.clock.now(),
+      hydrationMs: context.timings.hydrationMs,
+    });
     return { fields: { sandbox: { ...sandboxView(sandbox), hydration } } };
   },
 
-  updateSandbox: (context, { params, body }) => shown(updateSandbox(context, params.sandboxId, body)),
+  updateSandbox(context, { caller, params: { sandboxId }, body }) {
+    sandboxFor(context, caller, sandboxId, 'owner');
+    return shown(updateSandbox(context, sandboxId, body));
+  },
 
-  resumeSandbox: (context, { params, body }) => shown(resumeSandbox(context, params.sandboxId, body ?? {})),
+  resumeSandbox(context, { caller, params: { sandboxId }, body }) {
+    sandboxFor(context, caller, sandboxId, 'use');
+    return shown(resumeSandbox(context, sandboxId, body ?? {}));
+  },
 
-  deleteSandbox(context, { params }) {
-    const operation = deleteSandbox(context, params.sandboxId);
+  deleteSandbox(context, { caller, params: { sandboxId } }) {
+    // While a deletion is under way its sandbox is no longer seen, and repeating the call is answered all the same.
+    if (context.stores.sandboxes.get(sandboxId)) sandboxFor(context, caller, sandboxId, 'owner');
+    const operation = deleteSandbox(context, sandboxId);
     return { fields: { operationId: operation.id, operation } };
   },
 
@@ -63,9 +76,9 @@ export const sandboxOperations: Pick<
 };
 
 /** A cancelled sandbox is reported once, with no more than this, and is not found from then on (trap S5). */
-function reportCancelled(context: Context, sandboxId: string): OperationResult {
+function reportCancelled(context: Context, caller: Caller, sandboxId: string): OperationResult {
   const sandbox = context.stores.sandboxes.find(sandboxId);
-  if (sandbox?.gone !== 'cancelled') throw sandboxNotFound(sandboxId);
+  if (sandbox?.gone !== 'cancelled' || sandbox.ownerId !== caller.accountId) throw sandboxNotFound(sandboxId);
   context.stores.sandboxes.put({ ...sandbox, gone: 'reported' });
   return { fields: { sandbox: { id: sandbox.id, state: sandbox.state, error: sandbox.error } } };
 }

@@ -1,14 +1,17 @@
+import { sandboxFor } from '../../domain/access.js';
 import { stopSandbox } from '../../domain/stop.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 
 export const stopOperations: Pick<Operations, 'stopSandbox' | 'getStop'> = {
-  stopSandbox(context, { params: { sandboxId } }) {
+  stopSandbox(context, { caller, params: { sandboxId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
     const stop = stopSandbox(context, sandboxId);
     return { fields: { id: stop.id, stop } };
   },
 
-  getStop(context, { params: { sandboxId, stopId } }) {
+  getStop(context, { caller, params: { sandboxId, stopId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
     const stored = context.stores.stops.get(stopId);
     if (stored?.sandboxId !== sandboxId) {
       throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no stop ${stopId}.`);

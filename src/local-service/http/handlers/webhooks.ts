@@ -30,7 +30,7 @@ export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean
         );
       }
       const secret = newWebhookSecret();
-      const createdAt = new Date().toISOString();
+      const createdAt = context.clock.iso();
       const webhook = { id: newWebhookId(), name, url, events: [...new Set(events)], secret, createdAt };
       webhooks.put(webhook);
       return { fields: { webhook: shown(webhook), secret } };

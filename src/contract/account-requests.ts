@@ -1,0 +1,68 @@
+/** Request bodies and queries of the account, its environments and its keys; see `requests.ts`. */
+import { z } from 'zod';
+import { scopeActions } from './endpoint.js';
+import { sandboxIdSchema } from './records.js';
+import { nameSchema } from './requests.js';
+
+/** Assumption: the body of PATCH /account/data-retention. */
+export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });
+export type DataRetentionBody = z.infer<typeof dataRetentionBodySchema>;
+
+/** Assumption: the body of POST /repos. */
+export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), baseBranch: z.string().optional() });
+export type SelectRepoBody = z.infer<typeof selectRepoBodySchema>;
+
+const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of a variable');
+
+/** Assumption: the body of POST /secrets. */
+export const updateSecretsBodySchema = z.object({
+  set: z.record(variableNameSchema, z.string()).optional(),
+  unset: z.array(variableNameSchema).optional(),
+});
+export type UpdateSecretsBody = z.infer<typeof updateSecretsBodySchema>;
+
+/** Specification, PUT /environments/{environmentId}. */
+export const updateEnvironmentBodySchema = z.object({
+  name: nameSchema.optional(),
+  isDefault: z.boolean().optional(),
+  safeForThirdParties: z.boolean().optional(),
+  passRepoHost: z.boolean().optional(),
+  passSecrets: z.boolean().optional(),
+  passSandboxCredentials: z.boolean().optional(),
+  passAgentsCredentials: z.boolean().optional(),
+  envContents: z.string().optional(),
+  secretFiles: z.array(z.object({ path: z.string().min(1), contents: z.string() })).optional(),
+  repositories: z
+    .array(
+      z.object({
+        repositoryId: z.string(),
+        baseBranch: z.string().optional(),
+        setupScript: z.string().optional(),
+        setupBlocking: z.boolean().optional(),
+      }),
+    )
+    .optional(),
+});
+export type UpdateEnvironmentBody = z.infer<typeof updateEnvironmentBodySchema>;
+
+/** Specification, POST /environments/{environmentId}/upgrade. */
+export const upgradeEnvironmentBodySchema = z.object({ agentIds: z.array(sandboxIdSchema).optional() });
+export type UpgradeEnvironmentBody = z.infer<typeof upgradeEnvironmentBodySchema>;
+
+export const keyPresets = ['read-only', 'full-sandbox', 'ci', 'admin'] as const;
+const maxKeyTtlSeconds = 365 * 24 * 3600;
+
+/** Assumption: body field names of POST /api-keys/scoped. `preset` and `actions` exclude each other. */
+export const createApiKeyBodySchema = z.object({
+  name: nameSchema,
+  /** Specification, "Limits": at most 365 days. */
+  ttlSeconds: z.number().int().positive().max(maxKeyTtlSeconds).optional(),
+  preset: z.enum(keyPresets).optional(),
+  actions: z
+    .array(z.enum([...scopeActions, '*']))
+    .min(1)
+    .optional(),
+  sandboxes: z.array(sandboxIdSchema).optional(),
+  environments: z.array(z.string()).optional(),
+});
+export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;

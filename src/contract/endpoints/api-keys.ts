@@ -1,0 +1,76 @@
+/** API keys. */
+import { z } from 'zod';
+import { apiKeySchema } from '../account-records.js';
+import { createApiKeyBodySchema } from '../account-requests.js';
+import type { Endpoint } from '../endpoint.js';
+
+const ofNewSecret = z.looseObject({ apiKey: apiKeySchema.optional(), secret: z.string() });
+
+export const apiKeyEndpoints = {
+  listApiKeys: {
+    method: 'GET',
+    path: '/api-keys',
+    summary: 'List keys',
+    status: 200,
+    type: 'api_key.list',
+    scope: 'account.read',
+    retry: 'safe',
+    response: z.looseObject({
+      apiKeys: z.array(apiKeySchema),
+      catalog: z.looseObject({ scopedCreationEnabled: z.boolean().optional() }).optional(),
+    }),
+    assumed: 'the row beyond id, name, usage.requests and resources.total; the catalog beyond scopedCreationEnabled',
+  },
+  createApiKey: {
+    method: 'POST',
+    path: '/api-keys/scoped',
+    summary: 'Create a scoped key',
+    status: 201,
+    type: 'api_key.created',
+    scope: 'account.admin',
+    retry: 'secret',
+    body: createApiKeyBodySchema,
+    response: ofNewSecret,
+    secret: true,
+    assumed: 'body and response shape',
+  },
+  getApiKeyUsage: {
+    method: 'GET',
+    path: '/api-keys/{apiKeyId}/usage',
+    summary: 'Requests and resources of a key',
+    status: 200,
+    type: 'api_key.usage',
+    scope: 'account.read',
+    retry: 'safe',
+    response: z.looseObject({
+      usage: z.looseObject({ requests: z.number() }),
+      resources: z.looseObject({ total: z.number() }),
+    }),
+    assumed: 'response shape',
+  },
+  rotateApiKey: {
+    method: 'POST',
+    path: '/api-keys/{apiKeyId}/rotate',
+    summary: 'Replace the secret of a key',
+    status: 200,
+    type: 'api_key.rotated',
+    scope: 'account.admin',
+    retry: 'secret',
+    response: ofNewSecret,
+    secret: true,
+    sessionOnly: true,
+    assumed: 'path and response shape',
+  },
+  revokeApiKey: {
+    method: 'DELETE',
+    path: '/api-keys/{apiKeyId}',
+    summary: 'Revoke a key at once',
+    status: 200,
+    type: 'api_key.revoked',
+    scope: 'account.admin',
+    retry: 'safe',
+    response: z.looseObject({ apiKey: apiKeySchema.optional() }),
+    sessionOnly: true,
+    assumed: 'path and response shape',
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,44 @@
+/** Environments: versioned configuration of sandboxes. Their answers carry `success` in place of `ok`. */
+import { z } from 'zod';
+import { environmentSchema } from '../account-records.js';
+import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../account-requests.js';
+import type { Endpoint } from '../endpoint.js';
+
+export const environmentEndpoints = {
+  listEnvironments: {
+    method: 'GET',
+    path: '/environments',
+    summary: 'List environments',
+    status: 200,
+    type: null,
+    scope: 'environment.read',
+    retry: 'safe',
+    response: z.looseObject({ environments: z.array(environmentSchema) }),
+    secret: true,
+    assumed: 'response shape',
+  },
+  updateEnvironment: {
+    method: 'PUT',
+    path: '/environments/{environmentId}',
+    summary: 'Update an environment; a change of content makes a new version',
+    status: 200,
+    type: null,
+    scope: 'environment.write',
+    retry: 'evidence',
+    body: updateEnvironmentBodySchema,
+    response: z.looseObject({ environment: environmentSchema }),
+    secret: true,
+  },
+  upgradeEnvironment: {
+    method: 'POST',
+    path: '/environments/{environmentId}/upgrade',
+    summary: 'Move sandboxes to the latest version',
+    status: 200,
+    type: null,
+    scope: 'environment.write',
+    retry: 'safe',
+    body: upgradeEnvironmentBodySchema,
+    bodyOptional: true,
+    response: z.looseObject({ upgraded: z.number(), failed: z.number() }),
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,63 @@
+/** The machine of a sandbox: processes, artifacts, desktop, SSH. */
+import { z } from 'zod';
+import type { Endpoint } from '../endpoint.js';
+import { processSchema } from '../machine-records.js';
+import { desktopBodySchema, desktopQuerySchema, filePathQuerySchema, sshKeyBodySchema } from '../requests.js';
+
+export const machineEndpoints = {
+  listProcesses: {
+    method: 'GET',
+    path: '/sandboxes/{sandboxId}/processes',
+    summary: 'List processes: now, or the last kept sample of a stopped sandbox',
+    status: 200,
+    type: 'process.list',
+    scope: 'sandbox.read',
+    retry: 'safe',
+    response: z.looseObject({
+      live: z.boolean(),
+      sampledAt: z.string().nullish(),
+      total: z.number().optional(),
+      processes: z.array(processSchema),
+    }),
+  },
+  downloadArtifact: {
+    method: 'GET',
+    path: '/sandboxes/{sandboxId}/artifacts',
+    summary: 'Download a file, or a folder as tar.gz',
+    status: 200,
+    type: null,
+    raw: true,
+    scope: 'file.read',
+    retry: 'safe',
+    query: filePathQuerySchema,
+    response: z.looseObject({}),
+    assumed: 'query and bytes',
+  },
+  openDesktop: {
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/desktop',
+    summary: 'Desktop stream URL',
+    status: 200,
+    type: 'desktop.url',
+    scope: 'desktop',
+    retry: 'safe',
+    query: desktopQuerySchema,
+    body: desktopBodySchema,
+    bodyOptional: true,
+    response: z.looseObject({ url: z.string() }),
+    secret: true,
+    assumed: 'response shape',
+  },
+  setSshKey: {
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/sshkey',
+    summary: 'Configure an SSH key',
+    status: 200,
+    type: 'sshkey.configured',
+    scope: 'ssh',
+    retry: 'safe',
+    body: sshKeyBodySchema,
+    response: z.looseObject({ sshEndpoint: z.string().nullish() }),
+    assumed: 'body and response shape',
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,180 @@
+/**
+ * The one clock of the local service: every rule with time in it reads this one, so that whoever holds it and moves it
+ * forward sees days pass in moments. Time on the network, the agents' work and the processes' run in real time.
+ */
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** The same as a date-time. */
+  iso(): string;
+  /**
+   * Calls `run` once when the clock reaches `atMs`; the result cancels it.
+   * @param options.passedOver true where an advance need not stop: it then runs once, at the end of the advance
+   */
+  at(atMs: number, run: () => void, options?: { readonly passedOver?: boolean }): () => void;
+  /** Resolves after `ms` on this clock; rejects with the signal's reason. */
+  delay(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface ClockState {
+  /** Ahead of the real time by this much; meaningless while held. */
+  readonly aheadMs: number;
+  /** Where the clock stands still; null while it runs. */
+  readonly heldAt: number | null;
+}
+
+export interface ControlledClock extends Clock {
+  state(): ClockState;
+  /** Stands still from now on. Repeating it changes nothing. */
+  hold(): void;
+  /** Runs on from where it stands. Repeating it changes nothing. */
+  release(): void;
+  /**
+   * Moves forward, stopping at every moment at which something is due and waiting for what that sets off, in order.
+   * Resolves when all of it has settled. Calls are carried out one after another.
+   */
+  advance(ms: number): Promise<void>;
+  /** Back to the real time, and running. What was to come comes at its time. */
+  reset(): void;
+  /** Something that an advance waits for between two moments. */
+  waitFor(work: { readonly busy: () => boolean; readonly idle: () => Promise<void> }): void;
+  /** Forgets every timer. */
+  close(): void;
+}
+
+interface Timer {
+  readonly atMs: number;
+  readonly run: () => void;
+  readonly passedOver: boolean;
+}
+
+const MAX_TIMER_MS = 2_000_000_000;
+const running: ClockState = { aheadMs: 0, heldAt: null };
+
+/** @param options.save called with the state after each change, so that a restart can begin with it as `initial` */
+export function createClock(
+  options: { readonly initial?: ClockState; readonly save?: (state: ClockState) => void } = {},
+): ControlledClock {
+  let { aheadMs, heldAt } = options.initial ?? running;
+  const timers = new Set<Timer>();
+  const works: { readonly busy: () => boolean; readonly idle: () => Promise<void> }[] = [];
+  let wake: NodeJS.Timeout | undefined;
+  let advancing = 0;
+  let tail: Promise<void> = Promise.resolve();
+
+  const now = (): number => heldAt ?? Date.now() + aheadMs;
+
+  function changed(): void {
+    options.save?.({ aheadMs, heldAt });
+    arm();
+  }
+
+  /** The real timer, for the earliest of ours. */
+  function arm(): void {
+    clearTimeout(wake);
+    const next = earliest(timers);
+    if (!next) return;
+    const waitMs = next.atMs - now();
+    if (waitMs > 0 && heldAt !== null) return;
+    wake = setTimeout(fire, Math.min(Math.max(0, waitMs), MAX_TIMER_MS));
+  }
+
+  function fire(): void {
+    const at = now();
+    const due = [...timers].filter(({ atMs, passedOver }) => atMs <= at && !(passedOver && advancing > 0));
+    for (const timer of due.sort((a, b) => a.atMs - b.atMs)) if (timers.delete(timer)) timer.run();
+    arm();
+  }
+
+  function moveTo(atMs: number): void {
+    if (atMs <= now()) return;
+    if (heldAt === null) aheadMs = atMs - Date.now();
+    else heldAt = atMs;
+  }
+
+  async function settled(): Promise<void> {
+    do {
+      // What a timer or a commit set off begins in a later turn.
+      await new Promise(setImmediate);
+      await Promise.all(works.map(({ idle }) => idle()));
+    } while (works.some(({ busy }) => busy()));
+  }
+
+  async function stepTo(targetMs: number): Promise<void> {
+    advancing++;
+    try {
+      await settled();
+      for (;;) {
+        const next = earliest([...timers].filter(({ passedOver }) => !passedOver));
+        if (!next || next.atMs > targetMs) break;
+        moveTo(next.atMs);
+        fire();
+        await settled();
+      }
+      moveTo(targetMs);
+    } finally {
+      advancing--;
+    }
+    changed();
+    fire();
+    await settled();
+  }
+
+  return {
+    now,
+    iso: () => new Date(now()).toISOString(),
+    at(atMs, run, { passedOver = false } = {}) {
+      const timer = { atMs, run, passedOver };
+      timers.add(timer);
+      arm();
+      return () => void timers.delete(timer);
+    },
+    delay(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const onAbort = () => {
+          cancel();
+          reject(signal.reason);
+        };
+        const cancel = this.at(now() + ms, () => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        });
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+    },
+    state: () => ({ aheadMs, heldAt }),
+    hold() {
+      if (heldAt !== null) return;
+      heldAt = now();
+      changed();
+    },
+    release() {
+      if (heldAt === null) return;
+      aheadMs = heldAt - Date.now();
+      heldAt = null;
+      changed();
+    },
+    advance(ms) {
+      const step = tail.then(() => stepTo(now() + ms));
+      tail = step.catch(() => undefined);
+      return step;
+    },
+    reset() {
+      ({ aheadMs, heldAt } = running);
+      changed();
+    },
+    waitFor: (work) => void works.push(work),
+    close() {
+      clearTimeout(wake);
+      timers.clear();
+    },
+  };
+}
+
+function earliest(timers: Iterable<Timer>): Timer | undefined {
+  let first: Timer | undefined;
+  for (const timer of timers) if (!first || timer.atMs < first.atMs) first = timer;
+  return first;
+}

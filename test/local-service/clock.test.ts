@@ -1,0 +1,117 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type ControlledClock, createClock } from '../../src/local-service/clock.js';
+import { startService } from './service-under-test.js';
+import { register, startReceiver } from './webhook-receiver.js';
+
+function clockUnderTest(): ControlledClock {
+  const clock = createClock();
+  onTestFinished(() => clock.close());
+  return clock;
+}
+
+describe('createClock', () => {
+  test('follows the real time until it is held, and stands still then', () => {
+    const clock = clockUnderTest();
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(50);
+    clock.hold();
+    const stands = clock.now();
+    expect(clock.now()).toBe(stands);
+    expect(clock.state().heldAt).toBe(stands);
+  });
+
+  test('an advance stops at each moment at which something is due, in order, and sees what that sets off', async () => {
+    const clock = clockUnderTest();
+    clock.hold();
+    const start = clock.now();
+    const seen: number[] = [];
+    clock.at(start + 5_000, () => seen.push(clock.now() - start));
+    clock.at(start + 1_000, () => {
+      seen.push(clock.now() - start);
+      clock.at(start + 2_000, () => seen.push(clock.now() - start));
+    });
+    await clock.advance(4_000);
+    expect(seen).toEqual([1_000, 2_000]);
+    expect(clock.now() - start).toBe(4_000);
+    await clock.advance(1_000);
+    expect(seen).toEqual([1_000, 2_000, 5_000]);
+  });
+
+  test('an advance waits for work that is under way before it goes on to the next moment', async () => {
+    const clock = clockUnderTest();
+    clock.hold();
+    const order: string[] = [];
+    let working: Promise<void> | undefined;
+    clock.waitFor({ busy: () => working !== undefined, idle: async () => working });
+    clock.at(clock.now() + 10, () => {
+      working = new Promise<void>((resolve) => setTimeout(resolve, 20)).then(() => {
+        order.push('done');
+        working = undefined;
+      });
+    });
+    clock.at(clock.now() + 20, () => order.push('next'));
+    await clock.advance(30);
+    expect(order).toEqual(['done', 'next']);
+  });
+
+  test('a timer that may be passed over runs once, at the end of an advance', async () => {
+    const clock = clockUnderTest();
+    clock.hold();
+    const start = clock.now();
+    const ran: number[] = [];
+    clock.at(start + 1_000, () => ran.push(clock.now() - start), { passedOver: true });
+    await clock.advance(60_000);
+    expect(ran).toEqual([60_000]);
+  });
+
+  test('released it goes on from where it stood, and a cancelled timer never runs', async () => {
+    const clock = clockUnderTest();
+    clock.hold();
+    const before = clock.now();
+    await clock.advance(3_600_000);
+    clock.release();
+    expect(clock.now() - before).toBeGreaterThanOrEqual(3_600_000);
+    let ran = false;
+    clock.at(clock.now() + 1_000, () => {
+      ran = true;
+    })();
+    await clock.advance(2_000);
+    expect(ran).toBe(false);
+  });
+});
+
+test('fifteen days pass in moments: auto-stop, archive, expiry of the data, and both webhooks', async () => {
+  const receiver = await startReceiver();
+  const under = await startService();
+  await register(under, receiver.url);
+  const id = await under.ready({ ttlSeconds: 3_600 });
+  await under.call('POST', '/clock', { admin: true, body: { held: true, advanceSeconds: 15 * 24 * 3_600 } });
+  const { body } = await under.call('GET', `/sandboxes/${id}`);
+  expect(body.sandbox).toMatchObject({
+    state: 'archived',
+    dataExpiredAt: expect.any(String),
+    snapshotAvailable: false,
+  });
+  const daysKept = Date.parse(body.sandbox.dataExpiredAt ?? '') - Date.parse(body.sandbox.stop?.endedAt ?? '');
+  expect(daysKept).toBe(14 * 24 * 3_600_000);
+  expect(receiver.received.map(({ body: { type } }) => type)).toEqual(['sandbox.ready', 'sandbox.archived']);
+  expect((await under.call('POST', `/sandboxes/${id}/resume`)).body.code).toBe('snapshot_data_expired');
+});
+
+test('a restart keeps the clock where it was, held or moved', async () => {
+  const under = await startService();
+  under.service.clock.hold();
+  await under.service.clock.advance(86_400_000);
+  const stood = under.service.clock.now();
+  await under.service.close();
+  const again = await startService({ directory: under.directory });
+  expect(again.service.clock.now()).toBe(stood);
+  await again.service.reset();
+  expect(Math.abs(again.service.clock.now() - Date.now())).toBeLessThan(1_000);
+});
+
+test('a body that moves the clock by nonsense is refused', async () => {
+  const under = await startService();
+  for (const body of [{ advanceSeconds: -1 }, { held: 'yes' }, { advanceSeconds: 1e12 }, { forward: 1 }]) {
+    expect((await under.call('POST', '/clock', { admin: true, body })).status).toBe(400);
+  }
+});
