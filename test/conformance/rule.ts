@@ -11,6 +11,14 @@ import { remoteTarget } from './target/remote.js';
  */
 export type Need = 'clock' | 'faults' | 'local';
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Ids of the rules that the test names; docs/coverage.md is made from them. */
+    rules?: readonly string[];
+    needs?: readonly Need[];
+  }
+}
+
 export interface RuleOptions {
   /** Where one is named, the test is left out against a service that is not ours. */
   readonly needs?: readonly Need[];
@@ -37,6 +45,7 @@ export function rule(
   }
   const { needs = [], timeoutMs } = options;
   const full = `${named.map((id) => `[${id}]`).join(' ')} ${title}`;
-  if (remoteTarget() !== undefined && needs.length > 0) test.skip(`${full} (left out: needs ${needs.join(', ')})`);
-  else test(full, body, timeoutMs);
+  const meta = { rules: named, needs };
+  if (remoteTarget() === undefined || needs.length === 0) test(full, { meta, timeout: timeoutMs }, body);
+  else test.skip(`${full} (left out: needs ${needs.join(', ')})`, { meta });
 }
