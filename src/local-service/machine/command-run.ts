@@ -44,7 +44,7 @@ export async function runCommand(
   return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt), timedOut };
 }
 
-async function startShell(
+export async function startShell(
   { launch, groups }: CommandContext,
   sandboxId: string,
   spec: CommandSpec,
@@ -56,8 +56,10 @@ async function startShell(
   } catch (cause) {
     throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
   }
-  if (child.pid !== undefined)
-    return { child, group: groups.add(sandboxId, child.pid, launch.isolation === 'bubblewrap') };
+  if (child.pid !== undefined) {
+    const isMonitor = launch.isolation === 'bubblewrap';
+    return { child, group: groups.add(sandboxId, child.pid, isMonitor, spec.commandId) };
+  }
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
   throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
 }

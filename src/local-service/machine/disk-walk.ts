@@ -2,39 +2,85 @@
  * Finds a path on a disk the way the sandbox would, without ever leaving the disk. Each folder is opened from the one before it
  * and no link is left to the kernel, so that a sandbox which swaps a folder for a link meanwhile gains nothing.
  */
-import { constants, existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
-import { join, posix } from 'node:path';
-import { fileError, hasCode } from './file-error.js';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { posix } from 'node:path';
+import {
+  kindOf,
+  linkTarget,
+  makeFolder,
+  notAFile,
+  type OpenFolder,
+  openFile,
+  openFolder,
+  openRoot,
+} from './disk-folder.js';
 import { SANDBOX_HOME } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 
 const MAX_LINKS = 40;
+/** Each folder on the way is a file handle of the service, and those are shared by all sandboxes. */
+const MAX_DEPTH = 256;
 
-interface OpenFolder {
-  readonly handle: FileHandle;
-  readonly path: string;
-}
+export type OpenPlace =
+  | { readonly kind: 'file'; readonly handle: FileHandle }
+  | {
+      readonly kind: 'folder';
+      readonly folder: OpenFolder /** From the home; empty for the home. */;
+      readonly names: string;
+    };
 
 /**
  * Opens the file at `path`: relative to the home, or absolute below `/home/sandbox`.
  * @throws MachineError `outside`, `not_found`, `not_a_file`, `no_access`
  */
 export async function openOnDisk(disk: string, path: string, flags: number, makeFolders: boolean): Promise<FileHandle> {
+  return await withFolders(disk, path, makeFolders, async (folders, name) => {
+    const folder = folders.at(-1);
+    if (folder === undefined || name === undefined) throw notAFile(path);
+    return await openFile(folder, name, flags, path);
+  });
+}
+
+/**
+ * Opens the file or the folder at `path` for reading; the home itself where `path` is empty. The caller closes it.
+ * @throws MachineError `outside`, `not_found`, `not_a_file` for a device, a pipe or a socket, `no_access`
+ */
+export async function openPlace(disk: string, path: string): Promise<OpenPlace> {
+  return await withFolders(disk, path, false, async (folders, name) => {
+    const here = folders.at(-1);
+    if (here === undefined) throw outside(path);
+    if (name === undefined) folders.pop();
+    else if ((await kindOf(here, name)) !== 'folder') {
+      return { kind: 'file', handle: await openFile(here, name, constants.O_RDONLY, path) };
+    }
+    const folder = name === undefined ? here : await openFolder(here, name, path);
+    return { kind: 'folder', folder, names: posix.relative(disk, folder.path) };
+  });
+}
+
+/** Walks to `path` and closes all folders that `use` leaves in the list. */
+async function withFolders<T>(
+  disk: string,
+  path: string,
+  makeFolders: boolean,
+  use: (folders: OpenFolder[], name: string | undefined) => Promise<T>,
+): Promise<T> {
   const folders: OpenFolder[] = [];
   try {
-    folders.push(await openFolder(disk, disk, path));
-    return await walk(folders, path, flags, makeFolders);
+    folders.push(await openRoot(disk, path));
+    return await use(folders, await walk(folders, path, makeFolders));
   } finally {
     await Promise.all(folders.map(({ handle }) => handle.close()));
   }
 }
 
-async function walk(folders: OpenFolder[], path: string, flags: number, makeFolders: boolean): Promise<FileHandle> {
+/** Gives the last name, of something in the last of the folders that is no link; undefined for that folder itself. */
+async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): Promise<string | undefined> {
   let names = namesBelowHome(path, path);
   for (let links = 0; ; ) {
     const name = names.shift();
-    if (name === undefined) throw notAFile(path);
+    if (name === undefined) return undefined;
     if (name === '' || name === '.') continue;
     if (name === '..') {
       if (folders.length === 1) throw outside(path);
@@ -53,12 +99,15 @@ async function walk(folders: OpenFolder[], path: string, flags: number, makeFold
       } else names = [...target.split('/'), ...names];
       continue;
     }
-    if (names.length === 0) return await openFile(folder, name, flags, path);
+    if (names.length === 0) return name;
     if (makeFolders) {
       if (names.every((rest) => rest === '' || rest === '.')) throw notAFile(path);
       await makeFolder(folder, name, path);
     }
-    folders.push(await openFolder(inside(folder, name), join(folder.path, name), path));
+    if (folders.length > MAX_DEPTH) {
+      throw new MachineError('no_access', `The path leads through more than ${MAX_DEPTH} folders.`);
+    }
+    folders.push(await openFolder(folder, name, path));
   }
 }
 
@@ -70,52 +119,6 @@ function namesBelowHome(target: string, path: string): string[] {
   const home = SANDBOX_HOME.slice(1).split('/');
   if (home.some((name, index) => names[index] !== name)) throw outside(path);
   return names.slice(home.length);
-}
-
-async function openFile(folder: OpenFolder, name: string, flags: number, path: string): Promise<FileHandle> {
-  try {
-    // Not blocking: a named pipe without a writer must not hold the service.
-    return await open(inside(folder, name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644);
-  } catch (cause) {
-    throw fileError(cause, path);
-  }
-}
-
-async function openFolder(location: string, folderPath: string, path: string): Promise<OpenFolder> {
-  try {
-    const handle = await open(location, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    return { handle, path: folderPath };
-  } catch (cause) {
-    throw fileError(cause, path);
-  }
-}
-
-async function makeFolder(folder: OpenFolder, name: string, path: string): Promise<void> {
-  try {
-    await mkdir(inside(folder, name), 0o755);
-  } catch (cause) {
-    if (!hasCode(cause, 'EEXIST')) throw fileError(cause, path);
-  }
-}
-
-/** Undefined for what is no link, or is not there. */
-async function linkTarget(folder: OpenFolder, name: string): Promise<string | undefined> {
-  try {
-    return await readlink(inside(folder, name));
-  } catch {
-    return undefined;
-  }
-}
-
-const hasDescriptorPaths = existsSync('/proc/self/fd');
-
-/** Where the system has no such paths, a race is possible; only Linux has isolation that it could break. */
-function inside(folder: OpenFolder, name: string): string {
-  return hasDescriptorPaths ? `/proc/self/fd/${folder.handle.fd}/${name}` : join(folder.path, name);
-}
-
-function notAFile(path: string): MachineError {
-  return new MachineError('not_a_file', `${path} is a folder, not a file.`);
 }
 
 function outside(path: string): MachineError {

@@ -42,7 +42,14 @@ export async function endProcessesMatching(processes: ProcessesToEnd): Promise<v
 function liveGroups(leaders: readonly number[]): ProcessEntry[] {
   return leaders
     .filter((leader) => signalProcess(-leader, 0))
-    .map((leader) => ({ pid: -leader, parentPid: 0, processGroup: leader, session: leader, startTime: '' }));
+    .map((leader) => ({
+      pid: -leader,
+      parentPid: 0,
+      processGroup: leader,
+      session: leader,
+      startTime: '',
+      cpuTicks: 0,
+    }));
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {

@@ -18,5 +18,9 @@ export function fileError(cause: unknown, path: string): unknown {
   if (hasCode(cause, 'EACCES') || hasCode(cause, 'EPERM')) {
     return new MachineError('no_access', `The permissions of ${path} do not allow that.`, { cause });
   }
+  // Not the kernel's word for a busy file alone: a program in the sandbox has asked to be told before it is opened.
+  if (hasCode(cause, 'EAGAIN')) {
+    return new MachineError('no_access', `${path} is held by a program of the sandbox.`, { cause });
+  }
   return cause;
 }

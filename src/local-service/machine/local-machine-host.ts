@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { bubblewrapProblem, createBubblewrap } from './bubblewrap.js';
 import { runCommand } from './command-run.js';
 import { readDiskFile, writeDiskFile } from './disk-files.js';
+import { createDownloads } from './download.js';
+import { openInteractiveShell } from './interactive-shell.js';
 import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
 import { createPlainShell } from './plain-shell.js';
 import { createProcessGroups } from './process-groups.js';
 import { findProgram, PROGRAM_PATH } from './program.js';
+import { listProcesses } from './sandbox-processes.js';
 import type { ShellLaunch } from './shell-launch.js';
-import { discardTree, removeTree, replaceByCopy, treeSize } from './tree-copy.js';
+import { listTree } from './snapshot-tree.js';
+import { discardTree, removeTree, replaceByCopy } from './tree-copy.js';
 
 export interface MachineHostOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
@@ -32,10 +36,16 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const directories = await createMachineDirectories(options.directory);
   const launch = await chooseLaunch(directories, options);
   const groups = createProcessGroups(directories);
+  const downloads = createDownloads();
   const { unfinished } = directories;
   let closed = false;
 
   const endProcesses = (sandboxId: string): Promise<void> => groups.endAll(sandboxId);
+  const prepare = async (sandboxId: string): Promise<void> => {
+    await requireDisk(directories, sandboxId);
+    if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
+    if (closed) throw new MachineError('closed', 'The service is ending and starts no more commands.');
+  };
 
   return {
     isolation: launch.isolation,
@@ -43,10 +53,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
     },
     async restoreDisk(sandboxId, snapshotId) {
-      const snapshot = directories.snapshot(snapshotId);
-      if (!(await isDirectory(snapshot))) {
-        throw new MachineError('no_snapshot', `There is no snapshot ${snapshotId} on this machine.`);
-      }
+      const snapshot = await requireSnapshot(directories, snapshotId);
       await endProcesses(sandboxId);
       await discardTree(directories.temporary(sandboxId), unfinished);
       await replaceByCopy(snapshot, directories.disk(sandboxId), unfinished);
@@ -54,8 +61,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     endProcesses,
     async takeSnapshot(sandboxId, snapshotId) {
       const snapshot = directories.snapshot(snapshotId);
-      await replaceByCopy(await requireDisk(directories, sandboxId), snapshot, unfinished);
-      return { sizeBytes: await treeSize(snapshot) };
+      return { sizeBytes: await replaceByCopy(await requireDisk(directories, sandboxId), snapshot, unfinished) };
     },
     deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
@@ -64,21 +70,36 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await discardTree(directories.temporary(sandboxId), unfinished);
     },
     async run(sandboxId, spec, watch) {
-      await requireDisk(directories, sandboxId);
-      if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
-      if (closed) throw new MachineError('closed', 'The service is ending and starts no more commands.');
+      await prepare(sandboxId);
       return await runCommand({ launch, groups }, sandboxId, spec, watch);
+    },
+    async openShell(sandboxId, spec) {
+      await prepare(sandboxId);
+      return await openInteractiveShell({ launch, groups }, sandboxId, spec);
     },
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
     writeFile: async (sandboxId, path, content) =>
       await writeDiskFile(await requireDisk(directories, sandboxId), path, content),
+    async download(source, path = '', { signal } = {}) {
+      const mayChange = 'sandboxId' in source;
+      const root = mayChange
+        ? await requireDisk(directories, source.sandboxId)
+        : await requireSnapshot(directories, source.snapshotId);
+      return await downloads.open({ root, path, mayChange, signal });
+    },
+    tree: async (snapshotId, path = '') => await listTree(await requireSnapshot(directories, snapshotId), path),
+    async processes(sandboxId) {
+      const disk = await requireDisk(directories, sandboxId);
+      return await listProcesses(groups.ofSandbox(sandboxId), disk);
+    },
     async recover() {
       await groups.recover();
       for (const name of await readdir(unfinished)) await removeTree(join(unfinished, name));
     },
     async close() {
       closed = true;
+      await downloads.close();
       await groups.endAll();
     },
   };
@@ -103,6 +124,12 @@ async function requireDisk(directories: MachineDirectories, sandboxId: string): 
   if (!(await isDirectory(disk)))
     throw new MachineError('no_disk', `Sandbox ${sandboxId} has no disk on this machine.`);
   return disk;
+}
+
+async function requireSnapshot(directories: MachineDirectories, snapshotId: string): Promise<string> {
+  const snapshot = directories.snapshot(snapshotId);
+  if (await isDirectory(snapshot)) return snapshot;
+  throw new MachineError('no_snapshot', `There is no snapshot ${snapshotId} on this machine.`);
 }
 
 async function isDirectory(path: string): Promise<boolean> {

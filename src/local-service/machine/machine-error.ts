@@ -3,11 +3,12 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 /**
  * What went wrong on a machine.
  *
- * - `not_found`, `not_a_file`, `outside`, `too_large`, `no_access`: about the path of a file;
+ * - `not_found`, `not_a_file`, `not_a_folder`, `outside`, `too_large`, `no_access`: about the path of a file;
  * - `no_disk`, `no_snapshot`: the sandbox or the snapshot has no directory;
  * - `bad_id`: the id cannot be the name of a directory;
  * - `bad_command`: the command cannot be handed to a shell, or its shell could not be started;
  * - `copy_failed`: a disk could not be copied;
+ * - `download_failed`: what is sent could not be read to its end, so what came is not all;
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
  * - `closed`: the host was closed.
@@ -15,6 +16,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 export type MachineErrorCode =
   | 'not_found'
   | 'not_a_file'
+  | 'not_a_folder'
   | 'outside'
   | 'too_large'
   | 'no_access'
@@ -23,6 +25,7 @@ export type MachineErrorCode =
   | 'bad_id'
   | 'bad_command'
   | 'copy_failed'
+  | 'download_failed'
   | 'processes_remain'
   | 'isolation_unavailable'
   | 'closed';

@@ -2,6 +2,8 @@
  * The machines of the local service: a directory for each disk, a process group for each command. Knows directories
  * and processes; knows no sandbox state, no database and no HTTP.
  */
+import type { Readable } from 'node:stream';
+import type { InteractiveShell, ShellSpec } from './interactive-shell.js';
 
 export interface CommandSpec {
   /** Run by `/bin/sh -c`; at most 120 KiB. */
@@ -14,6 +16,8 @@ export interface CommandSpec {
   readonly stdin?: string;
   /** No limit by default. */
   readonly timeoutMs?: number;
+  /** Told with the processes that the command starts. */
+  readonly commandId?: string;
 }
 
 export interface CommandOutcome {
@@ -35,6 +39,53 @@ export interface CommandWatch {
    * and `exitCode` null; after an abort nothing is started.
    */
   readonly signal?: AbortSignal;
+}
+
+export type DownloadSource = { readonly sandboxId: string } | { readonly snapshotId: string };
+
+/**
+ * The stream is read or destroyed by whoever asked for it. It fails, and never just ends, where not all of it could be read.
+ * A file is sent as it is, `sizeBytes` of it; a folder as a gzipped tar whose names begin at that folder.
+ */
+export type Download =
+  | { readonly kind: 'file'; readonly sizeBytes: number; readonly stream: Readable }
+  | { readonly kind: 'folder'; readonly stream: Readable };
+
+export interface TreeEntry {
+  /** Relative to the home. */
+  readonly path: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  /** Bytes of a file, or of what a link says; 0 for a folder. */
+  readonly size: number;
+  /** ISO 8601, UTC. */
+  readonly modifiedAt: string;
+}
+
+export interface SandboxProcess {
+  /** As the machine numbers it, not as the sandbox does. */
+  readonly pid: number;
+  /** The program and its arguments, with spaces between: the first 2,000 characters. */
+  readonly command: string;
+  /** 0 where the parent is no process of the sandbox. */
+  readonly parentPid: number;
+  readonly user: 'sandbox';
+  /** CPU time over lifetime; 100 is one core. */
+  readonly cpuPercent: number;
+  /** What of it is in memory, in MiB. */
+  readonly memoryMB: number;
+  /** ISO 8601, UTC, by the clock of the machine, which no test moves. */
+  readonly startedAt: string;
+  /** How long it has lived, in milliseconds: for a service whose clock is not that of the machine. */
+  readonly ageMs: number;
+  /** Of the command that started it; null where that is not known. */
+  readonly commandId: string | null;
+}
+
+export interface ProcessSample {
+  /** At most 500, the busiest first. */
+  readonly processes: readonly SandboxProcess[];
+  /** How many there are. */
+  readonly total: number;
 }
 
 export interface MachineHost {
@@ -66,6 +117,12 @@ export interface MachineHost {
    */
   run(sandboxId: string, spec: CommandSpec, watch?: CommandWatch): Promise<CommandOutcome>;
   /**
+   * Starts a shell that somebody works in, with a terminal where one is asked for. It ends with the sandbox's processes. What it
+   * leaves in the background fares as with `run`. Not safe to repeat.
+   * @throws MachineError as `run`
+   */
+  openShell(sandboxId: string, spec: ShellSpec): Promise<InteractiveShell>;
+  /**
    * Reads a file by a path relative to the home, or absolute below `/home/sandbox`. Links are followed inside the disk only.
    * @throws MachineError `not_found` where there is no such file, `outside` where the path leaves the disk,
    *   `too_large` past `maxBytes`, `not_a_file`, `no_access`, `no_disk`
@@ -73,6 +130,29 @@ export interface MachineHost {
   readFile(sandboxId: string, path: string, maxBytes: number): Promise<Buffer>;
   /** Makes the folders on the way, and keeps the mode of a file that is there. Errors as `readFile`. Safe to repeat. */
   writeFile(sandboxId: string, path: string, content: Buffer): Promise<void>;
+  /**
+   * Opens a file or a folder of a disk or of a snapshot to be sent; all of it where `path` is empty or left out. Paths as in
+   * `readFile`. Links inside a folder are sent as links. Takes little memory, however much is sent. Safe to repeat.
+   * @param options.signal ends it: the stream fails, and the program behind it is ended
+   * @throws MachineError `not_found`, `outside`, `not_a_file` for a device, pipe or socket, `no_access`, `no_disk`,
+   *   `no_snapshot`, `closed`; the stream fails with `download_failed`, `closed` or the AbortError
+   */
+  download(
+    source: DownloadSource,
+    path?: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Download>;
+  /**
+   * All that is below a folder of a snapshot, sorted by path; of all of it where `path` is empty or left out. Links are not
+   * followed; devices, pipes and sockets are left out. Safe to repeat.
+   * @throws MachineError `too_large` past 100,000 entries, `not_a_folder`, and as `download`
+   */
+  tree(snapshotId: string, path?: string): Promise<readonly TreeEntry[]>;
+  /**
+   * What runs in a sandbox now: what its commands started, but not what the host needs to start them. Safe to repeat.
+   * @throws MachineError `no_disk`
+   */
+  processes(sandboxId: string): Promise<ProcessSample>;
   /** Ends what an earlier service that was killed has left behind. Called once before anything else. */
   recover(): Promise<void>;
   /** Ends every process that it started; runs resolve, and new ones are refused. Safe to repeat. */

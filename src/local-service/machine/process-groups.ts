@@ -6,7 +6,9 @@ import { createProcessSearch } from './process-search.js';
 import { readBootId, readStartTime } from './process-table.js';
 
 export interface ProcessGroups {
-  add(sandboxId: string, leader: number, leaderIsMonitor: boolean): ProcessGroup;
+  add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string): ProcessGroup;
+  /** Those of which a process may live. */
+  ofSandbox(sandboxId: string): readonly ProcessGroup[];
   /** Forgets the group, unless a process of it lives on in the background. */
   settle(group: ProcessGroup): void;
   end(group: ProcessGroup): Promise<void>;
@@ -36,15 +38,18 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     for (const group of chosen) forget(group);
   };
 
+  const ofSandbox = (sandboxId: string): ProcessGroup[] => [...groups].filter((group) => group.sandboxId === sandboxId);
+
   const isAnyHome = (home: string): boolean => home.startsWith(`${directories.disks}/`);
 
   return {
-    add(sandboxId, leader, leaderIsMonitor) {
-      const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor };
+    add(sandboxId, leader, leaderIsMonitor, commandId) {
+      const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor, commandId };
       groups.add(group);
       writeRecord(directories.processes, group);
       return group;
     },
+    ofSandbox,
     settle(group) {
       settled.add(group);
       // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
@@ -54,8 +59,7 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     async endAll(sandboxId) {
       if (sandboxId === undefined) return await endGroups([...groups], isAnyHome);
       const disk = directories.disk(sandboxId);
-      const chosen = [...groups].filter((group) => group.sandboxId === sandboxId);
-      await endGroups(chosen, (home) => home === disk);
+      await endGroups(ofSandbox(sandboxId), (home) => home === disk);
     },
     recover: () => endGroups(readRecords(directories.processes, bootId), isAnyHome),
   };

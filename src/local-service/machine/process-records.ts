@@ -12,6 +12,8 @@ export interface ProcessGroup {
   readonly bootId: string;
   /** The leader only watches over an isolated sandbox, and all of that dies with it. */
   readonly leaderIsMonitor: boolean;
+  /** Of the command that the group was started for, where it was told. */
+  readonly commandId?: string;
 }
 
 export function writeRecord(directory: string, group: ProcessGroup): void {

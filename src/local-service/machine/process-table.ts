@@ -8,6 +8,8 @@ export interface ProcessEntry {
   readonly session: number;
   /** In clock ticks since the machine started: with the pid it names one process and no later one. */
   readonly startTime: string;
+  /** CPU time it has used itself, in clock ticks. */
+  readonly cpuTicks: number;
 }
 
 /** All processes but those that have ended and only wait to be collected. Undefined where there is no /proc. */
@@ -55,6 +57,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
     processGroup: Number(processGroup),
     session: Number(session),
     startTime,
+    cpuTicks: Number(fields[11]) + Number(fields[12]),
     state,
   };
 }

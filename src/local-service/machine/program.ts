@@ -8,6 +8,7 @@ export const PROGRAM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 
 export interface ProgramResult {
   readonly exitCode: number | null;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
@@ -24,12 +25,15 @@ export async function findProgram(name: string, programPath: string): Promise<st
   return undefined;
 }
 
-/** Messages are in English, so that they can be read by a program. A program that is missing gives `exitCode` null. */
+/** What such a program is started with. Messages are in English, so that they can be read by a program. */
+export const PROGRAM_ENVIRONMENT = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
+
+/** A program that is missing gives `exitCode` null. */
 export function runProgram(file: string, args: readonly string[]): Promise<ProgramResult> {
-  const env = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
+  const options = { env: PROGRAM_ENVIRONMENT, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
-    const child = execFile(file, [...args], { env, maxBuffer: 64 * 1024 * 1024 }, (error, _stdout, stderr) => {
-      resolve({ exitCode: error ? child.exitCode : 0, stderr: stderr || (error?.message ?? '') });
+    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
+      resolve({ exitCode: error ? child.exitCode : 0, stdout, stderr: stderr || (error?.message ?? '') });
     });
   });
 }

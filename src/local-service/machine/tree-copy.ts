@@ -1,20 +1,24 @@
 /** Copies, measures and removes whole directories. Links are never followed. */
-import { chmod, lstat, mkdtemp, opendir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasCode } from './file-error.js';
+import { listFolder } from './folder-listing.js';
 import { MachineError } from './machine-error.js';
 import { runProgram, succeeds } from './program.js';
 
 /**
  * Puts a copy of `source` in the place of `target`: with modes, times and links, sharing blocks where the file system can. The
- * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Safe to repeat.
+ * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Gives its size. Safe to repeat.
  * @throws MachineError `copy_failed`
  */
-export async function replaceByCopy(source: string, target: string, unfinished: string): Promise<void> {
+export async function replaceByCopy(source: string, target: string, unfinished: string): Promise<number> {
   const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
   try {
     await copyInto(source, copy);
+    // Measured before anybody else can replace it.
+    const sizeBytes = await treeSize(Buffer.from(copy));
     await putInPlace(copy, target, unfinished);
+    return sizeBytes;
   } catch (error) {
     await removeTree(copy);
     throw error;
@@ -29,12 +33,11 @@ export async function discardTree(path: string, unfinished: string): Promise<voi
 }
 
 /** Bytes of all files, each link of a file counted. */
-export async function treeSize(path: string): Promise<number> {
+async function treeSize(folder: Buffer): Promise<number> {
   let bytes = 0;
-  for await (const entry of await opendir(path)) {
-    const inner = join(path, entry.name);
-    if (entry.isDirectory()) bytes += await treeSize(inner);
-    else if (entry.isFile()) bytes += (await lstat(inner)).size;
+  for await (const { entry, location } of listFolder(folder)) {
+    if (entry.isDirectory()) bytes += await treeSize(location);
+    else if (entry.isFile()) bytes += (await lstat(location)).size;
   }
   return bytes;
 }
@@ -75,14 +78,13 @@ export async function removeTree(path: string): Promise<void> {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
     if (!(hasCode(error, 'EACCES') || hasCode(error, 'EPERM'))) throw error;
-    await makeWritable(path);
+    await makeWritable(Buffer.from(path));
     await rm(path, { recursive: true, force: true });
   }
 }
 
 /** Package caches are often kept read-only, and what is in such a folder cannot be removed. */
-async function makeWritable(folder: string): Promise<void> {
+async function makeWritable(folder: Buffer): Promise<void> {
   await chmod(folder, 0o700);
-  for await (const entry of await opendir(folder))
-    if (entry.isDirectory()) await makeWritable(join(folder, entry.name));
+  for await (const { entry, location } of listFolder(folder)) if (entry.isDirectory()) await makeWritable(location);
 }
