@@ -1,78 +1,90 @@
 /** Records of the account and of what belongs to no single sandbox; read liberally, as those in `records.ts`. */
 import { z } from 'zod';
-
-const dateTime = z.string().nullish();
+import { dateTimeOrNull } from './records.js';
 
 /** Assumption: the limits record is not shown by the specification. */
-export const limitsSchema = z.looseObject({
-  sandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
-  webhooks: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
-  requestsPerMinute: z.number().nullish(),
-  dailySandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
-});
+export const limitsSchema = z
+  .looseObject({
+    sandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
+    webhooks: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
+    requestsPerMinute: z.number().nullish(),
+    dailySandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
+  })
+  .meta({ id: 'Limits', description: 'Limits of the account, and what is used of them' });
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** Assumption: the data-retention policy is not shown by the specification. */
-export const dataRetentionSchema = z.looseObject({
-  snapshotDays: z.number().nullish(),
-  zeroDataRetention: z.boolean().optional(),
-});
+export const dataRetentionSchema = z
+  .looseObject({
+    snapshotDays: z.number().nullish(),
+    zeroDataRetention: z.boolean().optional(),
+  })
+  .meta({ id: 'DataRetention', description: 'How long data is kept' });
 export type DataRetention = z.infer<typeof dataRetentionSchema>;
 
 /** A repository that sandboxes can be given (specification, "Environment", `selectedRepositories`). */
-export const repoSchema = z.looseObject({
-  id: z.number(),
-  databaseId: z.string(),
-  name: z.string(),
-  fullName: z.string(),
-  private: z.boolean().optional(),
-  permissions: z.string().nullish(),
-  pushedAt: dateTime,
-  baseBranch: z.string().nullish(),
-  setupRoutineId: z.string().nullish(),
-  setupScript: z.string().nullish(),
-  setupBlocking: z.boolean().nullish(),
-});
+export const repoSchema = z
+  .looseObject({
+    id: z.number(),
+    databaseId: z.string(),
+    name: z.string(),
+    fullName: z.string(),
+    private: z.boolean().optional(),
+    permissions: z.string().nullish(),
+    pushedAt: dateTimeOrNull('When it was last pushed to'),
+    baseBranch: z.string().nullish(),
+    setupRoutineId: z.string().nullish(),
+    setupScript: z.string().nullish(),
+    setupBlocking: z.boolean().nullish(),
+  })
+  .meta({ id: 'Repo', description: 'A repository that sandboxes can be given' });
 export type Repo = z.infer<typeof repoSchema>;
 
 /** Assumption: names and times only; values are never returned. */
-export const secretNameSchema = z.looseObject({ name: z.string(), updatedAt: dateTime });
+export const secretNameSchema = z.looseObject({ name: z.string(), updatedAt: dateTimeOrNull('When it was last set') });
 
-const environmentVersionSchema = z.looseObject({
-  id: z.string(),
-  versionNumber: z.number(),
-  sandboxCount: z.number().optional(),
-  createdAt: dateTime,
-});
+const environmentVersionSchema = z
+  .looseObject({
+    id: z.string(),
+    versionNumber: z.number(),
+    sandboxCount: z.number().optional(),
+    createdAt: dateTimeOrNull('When it was made'),
+  })
+  .meta({ id: 'SecretName', description: 'A secret, without its value' });
 
 /** Specification, "Environment". */
-export const environmentSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  isDefault: z.boolean().optional(),
-  latestVersionId: z.string().nullish(),
-  safeForThirdParties: z.boolean().optional(),
-  passRepoHost: z.boolean().optional(),
-  passSecrets: z.boolean().optional(),
-  passSandboxCredentials: z.boolean().optional(),
-  passAgentsCredentials: z.boolean().optional(),
-  envContents: z.string().nullish(),
-  secretFiles: z.array(z.looseObject({ path: z.string(), contents: z.string().optional() })).optional(),
-  versions: z.array(environmentVersionSchema).optional(),
-  selectedRepositories: z.array(repoSchema).optional(),
-});
+export const environmentSchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    isDefault: z.boolean().optional(),
+    latestVersionId: z.string().nullish(),
+    safeForThirdParties: z.boolean().optional(),
+    passRepoHost: z.boolean().optional(),
+    passSecrets: z.boolean().optional(),
+    passSandboxCredentials: z.boolean().optional(),
+    passAgentsCredentials: z.boolean().optional(),
+    envContents: z.string().nullish(),
+    secretFiles: z.array(z.looseObject({ path: z.string(), contents: z.string().optional() })).optional(),
+    versions: z.array(environmentVersionSchema).optional(),
+    selectedRepositories: z.array(repoSchema).optional(),
+  })
+  .meta({ id: 'EnvironmentVersion', description: 'An immutable version of an environment' });
 export type Environment = z.infer<typeof environmentSchema>;
 
 /** Assumption: field names beyond `id`, `name`, `usage.requests` and `resources.total` are not shown. */
-export const apiKeySchema = z.looseObject({
-  id: z.string(),
-  name: z.string().nullish(),
-  prefix: z.string().nullish(),
-  lastFour: z.string().nullish(),
-  scope: z.looseObject({}).nullish(),
-  expiresAt: dateTime,
-  lastUsedAt: dateTime,
-  usage: z.looseObject({ requests: z.number() }).optional(),
-  resources: z.looseObject({ total: z.number() }).optional(),
-});
+export const apiKeySchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string().nullish(),
+    prefix: z.string().nullish(),
+    lastFour: z.string().nullish(),
+    scope: z.looseObject({}).nullish(),
+    expiresAt: dateTimeOrNull('When it stops to work'),
+    lastUsedAt: dateTimeOrNull('When it was last used'),
+    usage: z.looseObject({ requests: z.number() }).optional(),
+    resources: z.looseObject({ total: z.number() }).optional(),
+  })
+  .meta({ id: 'Environment', description: 'A versioned configuration of sandboxes' })
+  .meta({ id: 'ApiKey', description: 'An API key, without its secret' });
 export type ApiKey = z.infer<typeof apiKeySchema>;

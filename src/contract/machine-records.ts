@@ -1,38 +1,43 @@
 /** Records of what runs on a machine and of what was kept of it; read liberally, as those in `records.ts`. */
 import { z } from 'zod';
-
-const dateTime = z.string().nullish();
+import { dateTimeOrNull, openEnum, snapshotStatuses } from './records.js';
 
 /** Specification, "Process entry". */
-export const processSchema = z.looseObject({
-  pid: z.number(),
-  command: z.string(),
-  parentPid: z.number().optional(),
-  user: z.string().optional(),
-  cpuPercent: z.number().optional(),
-  memoryMB: z.number().optional(),
-  startedAt: dateTime,
-  commandId: z.string().nullish(),
-});
+export const processSchema = z
+  .looseObject({
+    pid: z.number(),
+    command: z.string(),
+    parentPid: z.number().optional(),
+    user: z.string().optional(),
+    cpuPercent: z.number().optional(),
+    memoryMB: z.number().optional(),
+    startedAt: dateTimeOrNull('When it was started'),
+    commandId: z.string().nullish().describe('The command that started it'),
+  })
+  .meta({ id: 'Process', description: 'A process in a sandbox' });
 export type ProcessEntry = z.infer<typeof processSchema>;
 
 /** Assumption: the snapshot record is not shown by the specification. */
-export const snapshotSchema = z.looseObject({
-  id: z.string(),
-  sandboxId: z.string().nullish(),
-  name: z.string().nullish(),
-  status: z.string().optional(),
-  sizeBytes: z.number().nullish(),
-  createdAt: dateTime,
-  completedAt: dateTime,
-});
+export const snapshotSchema = z
+  .looseObject({
+    id: z.string().describe('snap_ and 24 hex digits'),
+    sandboxId: z.string().nullish(),
+    name: z.string().nullish().describe('Given by PATCH of the sandbox; creates take it as from'),
+    status: openEnum(snapshotStatuses, 'Status of the snapshot').optional(),
+    sizeBytes: z.number().nullish(),
+    createdAt: dateTimeOrNull('When it was begun'),
+    completedAt: dateTimeOrNull('When it was complete'),
+  })
+  .meta({ id: 'Snapshot', description: 'What was kept of a sandbox' });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Assumption: the entry of a snapshot's file tree is not shown by the specification. */
-export const treeEntrySchema = z.looseObject({
-  path: z.string(),
-  type: z.string(),
-  size: z.number().nullish(),
-  modifiedAt: dateTime,
-});
+export const treeEntrySchema = z
+  .looseObject({
+    path: z.string().describe('Relative to the home'),
+    type: openEnum(['file', 'directory', 'symlink'], 'Kind of entry'),
+    size: z.number().nullish().describe('Bytes'),
+    modifiedAt: dateTimeOrNull('When its content last changed'),
+  })
+  .meta({ id: 'TreeEntry', description: 'An entry of the file tree of a snapshot' });
 export type TreeEntry = z.infer<typeof treeEntrySchema>;

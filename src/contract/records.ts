@@ -5,154 +5,215 @@
  */
 import { z } from 'zod';
 import { idPatterns } from './ids.js';
-import type { PromptStatus, SandboxState, StopStatus } from './states.js';
+import { promptStatuses, sandboxStates, stopStatuses } from './states.js';
 
-/** An enum of a response: known values complete in an editor, unknown ones are kept. */
-const openEnum = <T extends string>() => z.string() as unknown as z.ZodType<T | (string & {}), string>;
-const dateTime = z.string().nullish();
+/**
+ * An enum of a response: known values complete in an editor and stand in the OpenAPI document, unknown ones are kept.
+ */
+export function openEnum<const T extends string>(values: readonly T[], description?: string) {
+  return z.string().meta({ enum: [...values], description }) as unknown as z.ZodType<T | (string & {}), string>;
+}
 
-export const sandboxIdSchema = z.string().regex(idPatterns.sandbox, 'must be bx_ and eight characters of its alphabet');
+/** A moment, or null. The document gives its format; a reader takes the text as it is. */
+export const dateTimeOrNull = (description: string) =>
+  z.string().meta({ format: 'date-time' }).nullish().describe(description);
 
-export const stopOperationSchema = z.looseObject({
-  id: z.string(),
-  status: openEnum<StopStatus>(),
-  requestedAt: dateTime,
-  lastAttemptAt: dateTime,
-  error: z.string().nullish(),
-  endedAt: dateTime,
-});
+export const sandboxIdSchema = z
+  .string()
+  .regex(idPatterns.sandbox, 'must be bx_ and eight characters of its alphabet')
+  .describe('Sandbox id');
+
+export const stopOperationSchema = z
+  .looseObject({
+    id: z.string().describe('Stable id; stopping again while this stop is pending returns the same one'),
+    status: openEnum(
+      stopStatuses,
+      'pending: archiving. failing: the last attempt failed and is repeated. completed: archived. superseded: a resume ended it first',
+    ),
+    requestedAt: dateTimeOrNull(
+      'When accepted. On the sandbox it is null once the stop has ended; read by id it is kept',
+    ),
+    lastAttemptAt: dateTimeOrNull('When the last archival attempt ended'),
+    error: z.string().nullish().describe('Why the last attempt failed, while failing'),
+    endedAt: dateTimeOrNull('When completed or superseded'),
+  })
+  .meta({
+    id: 'StopOperation',
+    required: ['id', 'status', 'requestedAt', 'lastAttemptAt', 'error', 'endedAt'],
+    description: 'A stop of a sandbox',
+  });
 export type StopOperation = z.infer<typeof stopOperationSchema>;
 
-export const hydrationSchema = z.looseObject({
-  phase: z.string(),
-  entriesDone: z.number(),
-  entriesTotal: z.number().nullable(),
-  percent: z.number().nullable(),
-});
+export const hydrationSchema = z
+  .looseObject({
+    phase: z
+      .string()
+      .describe(
+        'dvol, sysdelta, images, hydrating, reconciling; degraded and stuck mean that a step failed and is retried',
+      ),
+    entriesDone: z.number().describe('Files, directories and links copied so far'),
+    entriesTotal: z.number().nullable().describe('Null for the first seconds'),
+    percent: z.number().nullable().describe('0 to 99; hydrated is the end signal'),
+  })
+  .meta({ id: 'Hydration', description: 'Progress of a restore' });
 
 /** Machine time since the first of this month, 00:00 UTC, the machine's multiplier applied. */
-export const usageSchema = z.looseObject({ since: z.string(), seconds: z.number(), dollars: z.number() });
+export const usageSchema = z
+  .looseObject({
+    since: z.string().meta({ format: 'date-time', description: 'First of this month, 00:00 UTC' }),
+    seconds: z.number().describe('Billable machine-seconds, multiplier applied'),
+    dollars: z.number().describe('At list price'),
+  })
+  .meta({ id: 'Usage', description: 'Machine time of this month' });
 
 export const sandboxTypes = ['small', 'default', 'large', 'xlarge'] as const;
+export const snapshotStatuses = ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
-export const sandboxSchema = z.looseObject({
-  id: z.string(),
-  name: z.string().optional(),
-  state: openEnum<SandboxState>(),
-  error: z.string().nullish(),
-  dataExpiredAt: dateTime,
-  health: openEnum<'ok' | 'degraded'>().optional(),
-  healthReason: z.string().nullish(),
-  degradedSince: dateTime,
-  hydrated: z.boolean().optional(),
-  hydratedAt: dateTime,
-  hydration: hydrationSchema.nullish(),
-  type: openEnum<(typeof sandboxTypes)[number]>().optional(),
-  vcpu: z.number().optional(),
-  memoryGB: z.number().optional(),
-  billingMultiplier: z.number().optional(),
-  machineProvider: z.string().nullish(),
-  url: z.string().nullish(),
-  ip: z.string().nullish(),
-  sshEndpoint: z.string().nullish(),
-  createdAt: dateTime,
-  updatedAt: dateTime,
-  archiveAfter: dateTime,
-  ttlSeconds: z.number().nullish(),
-  desktopAvailable: z.boolean().optional(),
-  desktopUrl: z.string().nullish(),
-  snapshots: z.boolean().optional(),
-  monitoring: z.boolean().optional(),
-  snapshotAvailable: z.boolean().optional(),
-  snapshotCompletedAt: dateTime,
-  snapshotVerifiedAt: dateTime,
-  lastSnapshotAttemptAt: dateTime,
-  lastSnapshotStatus: openEnum<'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'>().nullish(),
-  team: z.looseObject({ id: z.string(), name: z.string() }).nullish(),
-  createdBy: z.string().nullish(),
-  createdById: z.string().nullish(),
-  access: openEnum<'owner' | 'use' | 'view'>().optional(),
-  holdsCreatorLogins: z.boolean().optional(),
-  visibility: openEnum<'shared' | 'private'>().nullish(),
-  wipePendingUntilRestart: z.boolean().optional(),
-  cost: usageSchema.optional(),
-  subdomain: z.string().nullish(),
-  setupStatus: openEnum<'pending' | 'running' | 'done' | 'failed'>().nullish(),
-  setupError: z.string().nullish(),
-  environment: z.string().nullish(),
-  environmentVersion: z.number().nullish(),
-  stop: stopOperationSchema.nullish(),
-});
+export const sandboxSchema = z
+  .looseObject({
+    id: z.string().meta({ pattern: idPatterns.sandbox.source, description: 'Sandbox id' }),
+    name: z.string().optional().describe('Display name'),
+    state: openEnum(sandboxStates, 'State; ready, idle and running accept prompts'),
+    error: z.string().nullish().describe('Why it is stopped, failed or cancelled'),
+    dataExpiredAt: dateTimeOrNull('When the snapshot data of a stopped sandbox was deleted, 14 days after it stopped'),
+    health: openEnum(['ok', 'degraded'], 'degraded: alive but not fully reachable').optional(),
+    healthReason: z.string().nullish().describe('Why degraded'),
+    degradedSince: dateTimeOrNull('When it became degraded'),
+    hydrated: z.boolean().optional().describe('True once every file of the snapshot is on disk'),
+    hydratedAt: dateTimeOrNull('When the last resume or fork finished copying files'),
+    hydration: hydrationSchema.nullish().describe('Only on GET of one sandbox, while it is not hydrated'),
+    type: openEnum(sandboxTypes, 'Machine size').optional(),
+    vcpu: z.number().optional().describe('vCPUs of the type'),
+    memoryGB: z.number().optional().describe('RAM of the type in GB'),
+    billingMultiplier: z.number().optional().describe('Rate of machine time: 0.5, 1, 2 or 50/9'),
+    machineProvider: z.string().nullish().describe('hetzner or baremetal; null without a machine'),
+    url: z.string().nullish().describe('Machine URL when assigned'),
+    ip: z.string().nullish().describe('Machine address when assigned'),
+    sshEndpoint: z.string().nullish().describe('host:port of the SSH server; connect with ssh -p PORT user@HOST'),
+    createdAt: dateTimeOrNull('When it was created'),
+    updatedAt: dateTimeOrNull('When it last changed'),
+    archiveAfter: dateTimeOrNull('When it stops by itself; null when auto-stop is disabled'),
+    ttlSeconds: z.number().nullish().describe('Auto-stop length as last set; null when disabled'),
+    desktopAvailable: z.boolean().optional().describe('Whether a desktop is available'),
+    desktopUrl: z.string().nullish().describe('Secret: a desktop stream URL; keep it out of logs'),
+    snapshots: z.boolean().optional().describe('False when created with snapshots off'),
+    monitoring: z.boolean().optional().describe('False when created with monitoring off'),
+    snapshotAvailable: z.boolean().optional().describe('Whether a snapshot exists'),
+    snapshotCompletedAt: dateTimeOrNull('Most recent completed snapshot'),
+    snapshotVerifiedAt: dateTimeOrNull('Last time a snapshot confirmed the saved state'),
+    lastSnapshotAttemptAt: dateTimeOrNull('Most recent snapshot attempt of any status'),
+    lastSnapshotStatus: openEnum(snapshotStatuses, 'Status of the latest attempt').nullish(),
+    team: z.looseObject({ id: z.string(), name: z.string() }).nullish().describe('Organization that is billed'),
+    createdBy: z.string().nullish().describe('Display name of the creator'),
+    createdById: z.string().nullish().describe('Account id of the creator'),
+    access: openEnum(['owner', 'use', 'view'], 'What the caller may do').optional(),
+    holdsCreatorLogins: z.boolean().optional().describe('True while it holds personal logins of its creator'),
+    visibility: openEnum(['shared', 'private'], 'Organization sandboxes only').nullish(),
+    wipePendingUntilRestart: z.boolean().optional().describe('Shared, but not restarted yet'),
+    cost: usageSchema.optional().describe('Only with include=cost on the list'),
+    subdomain: z.string().nullish().describe('Stable three-word slug'),
+    setupStatus: openEnum(['pending', 'running', 'done', 'failed'], 'Outcome of the setup script').nullish(),
+    setupError: z.string().nullish().describe('Exit code and the end of stderr when failed'),
+    environment: z.string().nullish().describe('Name of the environment; null when attached to none'),
+    environmentVersion: z.number().nullish().describe('Version of the environment that it is pinned to'),
+    stop: stopOperationSchema.nullish().describe('The last stop requested'),
+  })
+  .meta({
+    id: 'Sandbox',
+    required: ['id', 'name', 'state', 'desktopAvailable', 'snapshotAvailable'],
+    description: 'A sandbox',
+  });
 export type Sandbox = z.infer<typeof sandboxSchema>;
 
 /** Assumption: the prompt run record is not shown by the specification. */
-export const promptSchema = z.looseObject({
-  id: z.string(),
-  sandboxId: z.string().optional(),
-  conversationId: z.string().nullish(),
-  provider: z.string().nullish(),
-  model: z.string().nullish(),
-  reasoningEffort: z.string().nullish(),
-  status: openEnum<PromptStatus>(),
-  queuedAt: dateTime,
-  startedAt: dateTime,
-  endedAt: dateTime,
-  result: z.string().nullish(),
-  error: z.string().nullish(),
-});
+export const promptSchema = z
+  .looseObject({
+    id: z.string().describe('prm_ and 24 hex digits'),
+    sandboxId: z.string().optional(),
+    conversationId: z.string().nullish().describe('conv_ and 24 hex digits'),
+    provider: z.string().nullish(),
+    model: z.string().nullish(),
+    reasoningEffort: z.string().nullish(),
+    status: openEnum(promptStatuses, 'completed, failed and interrupted are final'),
+    queuedAt: dateTimeOrNull('When accepted'),
+    startedAt: dateTimeOrNull('When the agent began'),
+    endedAt: dateTimeOrNull('When it ended'),
+    result: z.string().nullish().describe("The agent's last message"),
+    error: z.string().nullish().describe('Why it failed'),
+  })
+  .meta({ id: 'Prompt', description: 'A prompt and what became of it' });
 export type Prompt = z.infer<typeof promptSchema>;
 
+const historyEventTypes = [
+  'prompt.queued',
+  'prompt.started',
+  'agent.message',
+  'agent.tool',
+  'prompt.completed',
+  'prompt.failed',
+  'prompt.interrupted',
+] as const;
+
 /** Assumption: the item shape of the event history is not shown by the specification. */
-export const sandboxHistoryEventSchema = z.looseObject({
-  id: z.string(),
-  type: openEnum<
-    | 'prompt.queued'
-    | 'prompt.started'
-    | 'agent.message'
-    | 'agent.tool'
-    | 'prompt.completed'
-    | 'prompt.failed'
-    | 'prompt.interrupted'
-  >(),
-  conversationId: z.string().nullish(),
-  promptId: z.string().nullish(),
-  createdAt: z.string(),
-  data: z.looseObject({}).optional(),
-});
+export const sandboxHistoryEventSchema = z
+  .looseObject({
+    id: z.string().describe('sev_ and 24 hex digits, ordered within the sandbox'),
+    type: openEnum(historyEventTypes, 'What happened'),
+    conversationId: z.string().nullish(),
+    promptId: z.string().nullish(),
+    createdAt: z.string().meta({ format: 'date-time' }),
+    data: z.looseObject({}).optional().describe('agent.message carries text, prompt.queued carries prompt'),
+  })
+  .meta({ id: 'HistoryEvent', description: 'An event of the history of a sandbox' });
 export type SandboxHistoryEvent = z.infer<typeof sandboxHistoryEventSchema>;
 
 /** Assumption: the deletion-operation record is not shown by the specification. */
-export const deletionOperationSchema = z.looseObject({
-  id: z.string(),
-  sandboxId: z.string().nullish(),
-  snapshotId: z.string().nullish(),
-  status: openEnum<'pending' | 'running' | 'completed' | 'failed'>(),
-  requestedAt: dateTime,
-  completedAt: dateTime,
-  error: z.string().nullish(),
-});
+export const deletionOperationSchema = z
+  .looseObject({
+    id: z.string().describe('del_ and 24 hex digits'),
+    sandboxId: z.string().nullish(),
+    snapshotId: z.string().nullish(),
+    status: openEnum(['pending', 'running', 'completed', 'failed'], 'Poll until completed'),
+    requestedAt: dateTimeOrNull('When accepted'),
+    completedAt: dateTimeOrNull('When done'),
+    error: z.string().nullish().describe('Why it failed'),
+  })
+  .meta({ id: 'DeletionOperation', description: 'A deletion under way or done' });
 export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 
-export const webhookSchema = z.looseObject({
-  id: z.string(),
-  name: z.string().optional(),
-  url: z.string(),
-  events: z.array(z.string()),
-});
+export const webhookSchema = z
+  .looseObject({
+    id: z.string().describe('wh_ and 24 hex digits'),
+    name: z.string().optional(),
+    url: z.string(),
+    events: z.array(z.string()).describe('Names of the events that are delivered'),
+  })
+  .meta({ id: 'Webhook', description: 'A registered webhook; its secret is shown on create and rotate only' });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-export const userSchema = z.looseObject({
-  login: z.string(),
-  email: z.string().optional(),
-  zeroDataRetention: z.boolean().optional(),
-  zeroDataRetentionEnabledAt: dateTime,
-});
+export const userSchema = z
+  .looseObject({
+    login: z.string(),
+    email: z.string().optional(),
+    zeroDataRetention: z.boolean().optional(),
+    zeroDataRetentionEnabledAt: dateTimeOrNull('When it was switched on'),
+  })
+  .meta({
+    id: 'User',
+    required: ['login', 'email', 'zeroDataRetention', 'zeroDataRetentionEnabledAt'],
+    description: 'The current user',
+  });
 export type User = z.infer<typeof userSchema>;
 
-export const providerModelsSchema = z.looseObject({
-  provider: z.string(),
-  aliases: z.array(z.string()).optional(),
-  configured: z.boolean().optional(),
-  models: z.array(z.looseObject({ model: z.string(), reasoningEfforts: z.array(z.string()).optional() })).optional(),
-});
+export const providerModelsSchema = z
+  .looseObject({
+    provider: z.string(),
+    aliases: z.array(z.string()).optional(),
+    configured: z.boolean().optional().describe('Whether its credentials are there'),
+    models: z
+      .array(z.looseObject({ model: z.string(), reasoningEfforts: z.array(z.string()).optional() }))
+      .optional()
+      .describe('Every model, and the reasoning efforts that it accepts'),
+  })
+  .meta({ id: 'Provider', description: 'An agent provider' });
 export type ProviderModels = z.infer<typeof providerModelsSchema>;
