@@ -3,7 +3,6 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import { verifyDelivery } from '../../src/webhook/index.js';
-import type { ServiceUnderTest } from './service-under-test.js';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -71,10 +70,19 @@ export async function startReceiver(
   };
 }
 
+/** What calls the service, in tests of every kind. */
+interface Caller {
+  call(
+    method: string,
+    path: string,
+    options: { readonly body: unknown },
+  ): Promise<{ readonly body: { readonly webhook: { readonly id: string }; readonly secret: string } }>;
+}
+
 const allEvents = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'];
 
 export async function register(
-  under: ServiceUnderTest,
+  under: Caller,
   url: string,
   events: readonly string[] = allEvents,
 ): Promise<{ readonly id: string; readonly secret: string }> {

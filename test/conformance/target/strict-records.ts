@@ -95,8 +95,10 @@ export const strictRecords = z.looseObject({
   sandboxes: z.array(liveSandbox).optional(),
   stop: strictStop.optional(),
   secret: z.string().min(1).optional(),
-  webhook: z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined() }).optional(),
-  webhooks: z.array(z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined() })).optional(),
+  webhook: z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined().optional() }).optional(),
+  webhooks: z
+    .array(z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined().optional() }))
+    .optional(),
 });
 
 /** The error envelope (specification, "Errors") of an answer with this status. */

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { rule } from './rule.js';
+import { startLocalTarget, type Target, useTarget } from './target/index.js';
+
+const target = useTarget();
+
+const createWith = (under: Target, key: string, body: unknown) =>
+  under.call('POST', '/sandboxes', { body, headers: { 'idempotency-key': key } });
+
+rule(
+  ['trap.S4', 'idempotency.same-sandbox'],
+  'the same key and body return the original sandbox; key order and white space do not matter',
+  async () => {
+    const local = await startLocalTarget();
+    const first = await createWith(local, 'key-1', { name: 'one', ttlSeconds: 60 });
+    const again = await local.call('POST', '/sandboxes', {
+      rawBody: '{ "ttlSeconds": 60,  "name": "one" }',
+      headers: { 'idempotency-key': 'key-1' },
+    });
+    expect(again.status).toBe(202);
+    expect(again.body.sandbox.id).toBe(first.body.sandbox.id);
+    expect(local.service.books.sandboxes()).toHaveLength(1);
+  },
+  { needs: ['local'] },
+);
+
+rule(['trap.S4', 'idempotency.key-reused'], 'the same key with another body is refused', async () => {
+  await createWith(target, 'key-1', { name: 'one' });
+  const other = await createWith(target, 'key-1', { name: 'two' });
+  expect(other.status).toBe(409);
+  expect(other.body.code).toBe('idempotency_key_reused');
+});
+
+rule(
+  ['trap.S4', 'idempotency.in-progress'],
+  'while the first create is being accepted, the same key is in progress',
+  async () => {
+    const local = await startLocalTarget({ timings: { acceptMs: 300 } });
+    const answers = await Promise.all([createWith(local, 'key-1', {}), createWith(local, 'key-1', {})]);
+    const [accepted, refused] = answers.sort((one, other) => one.status - other.status);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'idempotency_in_progress' } });
+    expect(accepted?.status).toBe(202);
+    const after = await createWith(local, 'key-1', {});
+    expect(after.body.sandbox.id).toBe(accepted?.body.sandbox.id);
+    expect(local.service.books.sandboxes()).toHaveLength(1);
+  },
+  { needs: ['clock', 'local'] },
+);
+
+rule(
+  ['trap.S4', 'idempotency.released'],
+  'a key is released some time after a create that failed before the sandbox existed',
+  async () => {
+    const local = await startLocalTarget({ timings: { idempotencyReleaseMs: 150 } });
+    await local.arm({ kind: 'create_fails' });
+    expect(await createWith(local, 'key-1', {})).toMatchObject({ status: 500, body: { code: 'http_500' } });
+    expect(await createWith(local, 'key-1', {})).toMatchObject({ body: { code: 'idempotency_in_progress' } });
+    await expect.poll(async () => (await createWith(local, 'key-1', {})).status, { timeout: 5_000 }).toBe(202);
+    expect(local.service.books.sandboxes()).toHaveLength(1);
+  },
+  { needs: ['clock', 'faults', 'local'] },
+);
+
+rule(
+  ['trap.S4', 'idempotency.24-hours'],
+  'a key counts for its retention time and not longer',
+  async () => {
+    const local = await startLocalTarget({ timings: { idempotencyKeyMs: 200 } });
+    const first = await createWith(local, 'key-1', {});
+    expect((await createWith(local, 'key-1', {})).body.sandbox.id).toBe(first.body.sandbox.id);
+    await expect
+      .poll(async () => (await createWith(local, 'key-1', {})).body.sandbox.id, { timeout: 5_000 })
+      .not.toBe(first.body.sandbox.id);
+  },
+  { needs: ['clock'] },
+);
+
+rule(
+  ['trap.S4', 'idempotency.after-5xx'],
+  'a create whose answer was lost is found again by its key',
+  async () => {
+    const local = await startLocalTarget();
+    await local.arm({ kind: 'drop_response', endpoint: 'createSandbox' });
+    await expect(createWith(local, 'key-1', { name: 'lost' })).rejects.toThrow();
+    const again = await createWith(local, 'key-1', { name: 'lost' });
+    expect(again.status).toBe(202);
+    expect(local.service.books.sandboxes({ name: 'lost' }).map(({ id }) => id)).toEqual([again.body.sandbox.id]);
+  },
+  { needs: ['faults', 'local'] },
+);
+
+rule(
+  ['trap.S5', 'idempotency.same-sandbox'],
+  'the key of a create that became cancelled keeps returning that sandbox',
+  async () => {
+    const local = await startLocalTarget();
+    await local.arm({ kind: 'create_cancelled' });
+    const first = await createWith(local, 'key-1', {});
+    await local.reach(first.body.sandbox.id, 'cancelled');
+    const again = await createWith(local, 'key-1', {});
+    expect(again.body.sandbox).toMatchObject({ id: first.body.sandbox.id, state: 'cancelled' });
+  },
+  { needs: ['faults'] },
+);
+
+rule(
+  ['idempotency.released', 'errors.not-found'],
+  'a refusal before anything has begun leaves the key free',
+  async () => {
+    const key = randomUUID();
+    const unknown = await createWith(target, key, { from: 'no-such-snapshot' });
+    expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect((await createWith(target, key, { name: 'other' })).status).toBe(202);
+  },
+);

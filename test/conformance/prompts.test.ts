@@ -1,0 +1,165 @@
+import { expect } from 'vitest';
+import { rule } from './rule.js';
+import { startLocalTarget, useTarget } from './target/index.js';
+
+const target = useTarget();
+
+const shell = (script: string): string => `\`\`\`sh\n${script}\n\`\`\``;
+
+rule(
+  ['prompts.conversation', 'prompts.response', 'prompts.status'],
+  'prompts of one conversation run in order',
+  async () => {
+    const id = await target.ready();
+    const first = await target.prompt(id, shell('sleep 0.2; echo one >> log'), { new: true });
+    const { conversationId } = first.body;
+    const second = await target.prompt(id, shell('echo two >> log; cat log'), { conversationId });
+    expect(second.body.conversationId).toBe(conversationId);
+    const end = await target.promptEnd(id, second.body.promptId);
+    expect(end.result).toContain('one\ntwo');
+    expect(Date.parse(end.startedAt ?? '')).toBeGreaterThanOrEqual(
+      Date.parse((await target.promptEnd(id, first.body.promptId)).endedAt ?? ''),
+    );
+  },
+);
+
+rule(['prompts.parallel-conversations', 'prompts.new-conversation'], 'conversations run side by side', async () => {
+  const id = await target.ready();
+  const waiter = await target.prompt(id, shell('until test -e go; do sleep 0.02; done; echo went'), { new: true });
+  const opener = await target.prompt(id, shell('touch go'), { new: true });
+  expect(opener.body.conversationId).not.toBe(waiter.body.conversationId);
+  expect((await target.promptEnd(id, waiter.body.promptId)).result).toContain('went');
+});
+
+rule(
+  ['prompts.events', 'prompts.events-conversation'],
+  'the event history tells what happened, in order, and pages by the last id',
+  async () => {
+    const id = await target.ready();
+    const { body } = await target.prompt(id, shell('echo seen'), { new: true });
+    await target.promptEnd(id, body.promptId);
+    const all = (await target.call('GET', `/sandboxes/${id}/events`)).body.events;
+    const expected = ['prompt.queued', 'prompt.started', 'agent.tool', 'agent.message', 'prompt.completed'];
+    expect(all.map(({ type }) => type)).toEqual(expected);
+    expect(all.map((event) => event.id)).toEqual([...all.map((event) => event.id)].sort());
+    expect(all[0]).toMatchObject({ promptId: body.promptId, data: { prompt: shell('echo seen') } });
+    const rest = await target.call('GET', `/sandboxes/${id}/events?after=${all[1]?.id}&limit=2`);
+    expect(rest.body.events).toEqual(all.slice(2, 4));
+    const none = await target.call('GET', `/sandboxes/${id}/events?conversation=conv_000000000000000000000000`);
+    expect(none.body.events).toEqual([]);
+    expect((await target.call('GET', `/sandboxes/${id}/events?after=what`)).status).toBe(400);
+  },
+);
+
+rule(
+  ['prompts.interrupt', 'prompts.interrupt-conversation'],
+  'an interrupt ends what runs and what waits, of one conversation only',
+  async () => {
+    const id = await target.ready();
+    const running = (await target.prompt(id, shell('sleep 30'), { new: true })).body;
+    const waiting = (await target.prompt(id, 'later', { conversationId: running.conversationId })).body;
+    const other = (await target.prompt(id, shell('until test -e go; do sleep 0.02; done'), { new: true })).body;
+    const answer = await target.call('POST', `/sandboxes/${id}/interrupt?conversation=${running.conversationId}`);
+    expect(answer.body).toMatchObject({ type: 'sandbox.interrupted', interrupted: 2 });
+    expect((await target.promptEnd(id, running.promptId)).status).toBe('interrupted');
+    expect((await target.promptEnd(id, waiting.promptId)).status).toBe('interrupted');
+    expect((await target.call('GET', `/sandboxes/${id}`)).body.sandbox.state).toBe('running');
+    await target.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
+    expect((await target.promptEnd(id, other.promptId)).status).toBe('completed');
+    await target.reach(id, 'idle');
+  },
+);
+
+rule(['prompts.status', 'states.stop-accepted'], 'a stop interrupts the prompts of the sandbox', async () => {
+  const id = await target.ready();
+  const { body } = await target.prompt(id, shell('sleep 30'));
+  await target.archive(id);
+  expect(await target.promptEnd(id, body.promptId)).toMatchObject({ status: 'interrupted', result: null });
+});
+
+rule(['prompts.status', 'states.running'], 'a failed prompt says why, and the sandbox is idle', async () => {
+  const id = await target.ready();
+  const { body } = await target.prompt(id, shell('exit 4'));
+  expect(await target.promptEnd(id, body.promptId)).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('4'),
+  });
+  await target.reach(id, 'idle');
+});
+
+rule(
+  ['errors.sandbox-not-promptable', 'states.usable'],
+  'a sandbox takes prompts while it is usable and not otherwise',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready();
+    await local.archive(id);
+    const refused = await local.prompt(id, 'hello');
+    expect(refused).toMatchObject({ status: 409, body: { code: 'sandbox_not_promptable' } });
+    expect(local.service.books.prompts()).toEqual([]);
+  },
+  { needs: ['local'] },
+);
+
+const wrongPrompts = [
+  ['an empty prompt', { prompt: '  ' }, 400, 'prompt_required'],
+  ['no prompt', {}, 400, 'prompt_required'],
+  ['a prompt of another type', { prompt: 7 }, 400, 'invalid_request'],
+  ['an unknown conversation', { prompt: 'a', conversationId: 'conv_00' }, 404, 'not_found'],
+  ['an unknown provider', { prompt: 'a', provider: 'nobody' }, 400, 'provider_required'],
+  ['an unknown effort', { prompt: 'a', reasoningEffort: 'huge' }, 400, 'invalid_request'],
+] as const;
+
+rule(
+  ['prompts.required', 'errors.prompt-required', 'errors.provider-required', 'prompts.reasoning-effort-enum'],
+  'wrong prompts are refused, each with its code',
+  async () => {
+    const id = await target.ready();
+    for (const [which, body, status, code] of wrongPrompts) {
+      const refused = await target.call('POST', `/sandboxes/${id}/prompt`, { body });
+      expect(refused, which).toMatchObject({ status, body: { code } });
+    }
+  },
+);
+
+rule(
+  ['prompts.provider-aliases', 'prompts.provider-not-configured', 'prompts.provider-models'],
+  'aliases name their provider, and one that is not configured says where to set it up',
+  async () => {
+    const local = await startLocalTarget({ scriptedProviders: ['claude'] });
+    const id = await local.ready();
+    const { body } = await local.prompt(id, 'hello', { provider: 'claude' });
+    expect((await local.promptEnd(id, body.promptId)).provider).toBe('claude-code');
+    const refused = await local.prompt(id, 'hello');
+    expect(refused).toMatchObject({ status: 409, body: { code: 'provider_not_configured' } });
+    expect(refused.body.error.details).toEqual({ provider: 'codex', setupUrl: expect.stringContaining('codex') });
+    const { providers } = (await local.call('GET', '/provider-models')).body;
+    expect(providers.filter(({ configured }) => configured).map(({ provider }) => provider)).toEqual(['claude-code']);
+  },
+  { needs: ['local'] },
+);
+
+rule(
+  'prompts.providers',
+  'a provider with a command of its own runs that command inside the sandbox',
+  async () => {
+    const local = await startLocalTarget({ commandAgents: { pi: { command: 'cat > got; echo answered' } } });
+    const id = await local.ready();
+    const { body } = await local.prompt(id, 'do the work', { provider: 'pi' });
+    expect((await local.promptEnd(id, body.promptId)).result).toContain('answered');
+    expect((await local.call('GET', `/sandboxes/${id}/files?path=got`)).body.content).toContain('do the work');
+  },
+  { needs: ['local'] },
+);
+
+rule(
+  ['trap.S2', 'prompts.response'],
+  'a service that tells no prompt id can be imitated',
+  async () => {
+    const local = await startLocalTarget({ profile: { omitPromptId: true } });
+    const id = await local.ready();
+    const { body } = await local.prompt(id, 'hello');
+    expect(Object.keys(body).sort()).toEqual(['conversationId', 'ok', 'type']);
+  },
+  { needs: ['local'] },
+);
