@@ -7,9 +7,11 @@ import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
 import { registerClockRoutes } from './admin-clock.js';
 import { registerAdminRoutes } from './admin-routes.js';
+import { allowedMethods } from './allowed-methods.js';
 import { createAuthentication } from './authentication.js';
 import { callOf, recordCall } from './call.js';
 import { asServiceError, errorEnvelope } from './error-envelope.js';
+import { openApiPath, registerOpenApiRoute } from './openapi-route.js';
 import type { Operations } from './operation.js';
 import { createRateLimit } from './rate-limit.js';
 import { registerRoutes } from './routes.js';
@@ -54,6 +56,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', callOf(request).requestId);
+    if (request.url === openApiPath) return done();
     callOf(request).caller = authenticate(request.headers.authorization);
     if (request.url.startsWith('/v1/')) limitRate();
     done();
@@ -69,11 +72,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
     reply.code(error.status).send(errorEnvelope(error, callOf(request).requestId));
   });
-  server.setNotFoundHandler((request) => {
-    throw new ServiceError(404, 'not_found', `There is no ${request.method} ${request.url.split('?')[0]}.`);
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const allowed = allowedMethods(path);
+    if (allowed.length === 0) throw new ServiceError(404, 'not_found', `There is no ${request.method} ${path}.`);
+    reply.header('allow', allowed.join(', '));
+    throw new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`);
   });
 
   registerRoutes(server, { context, operations, calls });
+  registerOpenApiRoute(server);
   registerClockRoutes(server, options.clock);
   registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
   return server;

@@ -1,0 +1,84 @@
+/** The error answers of each endpoint (specification, "Errors"). */
+import type { Endpoint } from '../endpoint.js';
+import { errorCodes } from '../error-codes.js';
+import type { JsonSchema } from './json-schemas.js';
+
+/** Specification, "Error envelope". */
+export const errorSchema: JsonSchema = {
+  type: 'object',
+  description: 'Every error body. The HTTP status is authoritative',
+  required: ['ok', 'type', 'status', 'code', 'message', 'error', 'requestId'],
+  properties: {
+    ok: { const: false },
+    type: { const: 'sandbox.error' },
+    status: { type: 'integer', description: 'HTTP status' },
+    code: { type: 'string', description: 'Error code' },
+    message: { type: 'string', description: 'What is wrong, for people' },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'status'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        status: { type: 'integer' },
+        details: { type: 'object' },
+      },
+    },
+    requestId: { type: 'string', pattern: '^req_', description: 'Include it in support requests' },
+  },
+};
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The request is wrong, or the machine does not run yet',
+  401: 'The bearer token is missing or not valid',
+  402: 'Billing is needed, or a cap is reached',
+  403: 'The key or account may not do this',
+  404: 'There is no such resource',
+  405: 'The path has no such method',
+  409: 'A prerequisite is missing, or the state does not allow it',
+  413: 'The body or the file is too large',
+  429: 'Too many requests, or a limit is reached',
+  500: 'The service failed',
+  503: 'Not possible for now; try again later',
+};
+
+function statusesOf(endpoint: Endpoint): readonly number[] {
+  const takesInput = endpoint.body || endpoint.query || endpoint.confirmDelete || endpoint.idempotent;
+  return [
+    ...(takesInput || endpoint.path.includes('{sandboxId}') ? [400] : []),
+    401,
+    ...(endpoint.body ? [402] : []),
+    403,
+    ...(endpoint.path.includes('{') || endpoint.body ? [404] : []),
+    ...(endpoint.method === 'GET' && !endpoint.raw ? [] : [409]),
+    ...(endpoint.body || endpoint.path.endsWith('/files') ? [413] : []),
+    429,
+    500,
+    503,
+  ];
+}
+
+export function errorResponses(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    statusesOf(endpoint).map((status) => [String(status), { $ref: `#/components/responses/${status}` }]),
+  );
+}
+
+/** The components that `errorResponses` refers to. */
+export function errorResponseComponents(): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(meanings).map(([status, description]) => {
+      const codes = Object.entries(errorCodes).filter(([, { statuses }]) =>
+        (statuses as readonly number[]).includes(Number(status)),
+      );
+      const names = codes.map(([code]) => `\`${code}\``).join(', ');
+      return [
+        status,
+        {
+          description: names === '' ? description : `${description}: ${names}`,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      ];
+    }),
+  );
+}

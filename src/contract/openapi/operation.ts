@@ -1,0 +1,157 @@
+/** One row of the endpoint table as an operation of the OpenAPI document. */
+import type { Endpoint, RetryClass } from '../endpoint.js';
+import type { EndpointName } from '../endpoints.js';
+import { idPatterns } from '../ids.js';
+import { confirmDeleteHeader, idempotencyKeyHeader } from '../requests.js';
+import { errorResponses } from './errors.js';
+import { bodyExamples, parameterExamples } from './examples.js';
+import type { JsonSchema, SchemaCollector } from './json-schemas.js';
+
+const retries: Readonly<Record<RetryClass, string>> = {
+  safe: 'Safe to repeat.',
+  keyed: 'Safe to repeat with the same `Idempotency-Key` and body within 24 hours; without a key it is not.',
+  'read-first': 'After a lost answer, read before repeating: a blind repeat can undo what somebody did meanwhile.',
+  evidence: 'Not safe to repeat: after a lost answer, look for evidence that it happened.',
+  once: 'Not safe to repeat.',
+  secret: 'Repeat until one answer has been read and its secret kept; each answer replaces or adds a secret.',
+};
+
+const pathParameterPatterns: Readonly<Record<string, RegExp>> = {
+  sandboxId: idPatterns.sandbox,
+  stopId: idPatterns.stop,
+  promptId: idPatterns.prompt,
+  operationId: idPatterns.deletionOperation,
+  snapshotId: idPatterns.snapshot,
+  webhookId: idPatterns.webhook,
+  apiKeyId: idPatterns.apiKey,
+};
+
+export function operationOf(name: EndpointName, endpoint: Endpoint, schemas: SchemaCollector): JsonSchema {
+  const assumed = assumptionsOf(endpoint);
+  const description = [
+    `Scope action \`${endpoint.scope}\`. ${retries[endpoint.retry]}`,
+    endpoint.sessionOnly ? 'Needs an interactive session: API keys are refused.' : '',
+    endpoint.secret ? 'The answer holds a secret: keep it out of logs.' : '',
+    assumed === '' ? '' : `Assumed, not shown by the specification: ${assumed}.`,
+  ];
+  return {
+    operationId: name,
+    summary: endpoint.summary,
+    description: description.filter((line) => line !== '').join('\n\n'),
+    tags: [tagOf(endpoint.path)],
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, schemas), ...headerParameters(endpoint)],
+    ...requestBodyOf(name, endpoint, schemas),
+    responses: {
+      [endpoint.status]: { description: endpoint.summary, content: successContent(name, endpoint, schemas) },
+      ...errorResponses(endpoint),
+    },
+    'x-scope-action': endpoint.scope,
+    'x-retry-class': endpoint.retry,
+    ...(assumed === '' ? {} : { 'x-assumed': endpoint.assumed }),
+  };
+}
+
+function assumptionsOf({ assumed }: Endpoint): string {
+  return assumed === undefined ? '' : [assumed].flat().join(', ');
+}
+
+/** The first segment of the path, or what a sandbox's sub-resource is. */
+function tagOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+function pathParameters({ path }: Endpoint): JsonSchema[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const pattern = pathParameterPatterns[name]?.source;
+    return {
+      name,
+      in: 'path',
+      required: true,
+      schema: pattern === undefined ? { type: 'string', minLength: 1, format: 'uuid' } : { type: 'string', pattern },
+      example: parameterExamples[name],
+    };
+  });
+}
+
+function queryParameters({ query }: Endpoint, schemas: SchemaCollector): JsonSchema[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = schemas.add(query, 'input') as {
+    properties?: Record<string, JsonSchema>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+    ...(parameterExamples[name] === undefined ? {} : { example: parameterExamples[name] }),
+  }));
+}
+
+function headerParameters({ idempotent, confirmDelete, path }: Endpoint): JsonSchema[] {
+  const id = path.match(/\{(\w+)\}$/)?.[1] ?? '';
+  return [
+    ...(idempotent
+      ? [
+          {
+            name: idempotencyKeyHeader,
+            in: 'header',
+            required: false,
+            description: 'At most one sandbox is made per key within 24 hours',
+            schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+          },
+        ]
+      : []),
+    ...(confirmDelete
+      ? [
+          {
+            name: confirmDeleteHeader,
+            in: 'header',
+            required: true,
+            description: `The ${id} once more: a delete cannot be taken back`,
+            schema: { type: 'string' },
+            example: parameterExamples[id],
+          },
+        ]
+      : []),
+  ];
+}
+
+function requestBodyOf(name: EndpointName, endpoint: Endpoint, schemas: SchemaCollector): JsonSchema {
+  if (!endpoint.body) return {};
+  const example = bodyExamples[name];
+  const schema = schemas.add(endpoint.body, 'input');
+  return {
+    requestBody: {
+      required: !endpoint.bodyOptional,
+      content: { 'application/json': { schema, ...(example ? { example } : {}) } },
+    },
+  };
+}
+
+function successContent(name: EndpointName, endpoint: Endpoint, schemas: SchemaCollector): JsonSchema {
+  if (endpoint.raw) {
+    const bytes = { schema: { type: 'string', format: 'binary' } };
+    return { 'application/octet-stream': bytes, 'application/gzip': bytes };
+  }
+  const {
+    properties = {},
+    required = [],
+    ...rest
+  } = schemas.add(endpoint.response, 'output') as {
+    properties?: Record<string, JsonSchema>;
+    required?: readonly string[];
+  };
+  const envelope =
+    endpoint.type === null ? { success: { const: true } } : { ok: { const: true }, type: { const: endpoint.type } };
+  // A cancelled sandbox is reported once with three fields (trap S5).
+  const shown: Readonly<Record<string, JsonSchema>> =
+    name === 'getSandbox'
+      ? { ...properties, sandbox: { anyOf: [properties.sandbox, { $ref: '#/components/schemas/CancelledSandbox' }] } }
+      : properties;
+  return {
+    'application/json': {
+      schema: { ...rest, properties: { ...envelope, ...shown }, required: [...Object.keys(envelope), ...required] },
+    },
+  };
+}
