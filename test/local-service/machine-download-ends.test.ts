@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openPlace } from '../../src/local-service/machine/disk-walk.js';
 import { streamFolder } from '../../src/local-service/machine/folder-stream.js';
 import { machine, SANDBOX, temporaryDirectory } from './machine-fixture.js';
@@ -34,7 +34,7 @@ describe('a download', () => {
     await firstPiece(stream);
     expect(archivers().length).toBe(1);
     stream.destroy();
-    await vi.waitFor(() => expect(archivers()).toEqual([]));
+    await expect.poll(archivers).toEqual([]);
   });
 
   it('ends its program when it is aborted, and fails', async () => {
@@ -45,7 +45,7 @@ describe('a download', () => {
     const rest = bytesOf(stream);
     abort.abort();
     await expect(rest).rejects.toMatchObject({ name: 'AbortError' });
-    await vi.waitFor(() => expect(archivers()).toEqual([]));
+    await expect.poll(archivers).toEqual([]);
     await expect(host.download(DISK, 'much', { signal: abort.signal })).rejects.toMatchObject({ name: 'AbortError' });
     expect(archivers()).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('a download', () => {
     const [folder, file] = [await host.download(DISK, 'much'), await host.download(DISK, 'much/data')];
     await host.close();
     for (const { stream } of [folder, file]) await expect(bytesOf(stream)).rejects.toThrow();
-    await vi.waitFor(() => expect(archivers()).toEqual([]));
+    await expect.poll(archivers).toEqual([]);
     await expect(host.download(DISK)).rejects.toMatchObject({ code: 'closed' });
   });
 
@@ -70,7 +70,7 @@ describe('a download', () => {
       stream.destroy();
     }
     for (const path of ['missing', 'much/missing', '..']) await host.download(DISK, path).catch(() => undefined);
-    await vi.waitFor(() => expect(openFiles()).toEqual([]));
+    await expect.poll(openFiles).toEqual([]);
   });
 
   it('of a file has the size that was told, also when the file grows meanwhile', async () => {

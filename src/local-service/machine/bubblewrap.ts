@@ -31,6 +31,10 @@ export function createBubblewrap(directories: MachineDirectories, bwrap: string)
         env: sandboxEnvironment(sandboxId, SANDBOX_HOME, spec),
       };
     },
+    copyCall(options, source, target) {
+      const mounts = ['--ro-bind', source, '/from', '--bind', target, '/to'];
+      return { file: bwrap, args: [...machine, ...mounts, '--', 'cp', ...options, '--', '/from/.', '/to'] };
+    },
   };
 }
 

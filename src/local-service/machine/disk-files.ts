@@ -1,7 +1,7 @@
 /** Reads and writes single files of a disk. */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { openOnDisk } from './disk-walk.js';
+import { openOnDisk, removeOnDisk } from './disk-walk.js';
 import { MachineError } from './machine-error.js';
 
 /** @throws MachineError as `MachineHost.readFile` */
@@ -27,14 +27,30 @@ export async function readDiskFile(disk: string, path: string, maxBytes: number)
 }
 
 /** @throws MachineError as `MachineHost.writeFile` */
-export async function writeDiskFile(disk: string, path: string, content: Buffer): Promise<void> {
+export async function writeDiskFile(
+  disk: string,
+  path: string,
+  content: Buffer,
+  options: { readonly mode?: number } = {},
+): Promise<void> {
   const file = await openOnDisk(disk, path, constants.O_WRONLY | constants.O_CREAT, true);
   try {
     await requireFile(file, path);
     await file.truncate(0);
+    // Before the content: nobody may open it in between.
+    if (options.mode !== undefined) await file.chmod(options.mode);
     await file.writeFile(content);
   } finally {
     await file.close();
+  }
+}
+
+/** @throws MachineError as `MachineHost.removeFile` */
+export async function removeDiskFile(disk: string, path: string): Promise<void> {
+  try {
+    await removeOnDisk(disk, path);
+  } catch (cause) {
+    if (!(cause instanceof MachineError && cause.code === 'not_found')) throw cause;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Opens what lies in an opened folder, one name at a time, without following a link and without waiting for anything. */
 import { constants, existsSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileError, hasCode } from './file-error.js';
 import { MachineError } from './machine-error.js';
@@ -20,7 +20,12 @@ const hasDescriptorPaths = existsSync('/proc/self/fd');
  * process. Where the system has no such paths, a race is possible; only Linux has isolation that it could break.
  */
 export function folderLocation({ handle, path }: OpenFolder): string {
-  return hasDescriptorPaths ? `/proc/self/fd/${handle.fd}` : path;
+  return descriptorPath(handle) ?? path;
+}
+
+/** Undefined where the system has no such paths. */
+export function descriptorPath({ fd }: FileHandle): string | undefined {
+  return hasDescriptorPaths ? `/proc/self/fd/${fd}` : undefined;
 }
 
 /** `path`, here and below, is what was asked for: errors name it. */
@@ -39,6 +44,16 @@ export async function openFile(folder: OpenFolder, name: string, flags: number, 
   try {
     // Not blocking: a named pipe that was put there meanwhile must not hold the service.
     return await open(inside(folder, name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644);
+  } catch (cause) {
+    throw fileError(cause, path);
+  }
+}
+
+/** @throws MachineError `not_a_file` for a folder, `not_found` where nothing has the name */
+export async function removeFile(folder: OpenFolder, name: string, path: string): Promise<void> {
+  if ((await kindOf(folder, name)) === 'folder') throw notAFile(path);
+  try {
+    await unlink(inside(folder, name));
   } catch (cause) {
     throw fileError(cause, path);
   }

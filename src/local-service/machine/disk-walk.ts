@@ -14,6 +14,7 @@ import {
   openFile,
   openFolder,
   openRoot,
+  removeFile,
 } from './disk-folder.js';
 import { SANDBOX_HOME } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
@@ -39,6 +40,18 @@ export async function openOnDisk(disk: string, path: string, flags: number, make
     const folder = folders.at(-1);
     if (folder === undefined || name === undefined) throw notAFile(path);
     return await openFile(folder, name, flags, path);
+  });
+}
+
+/**
+ * Removes the file at `path`.
+ * @throws MachineError as `openOnDisk`
+ */
+export async function removeOnDisk(disk: string, path: string): Promise<void> {
+  await withFolders(disk, path, false, async (folders, name) => {
+    const folder = folders.at(-1);
+    if (folder === undefined || name === undefined) throw notAFile(path);
+    await removeFile(folder, name, path);
   });
 }
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bubblewrapProblem, createBubblewrap } from './bubblewrap.js';
 import { runCommand } from './command-run.js';
-import { readDiskFile, writeDiskFile } from './disk-files.js';
+import { readDiskFile, removeDiskFile, writeDiskFile } from './disk-files.js';
 import { createDownloads } from './download.js';
 import { openInteractiveShell } from './interactive-shell.js';
 import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
@@ -61,7 +61,8 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     endProcesses,
     async takeSnapshot(sandboxId, snapshotId) {
       const snapshot = directories.snapshot(snapshotId);
-      return { sizeBytes: await replaceByCopy(await requireDisk(directories, sandboxId), snapshot, unfinished) };
+      const disk = await requireDisk(directories, sandboxId);
+      return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, launch.copyCall) };
     },
     deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
@@ -79,8 +80,9 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
-    writeFile: async (sandboxId, path, content) =>
-      await writeDiskFile(await requireDisk(directories, sandboxId), path, content),
+    writeFile: async (sandboxId, path, content, options) =>
+      await writeDiskFile(await requireDisk(directories, sandboxId), path, content, options),
+    removeFile: async (sandboxId, path) => await removeDiskFile(await requireDisk(directories, sandboxId), path),
     async download(source, path = '', { signal } = {}) {
       const mayChange = 'sandboxId' in source;
       const root = mayChange

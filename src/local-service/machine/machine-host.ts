@@ -128,8 +128,16 @@ export interface MachineHost {
    *   `too_large` past `maxBytes`, `not_a_file`, `no_access`, `no_disk`
    */
   readFile(sandboxId: string, path: string, maxBytes: number): Promise<Buffer>;
-  /** Makes the folders on the way, and keeps the mode of a file that is there. Errors as `readFile`. Safe to repeat. */
-  writeFile(sandboxId: string, path: string, content: Buffer): Promise<void>;
+  /**
+   * Makes the folders on the way. Errors as `readFile`. Safe to repeat.
+   * @param options.mode permissions of the file, such as 0o600; by default those of a file that is there are kept
+   */
+  writeFile(sandboxId: string, path: string, content: Buffer, options?: { readonly mode?: number }): Promise<void>;
+  /**
+   * Removes the file that a read of the same path would read; a path with nothing there changes nothing. Safe to repeat.
+   * @throws MachineError `outside`, `not_a_file`, `no_access`, `no_disk`
+   */
+  removeFile(sandboxId: string, path: string): Promise<void>;
   /**
    * Opens a file or a folder of a disk or of a snapshot to be sent; all of it where `path` is empty or left out. Paths as in
    * `readFile`. Links inside a folder are sent as links. Takes little memory, however much is sent. Safe to repeat.

@@ -4,7 +4,7 @@ import type { ProcessEntry } from './process-table.js';
 
 /** Linux tells times to programs in hundredths of a second, whatever the kernel counts in. */
 const TICKS_PER_SECOND = 100;
-export const MAX_COMMAND_CHARACTERS = 2_000;
+const MAX_COMMAND_CHARACTERS = 2_000;
 
 export interface MachineTimes {
   readonly uptimeMs: number;
@@ -53,7 +53,7 @@ export function readCommand(pid: number): string | undefined {
   }
 }
 
-/** On one line, and of bounded length. */
+/** With spaces between the arguments, and of bounded length. */
 export function commandText(command: string): string {
   return command.replaceAll('\0', ' ').trim().slice(0, MAX_COMMAND_CHARACTERS);
 }

@@ -6,7 +6,7 @@ import { createProcessSearch } from './process-search.js';
 import type { ProcessEntry } from './process-table.js';
 import { listByPs } from './ps-listing.js';
 
-export const MAX_PROCESSES = 500;
+const MAX_PROCESSES = 500;
 
 /**
  * @param groups those of the sandbox

@@ -2,6 +2,7 @@
 import { MachineError } from './machine-error.js';
 import type { CommandSpec } from './machine-host.js';
 import { PROGRAM_PATH } from './program.js';
+import type { CopyCall } from './tree-copy.js';
 
 export interface ProgramCall {
   /** Absolute. */
@@ -15,6 +16,8 @@ export interface ProgramCall {
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
   call(sandboxId: string, spec: CommandSpec): ProgramCall;
+  /** Copies a disk that its sandbox may be changing; undefined where there is nothing to protect from the sandbox. */
+  readonly copyCall?: CopyCall;
 }
 
 /** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */

@@ -10,6 +10,8 @@ import { MachineError } from './machine-error.js';
 import type { TreeEntry } from './machine-host.js';
 
 const MAX_TREE_ENTRIES = 100_000;
+/** Of all paths together: each of them repeats the names of the folders above it. */
+const MAX_TREE_CHARACTERS = 32 * 1024 * 1024;
 /** A sandbox may set any time, also one that no date can tell: the years 1 to 9999 can be told. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -37,13 +39,15 @@ export async function listTree(snapshot: string, path: string, maxEntries = MAX_
 
 async function listBelow(top: Buffer, names: string, maxEntries: number): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = [];
+  let characters = 0;
   const folders = [{ location: top, names }];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for await (const { name, location } of listFolder(folder.location)) {
       const path = join(folder.names, name);
       const entry = entryOf(path, await lstat(location));
       if (entry === undefined) continue;
-      if (entries.length === maxEntries) throw tooMany(maxEntries);
+      characters += path.length;
+      if (entries.length === maxEntries || characters > MAX_TREE_CHARACTERS) throw tooMany(maxEntries);
       entries.push(entry);
       if (entry.type === 'directory') folders.push({ location, names: path });
     }
@@ -60,7 +64,7 @@ function entryOf(path: string, stats: Stats): TreeEntry | undefined {
 }
 
 function tooMany(maxEntries: number): MachineError {
-  const message = `The folder holds more than ${maxEntries} entries: give the path of one of its folders.`;
+  const message = `The folder holds more than ${maxEntries} entries, or their paths are too long: give the path of one of its folders.`;
   return new MachineError('too_large', message);
 }
 

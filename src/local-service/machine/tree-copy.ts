@@ -2,21 +2,43 @@
 import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasCode } from './file-error.js';
-import { listFolder } from './folder-listing.js';
+import { visitTree } from './folder-listing.js';
 import { MachineError } from './machine-error.js';
 import { runProgram, succeeds } from './program.js';
+
+/**
+ * How `cp` is started. It follows links in the folders above what it copies, so that a sandbox which swaps a folder for a link
+ * meanwhile leads it wherever it likes: a disk in use is copied from within an isolation of its own.
+ */
+export type CopyCall = (
+  options: readonly string[],
+  source: string,
+  target: string,
+) => { readonly file: string; readonly args: readonly string[] };
+
+const VANISHED = /^cp: .*: No such file or directory$/;
+
+const openCopy: CopyCall = (options, source, target) => ({
+  file: 'cp',
+  args: [...options, '--', `${source}/.`, target],
+});
 
 /**
  * Puts a copy of `source` in the place of `target`: with modes, times and links, sharing blocks where the file system can. The
  * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Gives its size. Safe to repeat.
  * @throws MachineError `copy_failed`
  */
-export async function replaceByCopy(source: string, target: string, unfinished: string): Promise<number> {
+export async function replaceByCopy(
+  source: string,
+  target: string,
+  unfinished: string,
+  copyCall = openCopy,
+): Promise<number> {
   const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
   try {
-    await copyInto(source, copy);
+    await copyInto(source, copy, copyCall);
     // Measured before anybody else can replace it.
-    const sizeBytes = await treeSize(Buffer.from(copy));
+    const sizeBytes = await treeSize(copy);
     await putInPlace(copy, target, unfinished);
     return sizeBytes;
   } catch (error) {
@@ -33,24 +55,25 @@ export async function discardTree(path: string, unfinished: string): Promise<voi
 }
 
 /** Bytes of all files, each link of a file counted. */
-async function treeSize(folder: Buffer): Promise<number> {
+async function treeSize(folder: string): Promise<number> {
   let bytes = 0;
-  for await (const { entry, location } of listFolder(folder)) {
-    if (entry.isDirectory()) bytes += await treeSize(location);
-    else if (entry.isFile()) bytes += (await lstat(location)).size;
-  }
+  await visitTree(Buffer.from(folder), async ({ entry, location }) => {
+    if (entry.isFile()) bytes += (await lstat(location)).size;
+  });
   return bytes;
 }
 
-async function copyInto(source: string, target: string): Promise<void> {
+async function copyInto(source: string, target: string, copyCall: CopyCall): Promise<void> {
   const share = (await succeeds('cp', ['--reflink=auto', '--version'])) ? ['--reflink=auto'] : [];
-  const { exitCode, stderr } = await runProgram('cp', ['-a', ...share, '--', `${source}/.`, target]);
+  const { file, args } = copyCall(['-a', ...share], source, target);
+  const { exitCode, stderr } = await runProgram(file, args);
   if (exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line !== '');
   // What a running sandbox removes while it is copied was not there at the end, so it is no loss.
-  const vanished =
-    exitCode === 1 && lines.length > 0 && lines.every((line) => line.endsWith('No such file or directory'));
-  if (!vanished) throw new MachineError('copy_failed', `The disk could not be copied: ${lines.at(-1) ?? 'cp failed'}`);
+  const vanished = exitCode === 1 && lines.length > 0 && lines.every((line) => VANISHED.test(line));
+  if (vanished) return;
+  const reason = lines.find((line) => !VANISHED.test(line)) ?? 'cp failed';
+  throw new MachineError('copy_failed', `The disk could not be copied: ${reason.slice(0, 500)}`);
 }
 
 async function putInPlace(copy: string, target: string, unfinished: string): Promise<void> {
@@ -73,18 +96,22 @@ async function moveAway(path: string, grave: string): Promise<void> {
   }
 }
 
+/** Also what its owner has made read-only, and what is nested deeper than a path can tell. */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
-    if (!(hasCode(error, 'EACCES') || hasCode(error, 'EPERM'))) throw error;
-    await makeWritable(Buffer.from(path));
-    await rm(path, { recursive: true, force: true });
+    if (!['EACCES', 'EPERM', 'ENAMETOOLONG'].some((code) => hasCode(error, code))) throw error;
+    await makeWritable(path);
+    const { exitCode, stderr } = await runProgram('rm', ['-rf', '--', path]);
+    if (exitCode !== 0) throw new Error(`A folder could not be removed: ${stderr.trim().split('\n').at(-1)}`);
   }
 }
 
 /** Package caches are often kept read-only, and what is in such a folder cannot be removed. */
-async function makeWritable(folder: Buffer): Promise<void> {
+async function makeWritable(folder: string): Promise<void> {
   await chmod(folder, 0o700);
-  for await (const { entry, location } of listFolder(folder)) if (entry.isDirectory()) await makeWritable(location);
+  await visitTree(Buffer.from(folder), async ({ entry, location }) => {
+    if (entry.isDirectory()) await chmod(location, 0o700);
+  });
 }
