@@ -1,10 +1,10 @@
-import type { EndpointName } from '../contract/endpoints.js';
 import type { ErrorMeaning } from '../contract/error-codes.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import type { CallName } from './call-options.js';
 
 export interface ApiErrorFields {
   /** Where the answer came from. */
-  readonly endpoint: EndpointName;
+  readonly endpoint: CallName;
   /** HTTP status; authoritative. */
   readonly status: number;
   /** The code in the current vocabulary; `http_<status>` where the body was not the service's error envelope. */
@@ -23,7 +23,7 @@ export interface ApiErrorFields {
 /** The service (or a proxy before it) answered with a status other than 2xx. Specification, "Errors". */
 export class ApiError extends SandflowError implements ApiErrorFields {
   override readonly name = 'ApiError';
-  readonly endpoint: EndpointName;
+  readonly endpoint: CallName;
   readonly status: number;
   readonly typed: boolean;
   readonly meaning: ErrorMeaning;

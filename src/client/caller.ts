@@ -1,12 +1,18 @@
 /** Makes the one call behind every method: address, headers and body in, parsed answer or typed error out. */
+import { finished } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
-import { type EndpointName, endpoints, type ResponseOf } from '../contract/endpoints.js';
+import { type EndpointName, endpoints, type RawEndpointName, type ResponseOf } from '../contract/endpoints.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { type ExchangeResponse, exchange } from './exchange.js';
+import type { CallName, CallRecord, CreateOptions, StreamOptions } from './call-options.js';
+import { startRecord } from './call-record.js';
+import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
+import type { PlainRequest, PlainResponse } from './plain-request.js';
 import { readFailure, readSuccess } from './read-response.js';
-import type { CallRecord, CreateOptions } from './sandbox-client.js';
+import { readWhole } from './read-whole.js';
+import { checkPath, type Query, queryString, readBaseUrl } from './request-address.js';
 import { stableJson } from './stable-json.js';
+import { type StreamResponse, streamExchange } from './stream-exchange.js';
 
 export interface CallerOptions {
   readonly baseUrl: string;
@@ -21,116 +27,122 @@ export interface CallerOptions {
 export interface CallParts {
   /** Path with its parameters filled in, relative to the base URL. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Query;
   readonly body?: object;
   /** Id for the header that confirms a delete. */
   readonly confirmDelete?: string;
 }
 
+/** Calls an endpoint and reads its JSON. */
+export type Call = <Name extends Exclude<EndpointName, RawEndpointName>>(
+  endpoint: Name,
+  parts: CallParts,
+  options?: CreateOptions,
+) => Promise<ResponseOf<Name>>;
+
+/** Calls an endpoint that answers bytes; whatever is no success is thrown before the first of them. */
+export type Open = (endpoint: RawEndpointName, parts: CallParts, options?: StreamOptions) => Promise<StreamResponse>;
+
 export interface Caller {
-  call<Name extends EndpointName>(endpoint: Name, parts: CallParts, options?: CreateOptions): Promise<ResponseOf<Name>>;
+  readonly call: Call;
+  readonly open: Open;
+  readonly request: (request: PlainRequest, options?: StreamOptions) => Promise<PlainResponse>;
   close(): Promise<void>;
 }
 
+type Sent = Pick<ExchangeRequest, 'method' | 'headers' | 'body'> & { readonly parts: CallParts };
+
 export function createCaller(given: CallerOptions): Caller {
   const { origin, basePath } = readBaseUrl(given.baseUrl);
+  const { onCall } = given;
   const pool = given.dispatcher ?? new Pool(origin, { connections: given.connections, pipelining: 1, allowH2: false });
 
-  async function send(endpoint: EndpointName, parts: CallParts, options: CreateOptions, key: string) {
-    const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${key}` };
-    if (parts.body) headers['content-type'] = 'application/json';
-    if (parts.confirmDelete) headers[confirmDeleteHeader] = parts.confirmDelete;
-    if (options.idempotencyKey) headers[idempotencyKeyHeader] = options.idempotencyKey;
-    return exchange(pool, {
+  /** Checks the request and asks for the key, in this order: nothing is sent that is wrong in itself. */
+  async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {
+    checkPath(endpoint, sent.parts.path);
+    options.signal?.throwIfAborted();
+    const key = usableKey(typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
+    const headers: Record<string, string> = { ...sent.headers, authorization: `Bearer ${key}` };
+    if (sent.body !== null) headers['content-type'] = 'application/json';
+    if (sent.parts.confirmDelete) headers[confirmDeleteHeader] = sent.parts.confirmDelete;
+    const request: ExchangeRequest = {
       endpoint,
       origin,
-      method: endpoints[endpoint].method,
-      path: `${basePath}${parts.path}${queryString(parts.query)}`,
+      method: sent.method,
+      path: `${basePath}${sent.parts.path}${queryString(sent.parts.query)}`,
       headers,
-      body: parts.body ? stableJson(parts.body) : null,
+      body: sent.body,
       timeoutMs: options.timeoutMs ?? given.timeoutMs,
       signal: options.signal,
-    });
+    };
+    return { request, key };
   }
 
-  async function call<Name extends EndpointName>(endpoint: Name, parts: CallParts, options: CreateOptions = {}) {
-    const startedAt = Date.now();
-    const start = performance.now();
+  const call: Call = async (endpoint, parts, options = {}) => {
+    const record = startRecord(endpoint, { signal: options.signal, onCall });
     let response: ExchangeResponse | undefined;
-    let failure: unknown;
     try {
-      checkPath(endpoint, parts.path);
-      options.signal?.throwIfAborted();
-      const key = usableKey(typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
-      response = await send(endpoint, parts, options, key);
+      const headers: Record<string, string> = { accept: 'application/json' };
+      if (options.idempotencyKey) headers[idempotencyKeyHeader] = options.idempotencyKey;
+      const body = parts.body ? stableJson(parts.body) : null;
+      const sent = { method: endpoints[endpoint].method, headers, body, parts };
+      const { request, key } = await prepare(endpoint, sent, options);
+      response = await exchange(pool, request);
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response, key);
-      return readSuccess(endpoint, response);
+      const answer = readSuccess(endpoint, response);
+      record.end(response.status);
+      return answer;
     } catch (error) {
-      failure = error;
+      record.end(response?.status ?? null, error);
       throw error;
-    } finally {
-      report({
-        endpoint,
-        startedAt,
-        durationMs: performance.now() - start,
-        status: response?.status ?? null,
-        errorCode: failure === undefined ? null : codeOf(failure, options.signal),
-        requestId: requestIdOf(failure),
-      });
     }
-  }
+  };
 
-  function report(record: CallRecord) {
+  const open: Open = async (endpoint, parts, options = {}) => {
+    const record = startRecord(endpoint, { signal: options.signal, onCall });
+    let status: number | null = null;
     try {
-      given.onCall?.(record);
+      const sent = { method: endpoints[endpoint].method, headers: { accept: '*/*' }, body: null, parts };
+      const { request, key } = await prepare(endpoint, sent, options);
+      const response = await streamExchange(pool, request);
+      status = response.status;
+      if (status < 200 || status >= 300) {
+        throw readFailure(endpoint, { ...response, body: await readWhole(response.body) }, key);
+      }
+      finished(response.body, (error) => record.end(response.status, error ?? undefined));
+      return response;
     } catch (error) {
-      // A mistake in somebody's metrics must not lose the answer of a call that took effect.
-      process.emitWarning(`onCall of the sandbox client threw: ${error instanceof Error ? error.message : 'no error'}`);
+      record.end(status, error);
+      throw error;
     }
-  }
+  };
+
+  const request: Caller['request'] = async (plain, options = {}) => {
+    const name: CallName = `${plain.method} ${plain.path}`;
+    const record = startRecord(name, { signal: options.signal, onCall });
+    try {
+      const { method, path, query, confirmDelete } = plain;
+      const parts = { path, query, confirmDelete };
+      const sent = { method, headers: { accept: '*/*' }, body: plain.body ?? null, parts };
+      const { status, header, body } = await streamExchange(pool, (await prepare(name, sent, options)).request);
+      finished(body, (error) => record.end(status, error ?? undefined));
+      return { status, header, body };
+    } catch (error) {
+      record.end(null, error);
+      throw error;
+    }
+  };
 
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= pool.close();
     return closed;
   };
-  return { call, close };
-}
-
-function readBaseUrl(baseUrl: string): { origin: string; basePath: string } {
-  if (!URL.canParse(baseUrl)) throw new SandflowError('bad_configuration', 'The base URL of the service is not a URL.');
-  const url = new URL(baseUrl);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new SandflowError('bad_configuration', 'The base URL of the service must begin with https:// or http://.');
-  }
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
-}
-
-/** An id that is empty or a dot segment would address another resource: `DELETE /sandboxes/` for one. */
-function checkPath(endpoint: EndpointName, path: string): void {
-  if (!/\/\.{0,2}(?:\/|$)/.test(path)) return;
-  throw new SandflowError('bad_argument', `${endpoint}: an id is empty or no id at all.`);
+  return { call, open, request, close };
 }
 
 function usableKey(key: string): string {
   const trimmed = key.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
   throw new SandflowError('bad_api_key', 'The API key is empty or holds characters that no key has. Set it again.');
-}
-
-function queryString(query: CallParts['query']): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value));
-  return search.size === 0 ? '' : `?${search}`;
-}
-
-function codeOf(failure: unknown, signal: AbortSignal | undefined): string {
-  if (failure instanceof SandflowError) return failure.code;
-  return signal?.aborted ? 'aborted' : 'unknown';
-}
-
-function requestIdOf(failure: unknown): string | null {
-  return failure instanceof Error && 'requestId' in failure && typeof failure.requestId === 'string'
-    ? failure.requestId
-    : null;
 }

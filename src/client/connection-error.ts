@@ -1,12 +1,12 @@
-import type { EndpointName } from '../contract/endpoints.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import type { CallName } from './call-options.js';
 
 /** There is no answer: the connection could not be made, or it ended before the answer was whole. */
 export class ConnectionError extends SandflowError {
   override readonly name = 'ConnectionError';
 
   constructor(
-    readonly endpoint: EndpointName,
+    readonly endpoint: CallName,
     /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
     readonly requestSent: boolean,
     /** What the network said, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. */

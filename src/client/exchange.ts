@@ -3,14 +3,13 @@
  * reaches the socket, and certainty about whether the request can have left.
  */
 import type { Dispatcher } from 'undici';
-import type { EndpointName } from '../contract/endpoints.js';
-import { SandflowError } from '../contract/sandflow-error.js';
-import { ConnectionError } from './connection-error.js';
+import type { CallName } from './call-options.js';
+import { exchangeError } from './exchange-error.js';
 import { TimeoutError } from './timeout-error.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
 
 export interface ExchangeRequest {
-  readonly endpoint: EndpointName;
+  readonly endpoint: CallName;
   readonly origin: string;
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
@@ -87,21 +86,9 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
           settle(() => resolve({ status, header, body: Buffer.concat(chunks, size) }));
         },
         onResponseError(_, error) {
-          const reason = reasonOf(error);
-          if (reason === 'UND_ERR_INVALID_ARG') fail(unsendable(endpoint));
-          else fail(new ConnectionError(endpoint, controller !== undefined, reason));
+          fail(exchangeError(endpoint, error, controller !== undefined));
         },
       },
     );
   });
-}
-
-function unsendable(endpoint: EndpointName): SandflowError {
-  return new SandflowError('bad_argument', `${endpoint}: a header or the path holds characters that cannot be sent.`);
-}
-
-/** The code of an error of undici or of the system. The error itself may hold bytes of the response. */
-function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : error.name;
 }

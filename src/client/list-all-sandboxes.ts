@@ -1,5 +1,6 @@
 import type { Sandbox } from '../contract/records.js';
-import type { CallOptions, ListSandboxesQuery, SandboxClient } from './sandbox-client.js';
+import type { ListSandboxesQuery, SandboxCalls } from './areas/sandbox-calls.js';
+import type { CallOptions } from './call-options.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
 
 /**
@@ -7,7 +8,7 @@ import { UnexpectedResponseError } from './unexpected-response-error.js';
  * @throws UnexpectedResponseError when a cursor comes back twice, which would never end
  */
 export async function listAllSandboxes(
-  listPage: SandboxClient['listSandboxes'],
+  listPage: SandboxCalls['listSandboxes'],
   query: Omit<ListSandboxesQuery, 'cursor'> = {},
   options?: CallOptions,
 ): Promise<Sandbox[]> {

@@ -2,6 +2,7 @@
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
 import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
 import { ApiError } from './api-error.js';
+import type { CallName } from './call-options.js';
 import type { ExchangeResponse } from './exchange.js';
 import { retryAfterMs } from './retry-after.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
@@ -24,7 +25,7 @@ export function readSuccess<Name extends EndpointName>(endpoint: Name, response:
 }
 
 /** The error that an answer other than 2xx stands for. `secret` is cut out of whatever the answer quotes. */
-export function readFailure(endpoint: EndpointName, response: ExchangeResponse, secret: string): ApiError {
+export function readFailure(endpoint: CallName, response: ExchangeResponse, secret: string): ApiError {
   const { status, body } = response;
   const text = body.toString('utf8').replaceAll(secret, '[redacted]');
   const envelope = errorEnvelopeSchema.safeParse(parseJson(text));

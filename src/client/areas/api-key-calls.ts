@@ -1,0 +1,27 @@
+import type { CreateApiKeyBody } from '../../contract/account-requests.js';
+import { pathOf } from '../../contract/endpoints.js';
+import type { Answer, CallOptions } from '../call-options.js';
+import type { Call } from '../caller.js';
+
+/** Scoped API keys. Rotate and revoke need an interactive session (specification, "Key lifecycle"). */
+export interface ApiKeyCalls {
+  listApiKeys(options?: CallOptions): Answer<'listApiKeys'>;
+  /** Each call makes a key; repeat until one answer has been read and its secret kept. */
+  createApiKey(body: CreateApiKeyBody, options?: CallOptions): Answer<'createApiKey'>;
+  /** Works after revocation too. */
+  getApiKeyUsage(apiKeyId: string, options?: CallOptions): Answer<'getApiKeyUsage'>;
+  /** Each call replaces the secret once more, at once; repeat until one answer has been read and its secret kept. */
+  rotateApiKey(apiKeyId: string, options?: CallOptions): Answer<'rotateApiKey'>;
+  /** Safe to repeat. */
+  revokeApiKey(apiKeyId: string, options?: CallOptions): Answer<'revokeApiKey'>;
+}
+
+export function apiKeyCalls(call: Call): ApiKeyCalls {
+  return {
+    listApiKeys: (o) => call('listApiKeys', { path: pathOf('listApiKeys', {}) }, o),
+    createApiKey: (body, o) => call('createApiKey', { path: pathOf('createApiKey', {}), body }, o),
+    getApiKeyUsage: (apiKeyId, o) => call('getApiKeyUsage', { path: pathOf('getApiKeyUsage', { apiKeyId }) }, o),
+    rotateApiKey: (apiKeyId, o) => call('rotateApiKey', { path: pathOf('rotateApiKey', { apiKeyId }) }, o),
+    revokeApiKey: (apiKeyId, o) => call('revokeApiKey', { path: pathOf('revokeApiKey', { apiKeyId }) }, o),
+  };
+}

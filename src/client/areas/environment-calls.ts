@@ -1,0 +1,31 @@
+import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contract/account-requests.js';
+import { pathOf } from '../../contract/endpoints.js';
+import type { Answer, CallOptions } from '../call-options.js';
+import type { Call } from '../caller.js';
+
+/** Environments: versioned configuration of sandboxes. Their answers hold secrets: variables and secret files. */
+export interface EnvironmentCalls {
+  listEnvironments(options?: CallOptions): Answer<'listEnvironments'>;
+  /** Not safe to repeat blindly: a change of content makes a version. */
+  updateEnvironment(
+    environmentId: string,
+    body: UpdateEnvironmentBody,
+    options?: CallOptions,
+  ): Answer<'updateEnvironment'>;
+  /** Moves sandboxes to the latest version: those of `agentIds`, or all of the caller's. Safe to repeat. */
+  upgradeEnvironment(
+    environmentId: string,
+    body?: UpgradeEnvironmentBody,
+    options?: CallOptions,
+  ): Answer<'upgradeEnvironment'>;
+}
+
+export function environmentCalls(call: Call): EnvironmentCalls {
+  return {
+    listEnvironments: (o) => call('listEnvironments', { path: pathOf('listEnvironments', {}) }, o),
+    updateEnvironment: (environmentId, body, o) =>
+      call('updateEnvironment', { path: pathOf('updateEnvironment', { environmentId }), body }, o),
+    upgradeEnvironment: (environmentId, body, o) =>
+      call('upgradeEnvironment', { path: pathOf('upgradeEnvironment', { environmentId }), body }, o),
+  };
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import { pathOf } from '../../contract/endpoints.js';
+import type { DesktopBody, desktopQuerySchema, SshKeyBody } from '../../contract/requests.js';
+import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
+import type { Call, Open } from '../caller.js';
+import {
+  type DownloadStream,
+  downloadStream,
+  type SavedDownload,
+  type SaveOptions,
+  saveDownload,
+} from '../download.js';
+
+export type DesktopRequest = DesktopBody & z.infer<typeof desktopQuerySchema>;
+
+/** The machine of a sandbox: processes, artifacts, desktop, SSH. */
+export interface MachineCalls {
+  /** At most 500; `live: false` is the last kept sample of a sandbox that is stopped. */
+  listProcesses(sandboxId: string, options?: CallOptions): Answer<'listProcesses'>;
+  /** Writes a file of the sandbox, or a folder as tar.gz, to this machine. Of any size. Safe to repeat. */
+  downloadArtifact(sandboxId: string, path: string, options: SaveOptions): Promise<SavedDownload>;
+  /** The same as a stream. */
+  openArtifact(sandboxId: string, path: string, options?: StreamOptions): Promise<DownloadStream>;
+  /** The URL is a secret. `vnc: '1'` asks for a VNC URL, `publicAccess` for one that needs no token. Safe to repeat. */
+  openDesktop(sandboxId: string, request?: DesktopRequest, options?: CallOptions): Answer<'openDesktop'>;
+  /** Safe to repeat. */
+  setSshKey(sandboxId: string, body: SshKeyBody, options?: CallOptions): Answer<'setSshKey'>;
+}
+
+export function machineCalls(call: Call, open: Open): MachineCalls {
+  const artifact = (sandboxId: string, path: string, o?: StreamOptions) =>
+    open('downloadArtifact', { path: pathOf('downloadArtifact', { sandboxId }), query: { path } }, o);
+  return {
+    listProcesses: (sandboxId, o) => call('listProcesses', { path: pathOf('listProcesses', { sandboxId }) }, o),
+    downloadArtifact: (sandboxId, path, o) => saveDownload(artifact(sandboxId, path, o), o),
+    openArtifact: async (sandboxId, path, o) => downloadStream(await artifact(sandboxId, path, o)),
+    openDesktop: (sandboxId, { vnc, ...body } = {}, o) => {
+      const parts = { path: pathOf('openDesktop', { sandboxId }), query: { vnc } };
+      return call('openDesktop', body.publicAccess === undefined ? parts : { ...parts, body }, o);
+    },
+    setSshKey: (sandboxId, body, o) => call('setSshKey', { path: pathOf('setSshKey', { sandboxId }), body }, o),
+  };
+}

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import { pathOf } from '../../contract/endpoints.js';
+import type { treeQuerySchema } from '../../contract/requests.js';
+import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
+import type { Call, Open } from '../caller.js';
+import {
+  type DownloadStream,
+  downloadStream,
+  type SavedDownload,
+  type SaveOptions,
+  saveDownload,
+} from '../download.js';
+
+export type SnapshotTreeQuery = z.infer<typeof treeQuerySchema>;
+
+/** What was kept of sandboxes. */
+export interface SnapshotCalls {
+  listSnapshots(options?: CallOptions): Answer<'listSnapshots'>;
+  listSandboxSnapshots(sandboxId: string, options?: CallOptions): Answer<'listSandboxSnapshots'>;
+  getLatestSnapshot(sandboxId: string, options?: CallOptions): Answer<'getLatestSnapshot'>;
+  getSnapshotTree(snapshotId: string, query?: SnapshotTreeQuery, options?: CallOptions): Answer<'getSnapshotTree'>;
+  /** Writes a file of the snapshot, or a folder as tar.gz, to this machine. Of any size. Safe to repeat. */
+  downloadSnapshotFile(snapshotId: string, path: string, options: SaveOptions): Promise<SavedDownload>;
+  /** The same as a stream. */
+  openSnapshotFile(snapshotId: string, path: string, options?: StreamOptions): Promise<DownloadStream>;
+  /** Writes the whole snapshot as tar.gz to this machine. Of any size. Safe to repeat. */
+  downloadSnapshot(snapshotId: string, options: SaveOptions): Promise<SavedDownload>;
+  /** The same as a stream. */
+  openSnapshot(snapshotId: string, options?: StreamOptions): Promise<DownloadStream>;
+  /** Deletes for ever; sends the confirming header itself. */
+  deleteSnapshot(snapshotId: string, options?: CallOptions): Answer<'deleteSnapshot'>;
+}
+
+export function snapshotCalls(call: Call, open: Open): SnapshotCalls {
+  const file = (snapshotId: string, path: string, o?: StreamOptions) =>
+    open('downloadSnapshotFile', { path: pathOf('downloadSnapshotFile', { snapshotId }), query: { path } }, o);
+  const whole = (snapshotId: string, o?: StreamOptions) =>
+    open('downloadSnapshot', { path: pathOf('downloadSnapshot', { snapshotId }) }, o);
+  return {
+    listSnapshots: (o) => call('listSnapshots', { path: pathOf('listSnapshots', {}) }, o),
+    listSandboxSnapshots: (sandboxId, o) =>
+      call('listSandboxSnapshots', { path: pathOf('listSandboxSnapshots', { sandboxId }) }, o),
+    getLatestSnapshot: (sandboxId, o) =>
+      call('getLatestSnapshot', { path: pathOf('getLatestSnapshot', { sandboxId }) }, o),
+    getSnapshotTree: (snapshotId, query, o) =>
+      call('getSnapshotTree', { path: pathOf('getSnapshotTree', { snapshotId }), query }, o),
+    downloadSnapshotFile: (snapshotId, path, o) => saveDownload(file(snapshotId, path, o), o),
+    openSnapshotFile: async (snapshotId, path, o) => downloadStream(await file(snapshotId, path, o)),
+    downloadSnapshot: (snapshotId, o) => saveDownload(whole(snapshotId, o), o),
+    openSnapshot: async (snapshotId, o) => downloadStream(await whole(snapshotId, o)),
+    deleteSnapshot: (snapshotId, o) =>
+      call('deleteSnapshot', { path: pathOf('deleteSnapshot', { snapshotId }), confirmDelete: snapshotId }, o),
+  };
+}

@@ -1,0 +1,28 @@
+import { pathOf } from '../../contract/endpoints.js';
+import type { CreateWebhookBody, UpdateWebhookBody } from '../../contract/requests.js';
+import type { Answer, CallOptions } from '../call-options.js';
+import type { Call } from '../caller.js';
+
+export interface WebhookCalls {
+  /** Not safe to repeat: each call that arrives makes a webhook. The `secret` is shown only here. */
+  createWebhook(body: CreateWebhookBody, options?: CallOptions): Answer<'createWebhook'>;
+  listWebhooks(options?: CallOptions): Answer<'listWebhooks'>;
+  getWebhook(webhookId: string, options?: CallOptions): Answer<'getWebhook'>;
+  updateWebhook(webhookId: string, body: UpdateWebhookBody, options?: CallOptions): Answer<'updateWebhook'>;
+  deleteWebhook(webhookId: string, options?: CallOptions): Answer<'deleteWebhook'>;
+  /** Each call replaces the secret once more; repeat until one answer has been read and its secret kept. */
+  rotateWebhookSecret(webhookId: string, options?: CallOptions): Answer<'rotateWebhookSecret'>;
+}
+
+export function webhookCalls(call: Call): WebhookCalls {
+  return {
+    createWebhook: (body, o) => call('createWebhook', { path: pathOf('createWebhook', {}), body }, o),
+    listWebhooks: (o) => call('listWebhooks', { path: pathOf('listWebhooks', {}) }, o),
+    getWebhook: (webhookId, o) => call('getWebhook', { path: pathOf('getWebhook', { webhookId }) }, o),
+    updateWebhook: (webhookId, body, o) =>
+      call('updateWebhook', { path: pathOf('updateWebhook', { webhookId }), body }, o),
+    deleteWebhook: (webhookId, o) => call('deleteWebhook', { path: pathOf('deleteWebhook', { webhookId }) }, o),
+    rotateWebhookSecret: (webhookId, o) =>
+      call('rotateWebhookSecret', { path: pathOf('rotateWebhookSecret', { webhookId }) }, o),
+  };
+}

@@ -1,0 +1,40 @@
+import type { z } from 'zod';
+import { pathOf } from '../../contract/endpoints.js';
+import type {
+  CommandBody,
+  conversationQuerySchema,
+  listEventsQuerySchema,
+  PromptBody,
+  WriteFileBody,
+} from '../../contract/requests.js';
+import type { Answer, CallOptions } from '../call-options.js';
+import type { Call } from '../caller.js';
+
+export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
+export type ConversationQuery = z.infer<typeof conversationQuerySchema>;
+
+/** Work inside a sandbox: prompts, files, commands. */
+export interface WorkCalls {
+  /** Not safe to repeat: each call that arrives queues the prompt once more (trap S3). */
+  sendPrompt(sandboxId: string, body: PromptBody, options?: CallOptions): Answer<'sendPrompt'>;
+  getPrompt(sandboxId: string, promptId: string, options?: CallOptions): Answer<'getPrompt'>;
+  listEvents(sandboxId: string, query?: ListEventsQuery, options?: CallOptions): Answer<'listEvents'>;
+  interruptSandbox(sandboxId: string, query?: ConversationQuery, options?: CallOptions): Answer<'interruptSandbox'>;
+  readFile(sandboxId: string, path: string, options?: CallOptions): Answer<'readFile'>;
+  writeFile(sandboxId: string, body: WriteFileBody, options?: CallOptions): Answer<'writeFile'>;
+  /** Not safe to repeat. A command may outlast the client's deadline: give `timeoutMs` for long ones. */
+  runCommand(sandboxId: string, body: CommandBody, options?: CallOptions): Answer<'runCommand'>;
+}
+
+export function workCalls(call: Call): WorkCalls {
+  return {
+    sendPrompt: (sandboxId, body, o) => call('sendPrompt', { path: pathOf('sendPrompt', { sandboxId }), body }, o),
+    getPrompt: (sandboxId, promptId, o) => call('getPrompt', { path: pathOf('getPrompt', { sandboxId, promptId }) }, o),
+    listEvents: (sandboxId, query, o) => call('listEvents', { path: pathOf('listEvents', { sandboxId }), query }, o),
+    interruptSandbox: (sandboxId, query, o) =>
+      call('interruptSandbox', { path: pathOf('interruptSandbox', { sandboxId }), query }, o),
+    readFile: (sandboxId, path, o) => call('readFile', { path: pathOf('readFile', { sandboxId }), query: { path } }, o),
+    writeFile: (sandboxId, body, o) => call('writeFile', { path: pathOf('writeFile', { sandboxId }), body }, o),
+    runCommand: (sandboxId, body, o) => call('runCommand', { path: pathOf('runCommand', { sandboxId }), body }, o),
+  };
+}

@@ -1,0 +1,85 @@
+/** Answers that are bytes: as a stream, or as a file that is there whole or not at all. */
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { StreamOptions } from './call-options.js';
+import type { StreamResponse } from './stream-exchange.js';
+
+export interface DownloadStream {
+  /**
+   * To be read or destroyed: the connection is taken until then. Takes from the connection what its reader takes, and
+   * errors with `ConnectionError` or `TimeoutError` where the answer ends before it is whole.
+   */
+  readonly body: Readable;
+  /** As the service announced it; null where it does not know beforehand. */
+  readonly sizeBytes: number | null;
+  /** `application/gzip` for a folder as tar.gz; null where the service does not say. */
+  readonly contentType: string | null;
+}
+
+export interface SaveOptions extends StreamOptions {
+  /** Where the file goes, mode 600. What is there is replaced when the download is whole. */
+  readonly to: string;
+}
+
+export interface SavedDownload {
+  /** Absolute. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+export function downloadStream({ body, header }: StreamResponse): DownloadStream {
+  const length = header('content-length');
+  return {
+    body,
+    sizeBytes: length !== undefined && /^\d+$/.test(length) ? Number(length) : null,
+    contentType: header('content-type') ?? null,
+  };
+}
+
+/**
+ * Writes a download beside its destination and renames it there when it is whole. Whatever goes wrong, nothing of it
+ * is left. An answer shorter than its `content-length` never ends well: HTTP itself makes it a `ConnectionError`.
+ * @throws SandflowError `download_not_written`, and what ends the body
+ */
+export async function saveDownload(opened: Promise<StreamResponse>, options: SaveOptions): Promise<SavedDownload> {
+  const path = resolve(options.to);
+  const { body } = await opened;
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    const written = await drain(body, file);
+    await rename(temporary, path);
+    return { path, ...written };
+  } catch (error) {
+    body.destroy();
+    await rm(temporary, { force: true });
+    if (options.signal?.aborted) throw options.signal.reason;
+    throw error instanceof SandflowError ? error : notWritten(path, error);
+  }
+}
+
+function notWritten(path: string, cause: unknown): SandflowError {
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  return new SandflowError('download_not_written', `The download cannot be written to ${path} (${reason}).`, { cause });
+}
+
+async function drain(body: Readable, file: FileHandle): Promise<Omit<SavedDownload, 'path'>> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      await file.writeFile(chunk);
+    }
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  return { sizeBytes, sha256: hash.digest('hex') };
+}

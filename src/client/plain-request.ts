@@ -1,0 +1,22 @@
+/** A request of which only the place is checked, for tools that call whatever they are told to. */
+import type { Readable } from 'node:stream';
+import type { Query } from './request-address.js';
+
+export interface PlainRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Relative to the base URL and escaped; without a query. */
+  readonly path: `/${string}`;
+  readonly query?: Query;
+  /** JSON, sent as it is. */
+  readonly body?: string;
+  /** Id for the header that confirms a delete. */
+  readonly confirmDelete?: string;
+}
+
+export interface PlainResponse {
+  readonly status: number;
+  /** First value of a header; names in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** To be read or destroyed, whatever the status: the connection is taken until then. */
+  readonly body: Readable;
+}

@@ -1,0 +1,32 @@
+/** Where a request goes: always below the base URL, and never at another host. */
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { CallName } from './call-options.js';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** @throws SandflowError `bad_configuration` for a base URL that is none */
+export function readBaseUrl(baseUrl: string): { readonly origin: string; readonly basePath: string } {
+  if (!URL.canParse(baseUrl)) throw new SandflowError('bad_configuration', 'The base URL of the service is not a URL.');
+  const url = new URL(baseUrl);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new SandflowError('bad_configuration', 'The base URL of the service must begin with https:// or http://.');
+  }
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+}
+
+/**
+ * An id that is empty or a dot segment would address another resource: `DELETE /sandboxes/` for one.
+ * @throws SandflowError `bad_argument`
+ */
+export function checkPath(name: CallName, path: string): void {
+  const segments = path.split('?')[0] ?? '';
+  if (!/\/(?:\.|%2e){0,2}(?:\/|$)/i.test(segments)) return;
+  throw new SandflowError('bad_argument', `${name}: an id is empty or no id at all.`);
+}
+
+/** `?name=value&…`, or nothing; undefined values are left out. */
+export function queryString(query: Query | undefined): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? '' : `?${search}`;
+}

@@ -1,0 +1,114 @@
+/**
+ * One HTTP exchange whose answer is a stream: exactly one attempt, a deadline for silence and none for the whole, an
+ * abort that reaches the socket, and never more in memory than a reader is behind.
+ */
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { ExchangeRequest } from './exchange.js';
+import { exchangeError } from './exchange-error.js';
+import { TimeoutError } from './timeout-error.js';
+
+export interface StreamResponse {
+  readonly status: number;
+  /** First value of a header; names in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** Errors with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
+  readonly body: Readable;
+}
+
+/** How far the body may run ahead of its reader, in bytes. */
+const readAheadBytes = 256 * 1024;
+
+/**
+ * Sends a request and resolves when the headers of the answer are there, whatever its status. `timeoutMs` is the
+ * longest silence; time in which the reader takes nothing does not count. Redirects are not followed.
+ * @throws ConnectionError, TimeoutError; the signal's reason; SandflowError `bad_argument` for a header or path that
+ *   HTTP cannot carry
+ */
+export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<StreamResponse> {
+  const { endpoint, origin, method, path, headers, body: sentBody, timeoutMs, signal } = request;
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let body: Readable | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let ended = false;
+
+    const listen = () => {
+      clearTimeout(timer);
+      const late = () => fail(new TimeoutError(endpoint, controller !== undefined, timeoutMs, 'silence'));
+      if (!ended) timer = setTimeout(late, timeoutMs);
+    };
+    const end = () => {
+      ended = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const fail = (error: unknown) => {
+      if (ended) return;
+      end();
+      if (body) body.destroy(asError(error));
+      else reject(error);
+      controller?.abort(new Error('call ended'));
+    };
+    const onAbort = () => fail(signal?.reason);
+    if (signal?.aborted) return reject(signal.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    listen();
+
+    const openBody = () => {
+      const opened = new Readable({
+        highWaterMark: readAheadBytes,
+        read() {
+          if (ended || !controller?.paused) return;
+          listen();
+          controller.resume();
+        },
+        destroy(error, callback) {
+          if (!ended) {
+            end();
+            controller?.abort(new Error('call ended'));
+          }
+          callback(error);
+        },
+      });
+      // The connection may break before the reader has had its turn; it finds the error when it begins to read.
+      opened.on('error', () => undefined);
+      return opened;
+    };
+
+    dispatcher.dispatch(
+      { origin, method, path, headers, body: sentBody, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        onRequestStart(given) {
+          if (ended) given.abort(new Error('call ended'));
+          else controller = given;
+        },
+        onResponseStart(_, status, received) {
+          if (status < 200 || ended) return;
+          body = openBody();
+          resolve({ status, header: (name) => [received[name]].flat()[0], body });
+        },
+        onResponseData(given, chunk) {
+          if (!body || ended) return;
+          if (body.push(chunk)) return void timer?.refresh();
+          given.pause();
+          clearTimeout(timer);
+          timer = undefined;
+        },
+        onResponseEnd() {
+          if (ended) return;
+          end();
+          body?.push(null);
+        },
+        onResponseError(_, error) {
+          fail(exchangeError(endpoint, error, controller !== undefined));
+        },
+      },
+    );
+  });
+}
+
+/** A stream ends with an error or with none; the reason of a signal may be anything. */
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('The download was aborted.', { cause: reason });
+}
