@@ -96,9 +96,9 @@ describe('files of a sandbox', () => {
     let swapping = true;
     const swap = (async () => {
       const folder = join(disk, 'folder');
-      // A write may have made the folder anew in between; then the swap starts over.
-      const move = (from: string, to: string) =>
-        rename(from, to).catch(() => rm(folder, { recursive: true, force: true }));
+      // A write may have made the folder anew in between; then the swap starts over, also when the next write is faster.
+      const remove = () => rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      const move = (from: string, to: string) => rename(from, to).catch(remove);
       while (swapping) {
         await move(folder, join(disk, 'parked'));
         await move(join(disk, 'evil'), folder);

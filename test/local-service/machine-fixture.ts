@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
 import type { MachineHost } from '../../src/local-service/machine/machine-host.js';
+import { removeTree } from '../../src/local-service/machine/tree-copy.js';
 
 export const SANDBOX = 'bx_abcd2345';
 export type Isolation = MachineHost['isolation'];
@@ -16,7 +17,8 @@ export const usableIsolations = (await bubblewrapWorks()) ? both : both.slice(1)
 
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-machine-'));
-  onTestFinished(async () => await rm(directory, { recursive: true, force: true }));
+  // Also what a test has made read-only.
+  onTestFinished(async () => await removeTree(directory));
   return directory;
 }
 
