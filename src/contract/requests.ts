@@ -10,8 +10,27 @@ import { sandboxEventTypes } from './states.js';
 const noControlCharacters = /^[^\u0000-\u001f\u007f]*$/;
 
 /** Assumption: 1 to 100 characters, no control characters; `invalid_name` otherwise. */
-export const nameSchema = z.string().min(1).max(100).regex(noControlCharacters, 'must hold no control characters');
-const ttlSecondsSchema = z.number().int().positive().nullable();
+export const nameSchema = z
+  .string()
+  .min(1)
+  .refine((name) => [...name].length <= 100, 'must have at most 100 characters')
+  .regex(noControlCharacters, 'must hold no control characters')
+  .meta({ maxLength: 100 });
+
+const maxTtlSeconds = 100 * 366 * 24 * 3600;
+const ttlSecondsSchema = z
+  .number()
+  .int()
+  .positive()
+  .max(maxTtlSeconds, 'must be at most a hundred years')
+  .nullable()
+  .describe('Auto-stop length; null disables it');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it refuses, since no program can be given one
+const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
+
+/** For bodies that change something: one of these fields has to be there. */
+const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
 
 export const reasoningEfforts = ['none', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -24,6 +43,8 @@ export const providerAliases = {
   'prime-agent': ['prime'],
   kimi: ['kimi-code'],
 } as const satisfies Record<string, readonly string[]>;
+
+const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
 export const createSandboxBodySchema = z.object({
   /** Assumption: `name` and `environment` are not among the shown create fields. */
@@ -40,11 +61,13 @@ export const createSandboxBodySchema = z.object({
 export type CreateSandboxBody = z.infer<typeof createSandboxBodySchema>;
 
 /** Assumption: the fields of PATCH beyond rename and auto-stop TTL. */
-export const updateSandboxBodySchema = z.object({
-  name: nameSchema.optional(),
-  ttlSeconds: ttlSecondsSchema.optional(),
-  snapshotName: nameSchema.optional(),
-});
+export const updateSandboxBodySchema = z
+  .object({
+    name: nameSchema.optional(),
+    ttlSeconds: ttlSecondsSchema.optional(),
+    snapshotName: nameSchema.optional().describe('Names the latest snapshot, or else the next one'),
+  })
+  .meta(oneOf('name', 'ttlSeconds', 'snapshotName'));
 export type UpdateSandboxBody = z.infer<typeof updateSandboxBodySchema>;
 
 /** Assumption: the body of resume. */
@@ -64,14 +87,20 @@ export const forkBodySchema = z.object({
 });
 export type ForkBody = z.infer<typeof forkBodySchema>;
 
-export const promptBodySchema = z.object({
-  prompt: z.string(),
-  provider: z.string().optional(),
-  model: z.string().optional(),
-  reasoningEffort: z.enum(reasoningEfforts).optional(),
-  new: z.boolean().optional(),
-  conversationId: z.string().optional(),
-});
+export const promptBodySchema = z
+  .object({
+    prompt: z.string().meta({ pattern: '\\S', description: 'What the agent is asked to do' }),
+    provider: z
+      .string()
+      .meta({ enum: allProviderNames })
+      .optional()
+      .describe('Defaults to the harness that the user chose'),
+    model: z.string().optional().describe("Defaults to the user's default for the harness"),
+    reasoningEffort: z.enum(reasoningEfforts).optional().describe('Only levels that the model accepts'),
+    new: z.boolean().optional().describe('True begins a conversation'),
+    conversationId: z.string().optional().describe('The conversation to go on with'),
+  })
+  .meta({ not: { required: ['new', 'conversationId'], properties: { new: { const: true } } } });
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 /** Assumption: the query of the event history beyond `conversation`. */
@@ -100,7 +129,13 @@ export const desktopBodySchema = z.object({ publicAccess: z.boolean().optional()
 export type DesktopBody = z.infer<typeof desktopBodySchema>;
 
 /** Assumption: the body of POST …/sshkey. */
-export const sshKeyBodySchema = z.object({ publicKey: z.string().min(1).max(16_384) });
+export const sshKeyBodySchema = z.object({
+  publicKey: z
+    .string()
+    .min(1)
+    .max(16_384)
+    .regex(/^[\x20-\x7e\r\n\t]+$/, 'must be one line of printable characters'),
+});
 export type SshKeyBody = z.infer<typeof sshKeyBodySchema>;
 
 export const fileEncodings = ['utf8', 'base64'] as const;
@@ -112,24 +147,35 @@ export const writeFileBodySchema = z.object({
 });
 export type WriteFileBody = z.infer<typeof writeFileBodySchema>;
 
+/** Assumption: what one argument of a program can hold; a longer one is written to a file and run from there. */
+const maxCommandLength = 120 * 1024;
+
 export const commandBodySchema = z.object({
-  command: z.string().min(1),
-  cwd: z.string().optional(),
-  env: z.record(z.string(), z.string()).optional(),
+  command: textWithoutNul.min(1).max(maxCommandLength).describe('Run by a shell'),
+  cwd: textWithoutNul.optional().describe('Default: the home'),
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it refuses
+  env: z.record(z.string().regex(/^[^=\u0000]+$/, 'must be the name of a variable'), textWithoutNul).optional(),
   timeoutSeconds: z.number().positive().optional(),
 });
 export type CommandBody = z.infer<typeof commandBodySchema>;
 
 const eventNamesSchema = z.array(z.enum(sandboxEventTypes)).min(1);
 
-export const createWebhookBodySchema = z.object({ name: nameSchema, url: z.string(), events: eventNamesSchema });
+const webhookUrlSchema = z.string().meta({
+  pattern: '^https://[a-z0-9]+(\\.[a-z][a-z0-9]*)+(/[A-Za-z0-9_.-]*)*$',
+  description: 'HTTPS on port 443, resolving to public addresses only',
+});
+
+export const createWebhookBodySchema = z.object({ name: nameSchema, url: webhookUrlSchema, events: eventNamesSchema });
 export type CreateWebhookBody = z.infer<typeof createWebhookBodySchema>;
 
-export const updateWebhookBodySchema = z.object({
-  name: nameSchema.optional(),
-  url: z.string().optional(),
-  events: eventNamesSchema.optional(),
-});
+export const updateWebhookBodySchema = z
+  .object({
+    name: nameSchema.optional(),
+    url: webhookUrlSchema.optional(),
+    events: eventNamesSchema.optional(),
+  })
+  .meta(oneOf('name', 'url', 'events'));
 export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
 
 /** Header that confirms a permanent delete; its value is the id of what is deleted. */

@@ -68,7 +68,8 @@ function requireConfirmation({ params, headers }: RawInput): void {
 
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
-  if (typeof header === 'string' && header !== '' && header.length <= MAX_IDEMPOTENCY_KEY_LENGTH) return header;
-  const message = `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`;
+  if (typeof header === 'string' && header.length <= MAX_IDEMPOTENCY_KEY_LENGTH && /^[\x21-\x7e]+$/.test(header))
+    return header;
+  const message = `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable characters and no space.`;
   throw new ServiceError(400, 'invalid_request', message);
 }

@@ -1,20 +1,23 @@
 /** The HTTP side: authentication, envelopes, limits of size and time, the call book. Building it opens no socket. */
 import fastify, { type FastifyInstance } from 'fastify';
+import { assumptionsHeader } from '../../contract/assumptions.js';
 import type { Books } from '../books.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../domain/context.js';
 import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
+import { registerAccountSetupRoutes } from './admin-account.js';
 import { registerClockRoutes } from './admin-clock.js';
 import { registerAdminRoutes } from './admin-routes.js';
 import { allowedMethods } from './allowed-methods.js';
 import { createAuthentication } from './authentication.js';
 import { callOf, recordCall } from './call.js';
-import { asServiceError, errorEnvelope } from './error-envelope.js';
+import { asServiceError, assumptionsOf, errorEnvelope } from './error-envelope.js';
 import { openApiPath, registerOpenApiRoute } from './openapi-route.js';
 import type { Operations } from './operation.js';
 import { createRateLimit } from './rate-limit.js';
 import { registerRoutes } from './routes.js';
+import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface.js';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_CHECK_INTERVAL_MS = 5_000;
@@ -58,7 +61,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', callOf(request).requestId);
     if (request.url === openApiPath) return done();
     callOf(request).caller = authenticate(request.headers.authorization);
-    if (request.url.startsWith('/v1/')) limitRate();
+    const surface = surfaceOf(request.url);
+    // Before anything can be refused: every answer of the legacy surface says when it ends.
+    if (surface === legacySurface) reply.header('sunset', sunsetAfter(context.clock.now()));
+    if (surface) limitRate();
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
@@ -67,22 +73,37 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done();
   });
 
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    const { assumed } = callOf(request);
+    if (assumed.size > 0) reply.header(assumptionsHeader, [...assumed].join(', '));
+    done();
+  });
+
   server.setErrorHandler((cause, request, reply) => {
     const error = asServiceError(cause, context.log);
     if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds));
-    reply.code(error.status).send(errorEnvelope(error, callOf(request).requestId));
+    const call = callOf(request);
+    call.code = error.code;
+    for (const id of assumptionsOf(error)) call.assumed.add(id);
+    const surface = surfaceOf(request.url) ?? currentSurface;
+    reply.code(error.status).send(surface.refusal(errorEnvelope(error, call.requestId)));
   });
-  server.setNotFoundHandler((request, reply) => {
+  // In a hook, since the framework's own handler asks some methods for a body first.
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
     const path = request.url.split('?')[0] ?? '';
     const allowed = allowedMethods(path);
-    if (allowed.length === 0) throw new ServiceError(404, 'not_found', `There is no ${request.method} ${path}.`);
+    if (allowed.length === 0) {
+      return done(new ServiceError(404, 'not_found', `There is no ${request.method} ${path}.`));
+    }
     reply.header('allow', allowed.join(', '));
-    throw new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`);
+    done(new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`));
   });
 
   registerRoutes(server, { context, operations, calls });
   registerOpenApiRoute(server);
   registerClockRoutes(server, options.clock);
+  registerAccountSetupRoutes(server, context);
   registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
   return server;
 }
