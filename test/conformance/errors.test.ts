@@ -82,23 +82,18 @@ rule(
   { needs: ['local'] },
 );
 
-rule(
-  ['errors.not-found', 'sandbox.path-id-pattern'],
-  'unknown routes, and methods that a path does not have, are not found',
-  async () => {
-    for (const [method, path] of [
-      ['GET', '/nothing'],
-      ['PUT', '/me'],
-      ['GET', '/sandboxes/not-an-id'],
-      ['GET', '/webhooks/wh_000000000000000000000000'],
-      ['GET', '/deletion-operations/del_00'],
-    ] as const) {
-      const { status, body } = await target.call(method, path);
-      expect(status).toBe(404);
-      expect(['not_found', 'sandbox_not_found']).toContain(body.code);
-    }
-  },
-);
+rule(['errors.not-found', 'sandbox.path-id-pattern'], 'unknown routes and resources are not found', async () => {
+  for (const [method, path] of [
+    ['GET', '/nothing'],
+    ['GET', '/sandboxes/not-an-id'],
+    ['GET', '/webhooks/wh_000000000000000000000000'],
+    ['GET', '/deletion-operations/del_00'],
+  ] as const) {
+    const { status, body } = await target.call(method, path);
+    expect(status).toBe(404);
+    expect(['not_found', 'sandbox_not_found']).toContain(body.code);
+  }
+});
 
 const wrongBodies = [
   ['{"name":', 'invalid_json'],
