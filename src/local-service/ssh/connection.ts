@@ -1,0 +1,106 @@
+/** One connection, from its first byte to its last process. */
+import type { Socket } from 'node:net';
+import ssh2, { type Connection } from 'ssh2';
+import type { InteractiveShell, ShellSpec } from '../machine/interactive-shell.js';
+import { authenticate } from './authentication.js';
+import type { PublicKey } from './public-key.js';
+import { type ServedSession, serveSession } from './session.js';
+
+export interface ConnectionOptions {
+  readonly hostKey: string;
+  readonly keys: () => readonly PublicKey[];
+  readonly openShell: (spec: ShellSpec) => Promise<InteractiveShell>;
+  readonly loginGraceMs: number;
+  readonly maxTries: number;
+  readonly maxSessions: number;
+  readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface ServedConnection {
+  /** Undefined before somebody has entered. */
+  readonly key: PublicKey | undefined;
+  /** Cuts the connection and returns when its processes are gone. Safe to repeat. */
+  end(): Promise<void>;
+  /** Resolves when the socket is closed and the processes are gone. */
+  readonly ended: Promise<void>;
+}
+
+/** How long a client has to take the last bytes. */
+const GOODBYE_MS = 1_000;
+
+/** Serves the connection. Forwarded ports would lead to the loopback interface of this machine, and are refused. */
+export function serveConnection(socket: Socket, options: ConnectionOptions): ServedConnection {
+  const sessions = new Set<ServedSession>();
+  let key: PublicKey | undefined;
+  let client: Connection | undefined;
+  let hangsUp = false;
+  const grace = setTimeout(() => hangUp(), options.loginGraceMs);
+
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const ended = closed.then(async () => {
+    clearTimeout(grace);
+    await Promise.all([...sessions].map((session) => session.end()));
+  });
+  const hangUp = (): void => {
+    if (socket.closed || hangsUp) return;
+    hangsUp = true;
+    client?.end();
+    socket.destroySoon();
+    const goodbye = setTimeout(() => socket.destroy(), GOODBYE_MS);
+    socket.once('close', () => clearTimeout(goodbye));
+  };
+
+  // A server of its own for each connection, which listens nowhere: only so the socket and its client are known together.
+  const server = new ssh2.Server({
+    hostKeys: [options.hostKey],
+    ident: 'sandflow',
+    // Compressed data grows without a bound that we set, and SHA-1 has had its time.
+    algorithms: {
+      compress: ['none'],
+      hmac: { append: [], prepend: [], remove: ['hmac-sha1', 'hmac-sha1-etm@openssh.com'] },
+    },
+  });
+  server.on('connection', (connected: Connection) => {
+    client = connected;
+    // Broken connections are everyday business; what a client sends is not for the log.
+    connected.on('error', hangUp);
+    authenticate(connected, {
+      keys: options.keys,
+      maxTries: options.maxTries,
+      onAccepted(accepted) {
+        key = accepted;
+        clearTimeout(grace);
+        options.log('somebody entered a sandbox by SSH', { fingerprint: accepted.fingerprint });
+      },
+      onTooManyTries: hangUp,
+    });
+    connected.on('session', (accept, reject) => {
+      if (sessions.size >= options.maxSessions) return reject();
+      const session = accept();
+      const served = serveSession(session, {
+        socket,
+        openShell: options.openShell,
+        onFailure: (cause) => options.log('an SSH session failed', { code: codeOf(cause) }),
+      });
+      sessions.add(served);
+      session.on('close', () => void served.end().then(() => sessions.delete(served)));
+    });
+  });
+  server.injectSocket(socket);
+
+  return {
+    get key() {
+      return key;
+    },
+    async end() {
+      hangUp();
+      await ended;
+    },
+    ended,
+  };
+}
+
+/** The code and not the message, which may quote a command. */
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown';
+}

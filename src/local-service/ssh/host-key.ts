@@ -1,0 +1,43 @@
+/** The key by which clients recognise the SSH server from one start to the next. */
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import ssh2, { type ParsedKey } from 'ssh2';
+import { SshError } from './ssh-error.js';
+
+/**
+ * Gives the private host key in PEM; makes an ed25519 key the first time. The file can be read by its owner only, also when it
+ * was found with other rights. One caller at a time; safe to repeat.
+ *
+ * @param file where the key is kept; its folder must be there
+ * @throws SshError `bad_host_key` where the file holds something else
+ */
+export async function loadHostKey(file: string): Promise<string> {
+  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (kept !== undefined) {
+    await chmod(file, 0o600);
+    if (isPrivateKey(kept)) return kept;
+    throw new SshError(
+      'bad_host_key',
+      `${file} holds no private key without a passphrase: remove it to get a new one.`,
+    );
+  }
+  let made: string;
+  // One in 256 keys that ssh2 (1.17) makes is cut short: it takes a zero at the start of a key for padding.
+  do made = ssh2.utils.generateKeyPairSync('ed25519').private;
+  while (!isPrivateKey(made));
+  // Under its own name only when it is whole: a crash must not leave half a key.
+  const unfinished = `${file}.unfinished`;
+  await writeFile(unfinished, made, { mode: 0o600 });
+  await chmod(unfinished, 0o600);
+  await rename(unfinished, file);
+  return made;
+}
+
+/** True for a private key in PEM that needs no passphrase. */
+export function isPrivateKey(text: string): boolean {
+  const parsed = ssh2.utils.parseKey(text) as ParsedKey | ParsedKey[] | Error;
+  const [key] = parsed instanceof Error ? [] : [parsed].flat();
+  return key?.isPrivateKey() ?? false;
+}

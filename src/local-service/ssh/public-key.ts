@@ -1,0 +1,76 @@
+/** What counts as a public key that may be registered for a sandbox. */
+import { createHash, createPublicKey } from 'node:crypto';
+import ssh2, { type ParsedKey } from 'ssh2';
+import { SshError } from './ssh-error.js';
+
+const TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa'];
+const MIN_RSA_BITS = 2048;
+const MAX_RSA_BITS = 16_384;
+const HOW_TO = 'Send the one line of a file such as id_ed25519.pub.';
+
+export interface PublicKey {
+  readonly type: string;
+  /** `SHA256:` and the hash, as `ssh-keygen -l` prints it. Not secret. */
+  readonly fingerprint: string;
+  /** The key as it is sent over the wire. */
+  readonly blob: Buffer;
+  /** Type and key, as in a `.pub` file, without the comment: what to keep. */
+  readonly text: string;
+}
+
+/**
+ * Reads one line in the format of OpenSSH's `.pub` files: ed25519, ecdsa of the NIST curves, or RSA from 2048 bits on. Options
+ * as in `authorized_keys`, certificates and keys of security tokens are not taken. No error repeats what was sent.
+ *
+ * @throws SshError `not_a_public_key`, `private_key`, `unsupported_key`, `weak_key`
+ */
+export function parsePublicKey(text: string): PublicKey {
+  if (/PRIVATE KEY|PuTTY-User-Key-File/i.test(text)) {
+    throw new SshError(
+      'private_key',
+      `This is a private key, which must stay with its owner: consider it exposed and make a new pair. ${HOW_TO}`,
+    );
+  }
+  const [, type, base64] = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text.trim()) ?? [];
+  if (type === undefined || base64 === undefined) {
+    throw new SshError('not_a_public_key', `This is no public key in the format of OpenSSH. ${HOW_TO}`);
+  }
+  if (!TYPES.includes(type)) {
+    if (!/^(ssh|ecdsa|sk)-/.test(type)) throw new SshError('not_a_public_key', `This is no public key. ${HOW_TO}`);
+    throw new SshError('unsupported_key', `Keys of this type are not supported. Use one of: ${TYPES.join(', ')}.`);
+  }
+  const blob = Buffer.from(base64, 'base64');
+  const key = readKey(type, base64, blob);
+  if (type === 'ssh-rsa') checkRsaBits(key);
+  return { type, fingerprint: fingerprintOf(blob), blob, text: `${type} ${base64}` };
+}
+
+/** `SHA256:` and the hash of a key as it is sent over the wire. */
+export function fingerprintOf(blob: Buffer): string {
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+}
+
+function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof createPublicKey> {
+  const broken = `The ${type} key is damaged or cut short. ${HOW_TO}`;
+  const parsed = ssh2.utils.parseKey(`${type} ${base64}`) as ParsedKey | ParsedKey[] | Error;
+  if (parsed instanceof Error || Array.isArray(parsed)) throw new SshError('not_a_public_key', broken);
+  // A key that is written otherwise than it was read has something behind it, or two spellings.
+  const exact = parsed.type === type && parsed.getPublicSSH().equals(blob) && blob.toString('base64') === base64;
+  if (!exact) throw new SshError('not_a_public_key', broken);
+  try {
+    return createPublicKey(parsed.getPublicPEM());
+  } catch {
+    // The cause may quote the key.
+    throw new SshError('not_a_public_key', broken);
+  }
+}
+
+function checkRsaBits(key: ReturnType<typeof createPublicKey>): void {
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < MIN_RSA_BITS) {
+    throw new SshError('weak_key', `An RSA key of ${bits} bits is too short: at least ${MIN_RSA_BITS} are needed.`);
+  }
+  if (bits > MAX_RSA_BITS) {
+    throw new SshError('unsupported_key', `An RSA key of ${bits} bits is too long: ${MAX_RSA_BITS} are the most.`);
+  }
+}

@@ -1,0 +1,72 @@
+/** The port of one sandbox. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { type ConnectionOptions, type ServedConnection, serveConnection } from './connection.js';
+import type { PublicKey } from './public-key.js';
+import { SshError } from './ssh-error.js';
+
+export interface SshAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface SandboxListener {
+  readonly address: SshAddress;
+  /** Cuts the connections whose key is no longer there. */
+  setKeys(keys: readonly PublicKey[]): Promise<void>;
+  /** Stops to listen, cuts every connection and returns when the processes are gone. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+export interface ListenerOptions extends Omit<ConnectionOptions, 'keys'> {
+  readonly host: string;
+  readonly maxConnections: number;
+}
+
+/** @throws SshError `listen_failed` */
+export async function listenForSandbox(
+  firstKeys: readonly PublicKey[],
+  options: ListenerOptions,
+): Promise<SandboxListener> {
+  const { host, log } = options;
+  const connections = new Set<ServedConnection>();
+  let keys = firstKeys;
+  const server = createServer((socket) => {
+    if (connections.size >= options.maxConnections) {
+      log('an SSH connection was refused: there are too many', { connections: connections.size });
+      socket.destroy();
+      return;
+    }
+    socket.setNoDelay(true);
+    const connection = serveConnection(socket, { ...options, keys: () => keys });
+    connections.add(connection);
+    void connection.ended.then(() => connections.delete(connection));
+  });
+  const endWhere = async (chosen: (connection: ServedConnection) => boolean): Promise<void> => {
+    await Promise.all([...connections].filter(chosen).map((connection) => connection.end()));
+  };
+
+  server.listen(0, host);
+  await once(server, 'listening').catch((cause) => {
+    throw new SshError('listen_failed', `No port of ${host} could be opened for SSH.`, { cause });
+  });
+  server.on('error', () => log('the SSH server could not accept a connection'));
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new SshError('listen_failed', 'The SSH server has no port.');
+  const stopped = new Promise<void>((resolve) => server.once('close', () => resolve()));
+
+  return {
+    address: { host, port: address.port },
+    async setKeys(newKeys) {
+      keys = newKeys;
+      await endWhere(({ key }) => key !== undefined && !newKeys.some((kept) => kept.blob.equals(key.blob)));
+    },
+    async close() {
+      keys = [];
+      server.close();
+      await endWhere(() => true);
+      await stopped;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** One session of a connection: what the client asks for becomes a shell in the sandbox. */
+import type { Socket } from 'node:net';
+import type { ServerChannel, Session } from 'ssh2';
+import type { InteractiveShell, ShellSpec, Terminal } from '../machine/interactive-shell.js';
+import { MachineError } from '../machine/machine-error.js';
+import { createChannelOutput } from './channel-output.js';
+
+export interface SessionOptions {
+  readonly socket: Socket;
+  readonly openShell: (spec: ShellSpec) => Promise<InteractiveShell>;
+  /** Gets what failed without the client's doing. */
+  readonly onFailure: (cause: unknown) => void;
+}
+
+export interface ServedSession {
+  /** Cuts the channel off and returns when the processes are gone. Safe to repeat. */
+  end(): Promise<void>;
+}
+
+/** What OpenSSH tells for a command that it could not start. */
+const NOT_STARTED = 255;
+const ENDING_SIGNALS = ['HUP', 'INT', 'QUIT', 'TERM', 'KILL'];
+/** What a terminal understands as the signal. */
+const TERMINAL_SIGNALS = new Map([
+  ['INT', '\x03'],
+  ['QUIT', '\x1c'],
+]);
+
+/**
+ * Serves `shell` and `exec`, with a terminal where the client asked for one before. Variables, X11, the agent and subsystems
+ * (so also sftp) are refused. A changed window size is not passed on.
+ */
+export function serveSession(session: Session, options: SessionOptions): ServedSession {
+  const gone = new AbortController();
+  let terminal: Terminal | undefined;
+  let shell: InteractiveShell | undefined;
+  let finished: Promise<void> = Promise.resolve();
+
+  const endShell = (): Promise<void> => shell?.end().catch(options.onFailure) ?? Promise.resolve();
+
+  const work = async (channel: ServerChannel, command?: string): Promise<void> => {
+    try {
+      shell = await options.openShell({ command, terminal });
+    } catch (cause) {
+      refuse(channel, cause, options.onFailure);
+      return;
+    }
+    const { stdin, stdout, stderr, exited } = shell;
+    // Input that the shell no longer takes is dropped, so that it does not fill the window.
+    stdin.once('error', () => channel.resume());
+    channel.pipe(stdin);
+    const output = createChannelOutput(channel, options.socket, gone.signal);
+    const pumps = [output.pump(stdout, 'stdout'), output.pump(stderr, 'stderr')];
+    gone.signal.addEventListener('abort', endShell, { once: true });
+    if (gone.signal.aborted) await endShell();
+    await Promise.all(pumps);
+    const { exitCode, signal } = await exited;
+    gone.signal.removeEventListener('abort', endShell);
+    if (gone.signal.aborted) return await endShell();
+    if (signal === null) channel.exit(exitCode ?? NOT_STARTED);
+    else channel.exit(signal.replace(/^SIG/, ''), false, '');
+    channel.end();
+  };
+
+  const start = (accept: () => ServerChannel | undefined, command?: string): void => {
+    // Nothing where the session has a shell already.
+    const channel = accept();
+    if (!channel) return;
+    channel.on('error', () => gone.abort());
+    channel.stderr.on('error', () => gone.abort());
+    finished = work(channel, command).catch(options.onFailure);
+  };
+
+  const end = async (): Promise<void> => {
+    gone.abort();
+    await finished;
+  };
+
+  session.on('pty', (accept, _reject, { term, cols, rows }) => {
+    terminal = { type: terminalType(term), columns: size(cols, 80), rows: size(rows, 24) };
+    accept?.();
+  });
+  session.on('shell', (accept) => start(accept));
+  session.on('exec', (accept, _reject, { command }) => start(accept, command));
+  session.on('signal', (accept, reject, { name }) => {
+    const key = terminal && TERMINAL_SIGNALS.get(name);
+    if (key !== undefined && shell) shell.stdin.write(key);
+    else if (shell && ENDING_SIGNALS.includes(name)) void endShell();
+    else return reject?.();
+    accept?.();
+  });
+  session.on('close', () => void end());
+  return { end };
+}
+
+/** A client without a terminal of its own tells 0. */
+function size(told: number, otherwise: number): number {
+  return Number.isInteger(told) && told >= 1 && told <= 10_000 ? told : otherwise;
+}
+
+function terminalType(told: unknown): string {
+  return typeof told === 'string' && /^[A-Za-z0-9.+_-]{1,64}$/.test(told) ? told : 'dumb';
+}
+
+function refuse(channel: ServerChannel, cause: unknown, onFailure: (cause: unknown) => void): void {
+  if (!(cause instanceof MachineError)) onFailure(cause);
+  const reason = cause instanceof MachineError ? cause.message : 'The shell could not be started.';
+  channel.stderr.write(`${reason}\r\n`, () => {
+    channel.exit(NOT_STARTED);
+    channel.end();
+  });
+}

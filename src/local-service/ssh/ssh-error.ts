@@ -1,0 +1,28 @@
+import { SandflowError } from '../../contract/sandflow-error.js';
+
+/**
+ * What went wrong with SSH.
+ *
+ * - `not_a_public_key`: the text is no public key in the format of OpenSSH;
+ * - `private_key`: the text is a private key, which nobody should hand over;
+ * - `unsupported_key`: a public key of a type that is not taken;
+ * - `weak_key`: an RSA key of less than 2048 bits;
+ * - `bad_host_key`: the file that keeps the host key holds something else;
+ * - `listen_failed`: no port could be listened on.
+ */
+export type SshErrorCode =
+  | 'not_a_public_key'
+  | 'private_key'
+  | 'unsupported_key'
+  | 'weak_key'
+  | 'bad_host_key'
+  | 'listen_failed';
+
+export class SshError extends SandflowError {
+  override readonly name = 'SshError';
+  declare readonly code: SshErrorCode;
+
+  constructor(code: SshErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options);
+  }
+}
