@@ -1,5 +1,6 @@
 /** What a row of the endpoint table says. */
 import type { z } from 'zod';
+import type { AssumptionId } from './assumptions.js';
 
 /**
  * What a caller may do after an ambiguous failure (a lost response, a timeout, an untyped 5xx):
@@ -64,6 +65,6 @@ export interface Endpoint {
   readonly secret?: boolean;
   /** True where an API key is refused: an interactive session is needed (specification, "Key lifecycle" and "Authentication"). */
   readonly sessionOnly?: boolean;
-  /** What of the row is an assumption and not shown by the specification. */
-  readonly assumed?: string;
+  /** What of the row is an assumption and not shown by the specification; `assumptions` says each in a sentence. */
+  readonly assumed?: readonly AssumptionId[];
 }

@@ -25,7 +25,7 @@ export const accountEndpoints = {
     scope: 'account.read',
     retry: 'safe',
     response: z.looseObject({ providers: z.array(providerModelsSchema) }),
-    assumed: 'response shape',
+    assumed: ['A-provider-models'],
   },
   getLimits: {
     method: 'GET',
@@ -36,7 +36,7 @@ export const accountEndpoints = {
     scope: 'account.read',
     retry: 'safe',
     response: z.looseObject({ limits: limitsSchema }),
-    assumed: 'response shape',
+    assumed: ['A-limits'],
   },
   getDataRetention: {
     method: 'GET',
@@ -47,7 +47,7 @@ export const accountEndpoints = {
     scope: 'account.read',
     retry: 'safe',
     response: z.looseObject({ policy: dataRetentionSchema }),
-    assumed: 'response shape',
+    assumed: ['A-data-retention'],
   },
   updateDataRetention: {
     method: 'PATCH',
@@ -60,7 +60,7 @@ export const accountEndpoints = {
     body: dataRetentionBodySchema,
     sessionOnly: true,
     response: z.looseObject({ policy: dataRetentionSchema }),
-    assumed: 'body and response shape',
+    assumed: ['A-data-retention'],
   },
   listRepos: {
     method: 'GET',
@@ -71,7 +71,7 @@ export const accountEndpoints = {
     scope: 'account.read',
     retry: 'safe',
     response: z.looseObject({ repos: z.array(repoSchema) }),
-    assumed: 'response shape',
+    assumed: ['A-repos'],
   },
   selectRepo: {
     method: 'POST',
@@ -83,7 +83,7 @@ export const accountEndpoints = {
     retry: 'safe',
     body: selectRepoBodySchema,
     response: z.looseObject({ repo: repoSchema }),
-    assumed: 'body and response shape',
+    assumed: ['A-repos'],
   },
   listSecrets: {
     method: 'GET',
@@ -94,7 +94,7 @@ export const accountEndpoints = {
     scope: 'account.read',
     retry: 'safe',
     response: z.looseObject({ secrets: z.array(secretNameSchema) }),
-    assumed: 'response shape',
+    assumed: ['A-secrets'],
   },
   updateSecrets: {
     method: 'POST',
@@ -106,7 +106,7 @@ export const accountEndpoints = {
     retry: 'safe',
     body: updateSecretsBodySchema,
     response: z.looseObject({ secrets: z.array(secretNameSchema) }),
-    assumed: 'body and response shape',
+    assumed: ['A-secrets'],
   },
   getDeletionOperation: {
     method: 'GET',
@@ -117,6 +117,6 @@ export const accountEndpoints = {
     scope: 'sandbox.read',
     retry: 'safe',
     response: z.looseObject({ operation: deletionOperationSchema }),
-    assumed: 'response shape',
+    assumed: ['A-deletion-operation'],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -19,7 +19,7 @@ export const apiKeyEndpoints = {
       apiKeys: z.array(apiKeySchema),
       catalog: z.looseObject({ scopedCreationEnabled: z.boolean().optional() }).optional(),
     }),
-    assumed: 'the row beyond id, name, usage.requests and resources.total; the catalog beyond scopedCreationEnabled',
+    assumed: ['A-api-key-row'],
   },
   createApiKey: {
     method: 'POST',
@@ -32,7 +32,7 @@ export const apiKeyEndpoints = {
     body: createApiKeyBodySchema,
     response: ofNewSecret,
     secret: true,
-    assumed: 'body and response shape',
+    assumed: ['A-api-key-create', 'A-api-key-row'],
   },
   getApiKeyUsage: {
     method: 'GET',
@@ -46,7 +46,7 @@ export const apiKeyEndpoints = {
       usage: z.looseObject({ requests: z.number() }),
       resources: z.looseObject({ total: z.number() }),
     }),
-    assumed: 'response shape',
+    assumed: ['A-api-key-usage'],
   },
   rotateApiKey: {
     method: 'POST',
@@ -59,7 +59,7 @@ export const apiKeyEndpoints = {
     response: ofNewSecret,
     secret: true,
     sessionOnly: true,
-    assumed: 'path and response shape',
+    assumed: ['A-api-key-paths'],
   },
   revokeApiKey: {
     method: 'DELETE',
@@ -71,6 +71,6 @@ export const apiKeyEndpoints = {
     retry: 'safe',
     response: z.looseObject({ apiKey: apiKeySchema.optional() }),
     sessionOnly: true,
-    assumed: 'path and response shape',
+    assumed: ['A-api-key-paths'],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -15,7 +15,7 @@ export const environmentEndpoints = {
     retry: 'safe',
     response: z.looseObject({ environments: z.array(environmentSchema) }),
     secret: true,
-    assumed: 'response shape',
+    assumed: ['A-environment-list'],
   },
   updateEnvironment: {
     method: 'PUT',

@@ -31,7 +31,7 @@ export const machineEndpoints = {
     retry: 'safe',
     query: filePathQuerySchema,
     response: z.looseObject({}),
-    assumed: 'query and bytes',
+    assumed: ['A-raw-bytes'],
   },
   openDesktop: {
     method: 'POST',
@@ -46,7 +46,7 @@ export const machineEndpoints = {
     bodyOptional: true,
     response: z.looseObject({ url: z.string() }),
     secret: true,
-    assumed: 'response shape',
+    assumed: ['A-desktop'],
   },
   setSshKey: {
     method: 'POST',
@@ -58,6 +58,6 @@ export const machineEndpoints = {
     retry: 'safe',
     body: sshKeyBodySchema,
     response: z.looseObject({ sshEndpoint: z.string().nullish() }),
-    assumed: 'body and response shape',
+    assumed: ['A-sshkey'],
   },
 } as const satisfies Record<string, Endpoint>;

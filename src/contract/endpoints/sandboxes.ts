@@ -23,7 +23,7 @@ export const sandboxEndpoints = {
     retry: 'safe',
     query: listSandboxesQuerySchema,
     response: z.looseObject({ sandboxes: z.array(sandboxSchema), nextCursor: z.string().nullish() }),
-    assumed: 'paging',
+    assumed: ['A-paging'],
   },
   createSandbox: {
     method: 'POST',
@@ -37,7 +37,7 @@ export const sandboxEndpoints = {
     bodyOptional: true,
     idempotent: true,
     response: ofSandbox,
-    assumed: 'body fields name and environment',
+    assumed: ['A-create-fields'],
   },
   getSandbox: {
     method: 'GET',
@@ -48,6 +48,7 @@ export const sandboxEndpoints = {
     scope: 'sandbox.read',
     retry: 'safe',
     response: ofSandbox,
+    assumed: ['A-answer-types'],
   },
   updateSandbox: {
     method: 'PATCH',
@@ -59,7 +60,7 @@ export const sandboxEndpoints = {
     retry: 'safe',
     body: updateSandboxBodySchema,
     response: ofSandbox,
-    assumed: 'body field snapshotName',
+    assumed: ['A-answer-types', 'A-snapshot-name'],
   },
   deleteSandbox: {
     method: 'DELETE',
@@ -71,7 +72,7 @@ export const sandboxEndpoints = {
     retry: 'safe',
     confirmDelete: true,
     response: z.looseObject({ operationId: z.string(), operation: deletionOperationSchema.optional() }),
-    assumed: 'response shape',
+    assumed: ['A-deletion-operation'],
   },
   stopSandbox: {
     method: 'POST',
@@ -82,7 +83,7 @@ export const sandboxEndpoints = {
     scope: 'sandbox.stop',
     retry: 'read-first',
     response: z.looseObject({ id: z.string().optional(), stop: stopOperationSchema.optional() }),
-    assumed: 'where the stop id stands in the response',
+    assumed: ['A-stop-answer'],
   },
   getStop: {
     method: 'GET',
@@ -105,7 +106,7 @@ export const sandboxEndpoints = {
     body: resumeBodySchema,
     bodyOptional: true,
     response: ofSandbox,
-    assumed: 'body and response shape',
+    assumed: ['A-resume'],
   },
   forkSandbox: {
     method: 'POST',
@@ -119,7 +120,7 @@ export const sandboxEndpoints = {
     bodyOptional: true,
     idempotent: true,
     response: z.looseObject({ sandbox: sandboxSchema, sourceSandboxId: z.string().optional() }),
-    assumed: 'body fields and sourceSandboxId',
+    assumed: ['A-fork'],
   },
   getSandboxUsage: {
     method: 'GET',
@@ -130,6 +131,6 @@ export const sandboxEndpoints = {
     scope: 'sandbox.read',
     retry: 'safe',
     response: z.looseObject({ usage: usageSchema }),
-    assumed: 'response shape',
+    assumed: ['A-usage'],
   },
 } as const satisfies Record<string, Endpoint>;

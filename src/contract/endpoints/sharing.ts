@@ -15,7 +15,7 @@ export const sharingEndpoints = {
     scope: 'sandbox.update',
     retry: 'safe',
     response: ofSharedSandbox,
-    assumed: 'response shape',
+    assumed: ['A-sharing'],
   },
   unshareSandbox: {
     method: 'POST',
@@ -26,6 +26,6 @@ export const sharingEndpoints = {
     scope: 'sandbox.update',
     retry: 'safe',
     response: ofSharedSandbox,
-    assumed: 'type of the response',
+    assumed: ['A-sharing'],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -17,7 +17,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.read',
     retry: 'safe',
     response: ofSnapshots,
-    assumed: 'response shape',
+    assumed: ['A-snapshot-record'],
   },
   listSandboxSnapshots: {
     method: 'GET',
@@ -28,7 +28,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.read',
     retry: 'safe',
     response: ofSnapshots,
-    assumed: 'response shape',
+    assumed: ['A-snapshot-record'],
   },
   getLatestSnapshot: {
     method: 'GET',
@@ -39,7 +39,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.read',
     retry: 'safe',
     response: z.looseObject({ snapshot: snapshotSchema }),
-    assumed: 'response shape',
+    assumed: ['A-snapshot-record'],
   },
   getSnapshotTree: {
     method: 'GET',
@@ -51,7 +51,7 @@ export const snapshotEndpoints = {
     retry: 'safe',
     query: treeQuerySchema,
     response: z.looseObject({ entries: z.array(treeEntrySchema) }),
-    assumed: 'query and response shape',
+    assumed: ['A-snapshot-tree'],
   },
   downloadSnapshotFile: {
     method: 'GET',
@@ -64,7 +64,7 @@ export const snapshotEndpoints = {
     retry: 'safe',
     query: filePathQuerySchema,
     response: z.looseObject({}),
-    assumed: 'query and bytes',
+    assumed: ['A-raw-bytes'],
   },
   downloadSnapshot: {
     method: 'GET',
@@ -76,7 +76,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.read',
     retry: 'safe',
     response: z.looseObject({}),
-    assumed: 'bytes',
+    assumed: ['A-raw-bytes'],
   },
   deleteSnapshot: {
     method: 'DELETE',
@@ -88,6 +88,6 @@ export const snapshotEndpoints = {
     retry: 'safe',
     confirmDelete: true,
     response: z.looseObject({ operationId: z.string(), operation: deletionOperationSchema.optional() }),
-    assumed: 'response shape and the confirming header',
+    assumed: ['A-snapshot-delete', 'A-deletion-operation'],
   },
 } as const satisfies Record<string, Endpoint>;

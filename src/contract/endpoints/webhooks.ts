@@ -19,6 +19,7 @@ export const webhookEndpoints = {
     body: createWebhookBodySchema,
     response: ofNewSecret,
     secret: true,
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
   listWebhooks: {
     method: 'GET',
@@ -29,6 +30,7 @@ export const webhookEndpoints = {
     scope: 'account.admin',
     retry: 'safe',
     response: z.looseObject({ webhooks: z.array(webhookSchema) }),
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
   getWebhook: {
     method: 'GET',
@@ -39,6 +41,7 @@ export const webhookEndpoints = {
     scope: 'account.admin',
     retry: 'safe',
     response: ofWebhook,
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
   updateWebhook: {
     method: 'PATCH',
@@ -50,6 +53,7 @@ export const webhookEndpoints = {
     retry: 'safe',
     body: updateWebhookBodySchema,
     response: ofWebhook,
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
   deleteWebhook: {
     method: 'DELETE',
@@ -60,6 +64,7 @@ export const webhookEndpoints = {
     scope: 'account.admin',
     retry: 'safe',
     response: z.looseObject({}),
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
   rotateWebhookSecret: {
     method: 'POST',
@@ -71,5 +76,6 @@ export const webhookEndpoints = {
     retry: 'secret',
     response: z.looseObject({ webhook: webhookSchema.optional(), secret: z.string() }),
     secret: true,
+    assumed: ['A-answer-types', 'A-webhook-record'],
   },
 } as const satisfies Record<string, Endpoint>;

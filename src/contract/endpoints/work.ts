@@ -22,7 +22,7 @@ export const workEndpoints = {
     retry: 'evidence',
     body: promptBodySchema,
     response: z.looseObject({ promptId: z.string().nullish(), conversationId: z.string() }),
-    assumed: 'response field promptId',
+    assumed: ['A-prompt-id'],
   },
   getPrompt: {
     method: 'GET',
@@ -33,7 +33,7 @@ export const workEndpoints = {
     scope: 'sandbox.read',
     retry: 'safe',
     response: z.looseObject({ prompt: promptSchema }),
-    assumed: 'response shape',
+    assumed: ['A-prompt-record'],
   },
   listEvents: {
     method: 'GET',
@@ -45,7 +45,7 @@ export const workEndpoints = {
     retry: 'safe',
     query: listEventsQuerySchema,
     response: z.looseObject({ events: z.array(sandboxHistoryEventSchema) }),
-    assumed: 'query beyond conversation, response shape',
+    assumed: ['A-events'],
   },
   interruptSandbox: {
     method: 'POST',
@@ -57,7 +57,7 @@ export const workEndpoints = {
     retry: 'safe',
     query: conversationQuerySchema,
     response: z.looseObject({ interrupted: z.number().optional() }),
-    assumed: 'response shape',
+    assumed: ['A-interrupt'],
   },
   readFile: {
     method: 'GET',
@@ -74,7 +74,7 @@ export const workEndpoints = {
       content: z.string(),
       size: z.number().optional(),
     }),
-    assumed: 'query and response shape',
+    assumed: ['A-files'],
   },
   writeFile: {
     method: 'PUT',
@@ -86,7 +86,7 @@ export const workEndpoints = {
     retry: 'safe',
     body: writeFileBodySchema,
     response: z.looseObject({ path: z.string().optional(), size: z.number().optional() }),
-    assumed: 'body and response shape',
+    assumed: ['A-files'],
   },
   runCommand: {
     method: 'POST',
@@ -105,6 +105,6 @@ export const workEndpoints = {
       durationMs: z.number().optional(),
       timedOut: z.boolean().optional(),
     }),
-    assumed: 'body and response shape',
+    assumed: ['A-command'],
   },
 } as const satisfies Record<string, Endpoint>;

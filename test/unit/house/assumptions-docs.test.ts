@@ -1,13 +1,28 @@
 import { expect, test } from 'vitest';
-import { endpoints } from '../../../src/contract/endpoints.js';
-import { readSource } from './source-imports.js';
+import { assumptions } from '../../../src/contract/assumptions.js';
+import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
+import { readSource, sourceFiles } from './source-imports.js';
+
+const document = readSource('docs/assumptions.md');
 
 test('docs/assumptions.md lists every endpoint with an assumption as the contract words it, and no others', () => {
-  const rows = [...readSource('docs/assumptions.md').matchAll(/^\| `(\w+)` \| `(\S+ \S+)` \| (.+) \|$/gm)];
+  const rows = [...document.matchAll(/^\| `(\w+)` \| `(\S+ \S+)` \| (.+) \|$/gm)];
   const listed = rows.map(([, name, call, assumed]) => ({ name, call, assumed }));
-  const known = Object.entries(endpoints).flatMap(([name, endpoint]) =>
-    'assumed' in endpoint ? [{ name, call: `${endpoint.method} ${endpoint.path}`, assumed: endpoint.assumed }] : [],
+  const known = Object.entries<Endpoint>(endpoints).flatMap(([name, { method, path, assumed }]) =>
+    assumed ? [{ name, call: `${method} ${path}`, assumed: assumed.join(', ') }] : [],
   );
   expect(listed).toEqual(known);
   expect(listed.length).toBeGreaterThan(0);
+});
+
+test('docs/assumptions.md says what each id stands for as the contract does, and has no others', () => {
+  const rows = [...document.matchAll(/^\| `(A-[a-z0-9-]+)` \| (.+) \|$/gm)];
+  expect(rows.map(([, id, says]) => [id, says])).toEqual(Object.entries(assumptions));
+});
+
+test('every assumption is named by a row of the contract or by the local service', () => {
+  const rows = new Set<string>(Object.values<Endpoint>(endpoints).flatMap(({ assumed = [] }) => assumed));
+  const sources = sourceFiles('src/local-service').map(readSource).join('\n');
+  const unused = Object.keys(assumptions).filter((id) => !rows.has(id) && !sources.includes(id));
+  expect(unused).toEqual([]);
 });

@@ -1,0 +1,66 @@
+/**
+ * What rests on assumptions and not on the specification, each under an id that is stable: rows of the endpoint table name
+ * them, and so do answers of the local service (`assumptionsHeader`). docs/assumptions.md lists the same. No dependencies.
+ */
+export const assumptions = {
+  'A-answer-types': 'Status and `type` of an answer for which the specification shows neither.',
+  'A-api-key-create': 'Body of POST /api-keys/scoped, and `apiKey` and `secret` in the answer.',
+  'A-api-key-paths':
+    'POST /api-keys/{apiKeyId}/rotate and DELETE /api-keys/{apiKeyId} are how a key is rotated and revoked.',
+  'A-api-key-row':
+    'Fields of a listed key beyond id, name, usage.requests and resources.total; actions and presets of the catalog.',
+  'A-api-key-usage': '`usage.requests` and `resources` of GET /api-keys/{apiKeyId}/usage.',
+  'A-cancelled-key':
+    'A create or fork that fails after it was accepted becomes cancelled, and its idempotency key goes on naming that sandbox.',
+  'A-command': 'Body and result of POST …/commands.',
+  'A-confirmation': 'A delete without its confirming header is refused with 400 `confirmation_required`.',
+  'A-create-fields': '`name` and `environment` in the body of a create.',
+  'A-data-retention': 'The data-retention policy and the body that changes it.',
+  'A-deletion-operation': 'The record of a deletion, and where its id stands in the answer to a delete.',
+  'A-desktop': '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409.',
+  'A-environment-list': '`environments` in the answer of GET /environments.',
+  'A-events': 'Events of the history, and the query beyond `conversation`.',
+  'A-file-limit': 'A file read or written as JSON has at most 32 MiB; more is refused with 413.',
+  'A-files': 'Query, body and answers of reading and writing a file.',
+  'A-fork':
+    'Body of a fork and `sourceSandboxId` in its answer; a fork while archiving and from error answers 409 `fork_failed`.',
+  'A-idempotency-body': 'The same body, for an idempotency key, is the same JSON, whatever the order of its keys.',
+  'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
+  'A-invalid-request':
+    'A request that is malformed in a way that has no code of its own is refused with 400 `invalid_request`.',
+  'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, beside /v1.',
+  'A-limits': 'The limits record, and the numbers in it.',
+  'A-local-webhook-urls': 'The local service also takes loopback http addresses for webhooks, unless it is strict.',
+  'A-names': 'A name has 1 to 100 characters and no control characters.',
+  'A-paging': 'A list of sandboxes comes whole unless `limit` is given; then `nextCursor` is sent back as `cursor`.',
+  'A-prompt-id': '`promptId` in the answer to a prompt.',
+  'A-prompt-record': 'The record of a prompt.',
+  'A-prompt-states':
+    'The first queued prompt moves a sandbox to running, the end of the last one to idle; prompts of one conversation run in order.',
+  'A-provider-models': 'The rows of GET /provider-models.',
+  'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
+  'A-raw-bytes': 'Query of a download; a file comes as it is, a folder as tar.gz.',
+  'A-repos': 'Repositories, and the body that selects one.',
+  'A-resume': 'Body and answer of a resume; on a usable sandbox it changes nothing.',
+  'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
+  'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
+  'A-sharing': '`sandbox` and `message` in the answer of share, and the type of that of unshare.',
+  'A-snapshot-delete': 'A snapshot is deleted like a sandbox: the confirming header, 202, an operation.',
+  'A-snapshot-name':
+    'A snapshot gets its name by `snapshotName` of an update: the latest snapshot, or else the next one.',
+  'A-snapshot-record': 'The record of a snapshot.',
+  'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
+  'A-sshkey': 'Body of POST …/sshkey, and `sshEndpoint` in its answer.',
+  'A-stop-answer': 'Where the id of a stop stands in the answer; on an archived sandbox it is the last stop.',
+  'A-stop-states':
+    'A stop of a sandbox that is still being made answers `machine_not_running`; in error it is accepted. With snapshots off it keeps nothing.',
+  'A-sunset-year': 'The Sunset header names the next October 31 on the clock of the service.',
+  'A-usage': 'The answer of GET …/usage is shaped as `cost` is.',
+  'A-webhook-record': 'Fields of a webhook beyond id, name, url and events, and the answer to its deletion.',
+  'A-webhook-retry': 'A delivery is retried after 1, 2, 4, 8, 16, 32 and 64 s.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type AssumptionId = keyof typeof assumptions;
+
+/** Header of the local service's answers: the ids of the assumptions that an answer relies on, with commas between. */
+export const assumptionsHeader = 'x-svc-assumptions';
