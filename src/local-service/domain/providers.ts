@@ -4,6 +4,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { ServiceError } from '../service-error.js';
 
 type ProviderName = keyof typeof providerAliases;
+type ReasoningEffort = (typeof reasoningEfforts)[number];
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
 /** The name of a provider for its name or an alias; undefined for one that nobody listed. */
@@ -21,14 +22,37 @@ export function requireProvider(nameOrAlias: string): ProviderName {
   throw new ServiceError(400, 'provider_required', message);
 }
 
-/** The catalog of `GET /provider-models`; the local agents take any model, and one is listed for each. */
+/** Two for each provider: one that takes every level of effort, and one that takes none. */
+function modelsOf(provider: ProviderName): readonly { model: string; reasoningEfforts: readonly ReasoningEffort[] }[] {
+  return [
+    { model: `${provider}-local`, reasoningEfforts },
+    { model: `${provider}-local-plain`, reasoningEfforts: [] },
+  ];
+}
+
+/** The catalog of `GET /provider-models`; the local agents take any model besides those that are listed. */
 export function providerCatalog(isConfigured: (provider: string) => boolean): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,
     aliases: providerAliases[provider],
     configured: isConfigured(provider),
-    models: [{ model: `${provider}-local`, reasoningEfforts: [...reasoningEfforts] }],
+    models: modelsOf(provider),
   }));
+}
+
+/**
+ * Only levels that the model accepts (specification, prompt endpoint); a model that is not listed accepts any.
+ * @throws ServiceError `invalid_request` for a level that the model does not accept
+ */
+export function requireEffort(provider: ProviderName, model: string | undefined, effort: ReasoningEffort): void {
+  const listed = modelsOf(provider).find((candidate) => candidate.model === model);
+  if (!listed || listed.reasoningEfforts.includes(effort)) return;
+  const accepted = listed.reasoningEfforts.join(', ') || 'none at all, so leave it out';
+  throw new ServiceError(
+    400,
+    'invalid_request',
+    `reasoningEffort: ${listed.model} does not accept ${effort}. It accepts ${accepted}.`,
+  );
 }
 
 /**
