@@ -32,11 +32,11 @@ test('the call book tells each call once, with what became of it', async () => {
 
 test('the call book forgets the oldest calls and still counts them', async () => {
   const under = await startService({ maxCallRecords: 10 });
-  for (let index = 0; index < 25; index++) await under.call('GET', `/me?number=${index}`);
+  for (let index = 0; index < 25; index++) await under.call('GET', `/me?limit=${index}`);
   await expect.poll(() => under.service.books.summary().byEndpoint.getMe).toBe(25);
   const calls = under.service.books.calls();
   expect(calls).toHaveLength(10);
-  expect(calls.at(-1)?.path).toBe('/v1/me?number=24');
+  expect(calls.at(-1)?.path).toBe('/v1/me?limit=24');
 });
 
 test('a service that keeps no name, and one that sends fields that nobody listed, can be imitated', async () => {

@@ -4,6 +4,7 @@ import { deliveryHeadersFor } from '../../webhook/index.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { WebhookRecord } from '../store/webhook-store.js';
+import { spelledFor } from './spelling.js';
 import { isLoopbackUrl, lookupPublic } from './url-rules.js';
 
 interface AttemptResult {
@@ -29,12 +30,13 @@ export function createDeliverySender(options: { readonly timeoutMs: number }): D
     async send(webhook, delivery) {
       // The real time, whatever the service's clock says: the receiver compares it with its own.
       const timestamp = Math.floor(Date.now() / 1000);
+      const { event, body: rawBody } = spelledFor(webhook, delivery);
       const headers = deliveryHeadersFor({
         secret: webhook.secret,
-        event: delivery.type,
+        event,
         deliveryId: delivery.eventId,
         timestamp,
-        rawBody: delivery.body,
+        rawBody,
         attempt: delivery.attempts + 1,
       });
       const abort = new AbortController();
@@ -48,7 +50,7 @@ export function createDeliverySender(options: { readonly timeoutMs: number }): D
         const { statusCode, body } = await request(webhook.url, {
           method: 'POST',
           headers,
-          body: delivery.body,
+          body: rawBody,
           dispatcher: isLoopbackUrl(new URL(webhook.url)) ? loopback : elsewhere,
           signal: abort.signal,
         });

@@ -35,7 +35,7 @@ export function createEventPublisher({
   onQueued,
 }: EventPublisherOptions): EventPublisher {
   return (type, sandbox, previousState) => {
-    const subscribed = stores.webhooks.all().filter((webhook) => webhook.events.includes(type));
+    const subscribed = stores.webhooks.of(sandbox.ownerId).filter((webhook) => webhook.events.includes(type));
     if (subscribed.length === 0) return;
     const id = newWebhookEventId();
     const now = clock.now();

@@ -2,16 +2,17 @@
 import type { PromptBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { assume } from './assume.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
 import type { Context } from './context.js';
 import { newConversationId, newPromptId } from './ids.js';
-import { requireProvider } from './providers.js';
+import { requireEffort, requireProvider } from './providers.js';
 
 /**
  * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call is a second
  * prompt (trap S3).
  * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
- *   `not_found` for an unknown conversation
+ *   `not_found` for an unknown conversation, `invalid_request` for an effort that the model does not accept
  */
 export function sendPrompt(
   context: Context,
@@ -23,6 +24,7 @@ export function sendPrompt(
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (body.prompt.trim() === '') throw new ServiceError(400, 'prompt_required', 'The prompt is empty.');
   const provider = requireProvider(body.provider ?? context.defaultProvider);
+  if (body.reasoningEffort !== undefined) requireEffort(provider, body.model, body.reasoningEffort);
   const conversationId = conversationOf(context, sandboxId, body);
   if (!isUsable(sandbox.state)) {
     const message = `The sandbox is ${sandbox.state}. It takes prompts while it is ready, idle or running.`;
@@ -33,6 +35,7 @@ export function sendPrompt(
       details: { provider, setupUrl: `https://sandbox.invalid/settings/providers/${provider}` },
     });
   }
+  assume('A-prompt-states');
   const promptId = newPromptId();
   context.database.transaction(() => {
     stores.prompts.add({

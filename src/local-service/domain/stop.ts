@@ -10,6 +10,7 @@ import { isCreating, isUsable } from '../../contract/states.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
+import { assume } from './assume.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
 import type { Context } from './context.js';
 import { newSnapshotId, newStopId } from './ids.js';
@@ -22,9 +23,11 @@ export function stopSandbox(context: Context, sandboxId: string): StopRecord {
   const sandbox = context.stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (isCreating(sandbox.state)) {
+    assume('A-stop-states');
     throw new ServiceError(400, 'machine_not_running', 'The sandbox is still being created. Wait until it is ready.');
   }
   if ((sandbox.state === 'archiving' || sandbox.state === 'archived') && sandbox.stop) return sandbox.stop;
+  if (sandbox.state === 'error' || !sandbox.snapshots) assume('A-stop-states');
   return beginStop(context, sandbox);
 }
 

@@ -1,10 +1,12 @@
 /** A request on its way through the service, as the call book will show it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AssumptionId } from '../../contract/assumptions.js';
 import { idempotencyKeyHeader } from '../../contract/requests.js';
 import type { Caller } from '../domain/caller.js';
 import { newRequestId } from '../domain/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';
 import type { CallRecord, CallStore } from '../store/call-store.js';
+import { pathWithoutSecrets } from './path-without-secrets.js';
 
 export interface Call {
   readonly requestId: string;
@@ -16,6 +18,10 @@ export interface Call {
   sandboxId: string | null;
   /** The fault that strikes this request. */
   fault: CallFault | undefined;
+  /** The error code of its answer; null where it has none. */
+  code: string | null;
+  /** What its answer relies on. */
+  readonly assumed: Set<AssumptionId>;
   recorded: boolean;
 }
 
@@ -33,6 +39,8 @@ export function callOf(request: FastifyRequest): Call {
       accepted: false,
       sandboxId: null,
       fault: undefined,
+      code: null,
+      assumed: new Set(),
       recorded: false,
     };
     calls.set(request, call);
@@ -55,13 +63,16 @@ export function recordCall(
     receivedAt: call.receivedAt,
     endpoint: call.endpoint,
     method: request.method,
-    path: request.url,
+    path: pathWithoutSecrets(request.url),
     status: end.status,
+    code: call.code,
+    durationMs: Math.max(0, performance.timeOrigin + performance.now() - call.receivedAt),
     outcome: end.outcome,
     accepted: call.accepted,
     idempotencyKey: typeof key === 'string' ? key : null,
     sandboxId: call.sandboxId,
     requestId: call.requestId,
+    assumptions: [...call.assumed],
   });
 }
 

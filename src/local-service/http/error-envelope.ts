@@ -1,4 +1,5 @@
 /** Turns whatever was thrown into the error envelope (specification, "Errors"). */
+import type { AssumptionId } from '../../contract/assumptions.js';
 import { type Log, reasonOf } from '../log.js';
 import { MachineError, type MachineErrorCode } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
@@ -48,4 +49,21 @@ export function asServiceError(cause: unknown, log: Log): ServiceError {
   }
   log('a request failed unexpectedly', { reason: reasonOf(cause) });
   return new ServiceError(500, 'http_500', 'The local service failed unexpectedly; its log says why.', { cause });
+}
+
+const assumedCodes: Readonly<Record<string, AssumptionId>> = {
+  confirmation_required: 'A-confirmation',
+  invalid_name: 'A-names',
+  invalid_request: 'A-invalid-request',
+  too_large: 'A-file-limit',
+};
+
+/** What a refusal relies on, as far as its code and status tell. */
+export function assumptionsOf({ code, status, retryAfterSeconds }: ServiceError): readonly AssumptionId[] {
+  const assumed = Object.hasOwn(assumedCodes, code) ? assumedCodes[code] : undefined;
+  return [
+    ...(assumed ? [assumed] : []),
+    ...(status === 429 ? (['A-rate-limits'] as const) : []),
+    ...(retryAfterSeconds === undefined ? [] : (['A-retry-after'] as const)),
+  ];
 }

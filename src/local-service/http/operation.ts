@@ -20,10 +20,12 @@ export interface OperationInput<Name extends EndpointName> {
   readonly sentBody: unknown;
   readonly idempotencyKey: string | undefined;
   readonly caller: Caller;
+  /** The vocabulary that the caller speaks; the input is in the current one. */
+  readonly surface: 'current' | 'legacy';
 }
 
 /** Bytes in place of JSON, for endpoints that are `raw`. */
-interface RawAnswer {
+export interface RawAnswer {
   readonly stream: Readable;
   /** Known for files. */
   readonly sizeBytes?: number;

@@ -2,15 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints.js';
+import { noteAssumptions } from '../domain/assume.js';
 import type { Context } from '../domain/context.js';
 import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
+import { authorize } from './authorize.js';
 import { callOf, cutOff, recordCall } from './call.js';
 import { withExtraFields } from './extra-fields.js';
 import { maxFileBytes } from './handlers/files.js';
 import type { OperationInput, OperationResult, Operations } from './operation.js';
 import { parseInput, type RawInput } from './parse-input.js';
+import { type Surface, surfaces } from './surface.js';
 
 /** Base64 takes a third more, and a file of escapes more still. */
 const maxFileBodyBytes = 2 * maxFileBytes;
@@ -28,7 +31,7 @@ export function registerRoutes(
   options: { readonly context: Context; readonly operations: Operations; readonly calls: CallStore },
 ): void {
   for (const name of Object.keys(endpoints) as EndpointName[]) {
-    registerRoute(server, { ...options, name, endpoint: endpoints[name] });
+    for (const surface of surfaces) registerRoute(server, { ...options, surface, name, endpoint: endpoints[name] });
   }
 }
 
@@ -38,33 +41,40 @@ function registerRoute(
     readonly context: Context;
     readonly operations: Operations;
     readonly calls: CallStore;
+    readonly surface: Surface;
     readonly name: EndpointName;
     readonly endpoint: Endpoint;
   },
 ): void {
-  const { context, calls, name, endpoint } = options;
+  const { context, calls, surface, name, endpoint } = options;
   // Specification, "Response envelope": environments carry `success` in place of `ok` and `type`.
   const head = endpoint.type === null ? '"success":true' : `"ok":true,"type":"${endpoint.type}"`;
   const operation = options.operations[name] as unknown as AnyOperation;
 
-  async function perform(request: FastifyRequest): Promise<Answer> {
+  const perform = (request: FastifyRequest): Promise<Answer> =>
+    noteAssumptions(callOf(request).assumed, () => performNoted(request));
+
+  async function performNoted(request: FastifyRequest): Promise<Answer> {
     const { params, query, body, headers } = request as RawInput & FastifyRequest;
     const call = callOf(request);
     call.sandboxId = params.sandboxId ?? null;
     if (!call.caller) throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
-    const parsed = parseInput(endpoint, { params, query, body, headers });
-    const input = { ...parsed, caller: call.caller } as OperationInput<EndpointName>;
+    authorize(call.caller, name, endpoint);
+    const sent = { params, query: surface.incoming(query), body: surface.incoming(body), headers };
+    const parsed = parseInput(endpoint, sent);
+    const input = { ...parsed, caller: call.caller, surface: surface.name } as OperationInput<EndpointName>;
     const result = await operation(context, input);
     call.accepted = true;
+    for (const id of endpoint.assumed ?? []) call.assumed.add(id);
     call.sandboxId = result.sandboxId ?? call.sandboxId;
     if (result.raw) return result.raw;
     const fields = result.json ?? JSON.stringify(result.fields ?? {}).slice(1, -1);
-    return `{${head}${fields === '' ? '' : ','}${fields}}`;
+    return surface.outgoing(`{${head}${fields === '' ? '' : ','}${fields}}`);
   }
 
   server.route({
     method: endpoint.method,
-    url: `/v1${endpoint.path.replace(/\{(\w+)\}/g, ':$1')}`,
+    url: `${surface.base}${surface.pathOf(endpoint.path).replace(/\{(\w+)\}/g, ':$1')}`,
     ...(name === 'writeFile' ? { bodyLimit: maxFileBodyBytes } : {}),
     onRequest(request, reply, done) {
       const call = callOf(request);

@@ -2,6 +2,8 @@
  * The call book: every request, whether it was answered or not. Written in batches, since it is for tests to read and
  * must not cost a commit each; a kill loses what has not been written for a moment, and nothing else.
  */
+import { type AssumptionCounts, createAssumptionCounts } from './assumption-counts.js';
+import { type CallLogEntry, type CallLogQuery, createCallLog } from './call-log.js';
 import type { Database } from './database.js';
 
 export interface CallRecord {
@@ -11,15 +13,22 @@ export interface CallRecord {
   /** `unknown` where no endpoint matches. */
   readonly endpoint: string;
   readonly method: string;
+  /** Without what could be a secret. */
   readonly path: string;
   /** Null where no answer was sent. */
   readonly status: number | null;
+  /** The error code of the answer, where it has one. */
+  readonly code: string | null;
+  /** From the arrival of the request until its answer was sent. */
+  readonly durationMs: number;
   readonly outcome: 'answered' | 'dropped' | 'closed' | 'late';
   /** True when the request took effect. */
   readonly accepted: boolean;
   readonly idempotencyKey: string | null;
   readonly sandboxId: string | null;
   readonly requestId: string;
+  /** Ids of the assumptions that the answer relied on. */
+  readonly assumptions: readonly string[];
 }
 
 export interface CallCount {
@@ -33,6 +42,11 @@ export interface CallStore {
   add(call: CallRecord): void;
   list(sandboxId?: string): CallRecord[];
   counts(): CallCount[];
+  /** The book in pieces. */
+  log(query: CallLogQuery): readonly CallLogEntry[];
+  /** The number of the last call in the book. */
+  last(): number;
+  assumptions(): ReturnType<AssumptionCounts['list']>;
   /** Writes what is left, and takes no more. */
   close(): void;
   /** Forgets what was not written yet, and reads the counts anew. */
@@ -50,6 +64,8 @@ export function createCallStore(database: Database, options: { readonly maxRecor
   const listOf = database.prepare<{ document: string }>('SELECT document FROM calls WHERE sandboxId = ? ORDER BY seq');
   const putCount = database.prepare('INSERT OR REPLACE INTO call_counts VALUES (?, ?, ?, ?)');
   const loadCounts = database.prepare<Omit<CallCount, 'accepted'> & { accepted: number }>('SELECT * FROM call_counts');
+  const assumptions = createAssumptionCounts(database);
+  const log = createCallLog(database);
   let closed = false;
   let pending: CallRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -68,6 +84,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       for (const { endpoint, outcome, accepted, count } of counts.values()) {
         putCount.run(endpoint, outcome, accepted ? 1 : 0, count);
       }
+      assumptions.save();
     });
   }
 
@@ -77,6 +94,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       const { endpoint, outcome, accepted } = call;
       const key = `${endpoint} ${outcome} ${accepted}`;
       counts.set(key, { endpoint, outcome, accepted, count: (counts.get(key)?.count ?? 0) + 1 });
+      assumptions.add(call.assumptions, call.requestId);
       pending.push(call);
       if (pending.length >= FLUSH_AT) flush();
       else timer ??= setTimeout(flush, FLUSH_MS);
@@ -87,6 +105,15 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       return rows.map((row) => JSON.parse(row.document) as CallRecord);
     },
     counts: () => [...counts.values()],
+    log(query) {
+      flush();
+      return log.read(query);
+    },
+    last() {
+      flush();
+      return log.last();
+    },
+    assumptions: () => assumptions.list(),
     close() {
       flush();
       closed = true;
@@ -96,6 +123,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       timer = undefined;
       pending = [];
       counts.clear();
+      assumptions.load();
       for (const row of loadCounts.all()) {
         const accepted = row.accepted === 1;
         counts.set(`${row.endpoint} ${row.outcome} ${accepted}`, { ...row, accepted });

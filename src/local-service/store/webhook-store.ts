@@ -8,15 +8,24 @@ interface WebhookRow {
   readonly events: string;
   readonly secret: string;
   readonly createdAt: string;
+  /** Whose sandboxes it tells about. */
+  readonly accountId: string;
+  /** 1: it was made through the legacy surface. */
+  readonly legacy: number;
 }
 
-export interface WebhookRecord extends Omit<WebhookRow, 'events'> {
+export interface WebhookRecord extends Omit<WebhookRow, 'events' | 'legacy'> {
+  /** In the current vocabulary, whatever it delivers. */
   readonly events: readonly string[];
+  /** True for one that was made through the legacy surface: it delivers `box.*`. */
+  readonly legacy: boolean;
 }
 
 export interface WebhookStore {
   get(webhookId: string): WebhookRecord | undefined;
   all(): readonly WebhookRecord[];
+  /** Those of an account, oldest first. */
+  of(accountId: string): readonly WebhookRecord[];
   put(webhook: WebhookRecord): void;
   /** Removes the webhook and what is queued for it. */
   remove(webhookId: string): void;
@@ -26,14 +35,14 @@ export interface WebhookStore {
 export function createWebhookStore(database: Database): WebhookStore {
   let webhooks: readonly WebhookRecord[] = [];
   const put = database.prepare(
-    `INSERT INTO webhooks (id, name, url, events, secret, createdAt) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO webhooks (id, name, url, events, secret, createdAt, accountId, legacy) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, events = excluded.events,
        secret = excluded.secret`,
   );
   const remove = database.prepare('DELETE FROM webhooks WHERE id = ?');
   const dropQueue = database.prepare("DELETE FROM deliveries WHERE webhookId = ? AND status = 'queued'");
   const load = database.prepare<WebhookRow>(
-    'SELECT id, name, url, events, secret, createdAt FROM webhooks ORDER BY seq',
+    'SELECT id, name, url, events, secret, createdAt, accountId, legacy FROM webhooks ORDER BY seq',
   );
 
   function set(next: readonly WebhookRecord[]): void {
@@ -47,9 +56,10 @@ export function createWebhookStore(database: Database): WebhookStore {
   return {
     get: (webhookId) => webhooks.find((webhook) => webhook.id === webhookId),
     all: () => webhooks,
+    of: (accountId) => webhooks.filter((webhook) => webhook.accountId === accountId),
     put(webhook) {
-      const { id, name, url, events, secret, createdAt } = webhook;
-      put.run(id, name, url, JSON.stringify(events), secret, createdAt);
+      const { id, name, url, events, secret, createdAt, accountId, legacy } = webhook;
+      put.run(id, name, url, JSON.stringify(events), secret, createdAt, accountId, legacy ? 1 : 0);
       const known = webhooks.some((other) => other.id === id);
       set(known ? webhooks.map((other) => (other.id === id ? webhook : other)) : [...webhooks, webhook]);
     },
@@ -59,7 +69,11 @@ export function createWebhookStore(database: Database): WebhookStore {
       set(webhooks.filter((webhook) => webhook.id !== webhookId));
     },
     load() {
-      webhooks = load.all().map((row) => ({ ...row, events: JSON.parse(row.events) as string[] }));
+      webhooks = load.all().map((row) => ({
+        ...row,
+        events: JSON.parse(row.events) as string[],
+        legacy: row.legacy === 1,
+      }));
     },
   };
 }

@@ -1,4 +1,6 @@
 import { requireWebhookUrl } from '../../deliveries/url-rules.js';
+import { assume } from '../../domain/assume.js';
+import type { Caller } from '../../domain/caller.js';
 import type { Context } from '../../domain/context.js';
 import { newWebhookId, newWebhookSecret } from '../../domain/ids.js';
 import { ServiceError } from '../../service-error.js';
@@ -18,35 +20,51 @@ const shown = ({ id, name, url, events, createdAt }: WebhookRecord) => ({ id, na
 
 /** @param options.strictUrls refuses loopback addresses too */
 export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean }): WebhookOperations {
+  function checkUrl(text: string): void {
+    const url = requireWebhookUrl(text, strictUrls);
+    if (url.protocol === 'http:') assume('A-local-webhook-urls');
+  }
+
   return {
-    createWebhook(context, { body: { name, url, events } }) {
+    createWebhook(context, { caller, surface, body: { name, url, events } }) {
       const { webhooks } = context.stores;
-      requireWebhookUrl(url, strictUrls);
-      if (webhooks.all().length >= MAX_WEBHOOKS) {
+      checkUrl(url);
+      if (webhooks.of(caller.accountId).length >= MAX_WEBHOOKS) {
         throw new ServiceError(
           429,
           'limit_reached',
           `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`,
         );
       }
-      const secret = newWebhookSecret();
-      const createdAt = context.clock.iso();
-      const webhook = { id: newWebhookId(), name, url, events: [...new Set(events)], secret, createdAt };
+      const webhook: WebhookRecord = {
+        id: newWebhookId(),
+        name,
+        url,
+        events: [...new Set(events)],
+        secret: newWebhookSecret(),
+        createdAt: context.clock.iso(),
+        accountId: caller.accountId,
+        legacy: surface === 'legacy',
+      };
       webhooks.put(webhook);
-      return { fields: { webhook: shown(webhook), secret } };
+      return { fields: { webhook: shown(webhook), secret: webhook.secret } };
     },
 
-    listWebhooks: ({ stores }) => ({ fields: { webhooks: stores.webhooks.all().map(shown) } }),
+    listWebhooks: ({ stores }, { caller }) => ({
+      fields: { webhooks: stores.webhooks.of(caller.accountId).map(shown) },
+    }),
 
-    getWebhook: (context, { params }) => ({ fields: { webhook: shown(find(context, params.webhookId)) } }),
+    getWebhook: (context, { caller, params }) => ({
+      fields: { webhook: shown(find(context, caller, params.webhookId)) },
+    }),
 
-    updateWebhook(context, { params, body }) {
-      const webhook = find(context, params.webhookId);
+    updateWebhook(context, { caller, params, body }) {
+      const webhook = find(context, caller, params.webhookId);
       const { name, url, events } = body;
       if (name === undefined && url === undefined && events === undefined) {
         throw new ServiceError(400, 'no_changes', 'Give at least one of name, url and events.');
       }
-      if (url !== undefined) requireWebhookUrl(url, strictUrls);
+      if (url !== undefined) checkUrl(url);
       const changed = {
         ...webhook,
         name: name ?? webhook.name,
@@ -57,22 +75,22 @@ export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean
       return { fields: { webhook: shown(changed) } };
     },
 
-    deleteWebhook(context, { params }) {
-      const { id } = find(context, params.webhookId);
+    deleteWebhook(context, { caller, params }) {
+      const { id } = find(context, caller, params.webhookId);
       context.database.transaction(() => context.stores.webhooks.remove(id));
       return { fields: { id } };
     },
 
-    rotateWebhookSecret(context, { params }) {
-      const rotated = { ...find(context, params.webhookId), secret: newWebhookSecret() };
+    rotateWebhookSecret(context, { caller, params }) {
+      const rotated = { ...find(context, caller, params.webhookId), secret: newWebhookSecret() };
       context.stores.webhooks.put(rotated);
       return { fields: { webhook: shown(rotated), secret: rotated.secret } };
     },
   };
 }
 
-function find({ stores }: Context, webhookId: string): WebhookRecord {
+function find({ stores }: Context, { accountId }: Caller, webhookId: string): WebhookRecord {
   const webhook = stores.webhooks.get(webhookId);
-  if (!webhook) throw new ServiceError(404, 'not_found', `There is no webhook ${webhookId}.`);
+  if (webhook?.accountId !== accountId) throw new ServiceError(404, 'not_found', `There is no webhook ${webhookId}.`);
   return webhook;
 }

@@ -1,0 +1,65 @@
+/** The two surfaces of the service: the current one, and the legacy one in the vocabulary of before the rename. */
+import type { AssumptionId } from '../../contract/assumptions.js';
+import { otherPath, otherVocabulary } from '../../contract/legacy-vocabulary.js';
+
+export interface Surface {
+  readonly name: 'current' | 'legacy';
+  /** Where its paths begin. */
+  readonly base: `/${string}`;
+  /** What its every answer rests on. */
+  readonly assumed: readonly AssumptionId[];
+  pathOf(path: string): string;
+  /** What a request holds, in the current vocabulary. */
+  incoming(value: unknown): unknown;
+  /** The JSON of an answer, in the surface's own vocabulary. */
+  outgoing(json: string): string;
+  /** An error envelope in the surface's own vocabulary. */
+  refusal(envelope: Readonly<Record<string, unknown>>): unknown;
+}
+
+export const currentSurface: Surface = {
+  name: 'current',
+  base: '/v1',
+  assumed: [],
+  pathOf: (path) => path,
+  incoming: (value) => value,
+  outgoing: (json) => json,
+  refusal: (envelope) => envelope,
+};
+
+/**
+ * Specification, "Versioning": the same operations under `/boxes…`. The exchange of words works both ways, so that what is
+ * spelled as on the current surface is as unknown here as `boxId` is there.
+ */
+export const legacySurface: Surface = {
+  name: 'legacy',
+  base: '/legacy/v1',
+  assumed: ['A-legacy-base', 'A-sunset-year'],
+  pathOf: otherPath,
+  incoming: otherVocabulary,
+  outgoing: (json) => JSON.stringify(otherVocabulary(JSON.parse(json))),
+  refusal: (envelope) =>
+    otherVocabulary(
+      JSON.parse(JSON.stringify(envelope), (key, value: unknown) =>
+        // Specification, "Errors": `sandbox_not_found` is of the current vocabulary; before it there was `not_found` alone.
+        key === 'code' && value === 'sandbox_not_found' ? 'not_found' : value,
+      ),
+    ),
+};
+
+export const surfaces: readonly Surface[] = [currentSurface, legacySurface];
+
+/** The surface that a URL belongs to; undefined for `/_local` and what is nowhere. */
+export function surfaceOf(url: string): Surface | undefined {
+  return surfaces.find(({ base }) => new RegExp(`^${base}(?:[/?]|$)`).test(url));
+}
+
+/**
+ * The `Sunset` header of the legacy surface. Assumption: the specification says October 31 and no year; it is the next one
+ * on the service's clock.
+ */
+export function sunsetAfter(nowMs: number): string {
+  const endOfDay = (year: number): number => Date.UTC(year, 9, 31, 23, 59, 59);
+  const year = new Date(nowMs).getUTCFullYear();
+  return new Date(endOfDay(nowMs <= endOfDay(year) ? year : year + 1)).toUTCString();
+}
