@@ -11,9 +11,10 @@ import { readConfig } from '../src/config.js';
 import { findTemporalServer } from '../src/temporal/find-server.js';
 import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
+import { measureLocalService, type ServiceLoad } from './parts/local-service.js';
 import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
 import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
-import { describeJobs, describeRunning, describeWaiting } from './report.js';
+import { describeJobs, describeRunning, describeService, describeWaiting } from './report.js';
 import type { Workshop } from './stand.js';
 
 interface Results {
@@ -23,6 +24,7 @@ interface Results {
   readonly jobs: ConcurrentJobs[];
   waiting: WaitingJobs | null;
   running: readonly RunningPrompts[];
+  service: readonly ServiceLoad[];
 }
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -86,6 +88,12 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
     results.running = await measureRunningPrompts(workshop, { counts: options.prompts, windowSeconds });
     print(describeRunning(results.running));
   }
+  if (options.parts.includes('service')) {
+    say(`${options.sandboxes.join(', ')} sandboxes on the books of the local service …`);
+    const calls = quick ? 500 : 3_000;
+    results.service = await measureLocalService(workshop, { counts: options.sandboxes, calls });
+    print(describeService(results.service));
+  }
 }
 
 async function run(options: BenchOptions): Promise<void> {
@@ -101,6 +109,7 @@ async function run(options: BenchOptions): Promise<void> {
     jobs: [],
     waiting: null,
     running: [],
+    service: [],
   };
   try {
     await measure(await makeWorkshop(directory, interrupted.signal), options, results);

@@ -1,7 +1,7 @@
 /** What the bench is told on its command line. */
 import { parseArgs } from 'node:util';
 
-export const parts = ['jobs', 'waiting', 'running'] as const;
+export const parts = ['jobs', 'waiting', 'running', 'service'] as const;
 export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {
@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly waiting: number;
   readonly cacheSize: number;
   readonly prompts: readonly number[];
+  /** Sandboxes on the books of the local service. */
+  readonly sandboxes: readonly number[];
   readonly quick: boolean;
   readonly outFile: string;
 }
@@ -22,6 +24,7 @@ export const usage = `npm run bench -- [options]
   --waiting N          jobs that wait (default 5000; quick 500)
   --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
   --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
+  --sandboxes LIST     sandboxes on the books (default 100,1000,10000; quick 100,1000)
   --out FILE           where the numbers go as JSON (default bench/.out/results.json)
 `;
 
@@ -36,6 +39,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       waiting: { type: 'string' },
       cache: { type: 'string' },
       prompts: { type: 'string' },
+      sandboxes: { type: 'string' },
       out: { type: 'string', default: 'bench/.out/results.json' },
       help: { type: 'boolean', default: false },
     },
@@ -54,6 +58,9 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     waiting,
     cacheSize,
     prompts: numbers('--prompts', values.prompts ?? (quick ? '1,10,50' : '1,10,100,1000')).sort((a, b) => a - b),
+    sandboxes: numbers('--sandboxes', values.sandboxes ?? (quick ? '100,1000' : '100,1000,10000')).sort(
+      (a, b) => a - b,
+    ),
     quick,
     outFile: values.out,
   };

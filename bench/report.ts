@@ -1,6 +1,7 @@
 /** The numbers as tables for people. */
 import { median } from './measure/quantiles.js';
 import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
+import type { CallCost, ServiceLoad } from './parts/local-service.js';
 import type { RunningPrompts } from './parts/running-prompts.js';
 import type { WaitingJobs } from './parts/waiting-jobs.js';
 import type { Part } from './stand.js';
@@ -93,5 +94,33 @@ export function describeRunning(measured: readonly RunningPrompts[]): string {
       round(one.engineCpuPercent, 1),
       round(one.workerMb),
     ]),
+  );
+}
+
+export function describeService(measured: readonly ServiceLoad[]): string {
+  const [first] = measured;
+  const cost = ({ perSecond, p50Ms, p99Ms }: CallCost) =>
+    `${round(perSecond)} a second, ${round(p50Ms, 1)} / ${round(p99Ms, 1)} ms`;
+  const growth = (name: 'get' | 'create' | 'list' | 'page'): Row => [
+    `${name}: p50 beside the first column`,
+    ...measured.map((one) => `${round(one[name].p50Ms / (first?.[name].p50Ms ?? Number.NaN), 2)} times`),
+  ];
+  const row = (text: string, name: 'get' | 'create' | 'list' | 'page'): Row => [
+    `${text}: calls, p50 / p99`,
+    ...measured.map((one) => cost(one[name])),
+  ];
+  return table(
+    ['sandboxes on the books', ...measured.map(({ sandboxes }) => sandboxes)],
+    [
+      row('get', 'get'),
+      row('create', 'create'),
+      row('list, a page of 50', 'page'),
+      row('list, whole', 'list'),
+      growth('get'),
+      growth('create'),
+      growth('page'),
+      growth('list'),
+      ['memory of the service', ...measured.map(({ serviceMb }) => `${round(serviceMb)} MB`)],
+    ],
   );
 }
