@@ -162,7 +162,7 @@ describe('a download', () => {
     await pipeline((await host.download(DISK)).stream, createGunzip(), counter());
     expect(counted.bytes).toBeGreaterThan(size);
     expect(peak - before).toBeLessThan(64 * MIB);
-  }, 60_000);
+  });
 });
 
 /** Pids of the programs that work in a folder below `disk`. */

@@ -39,14 +39,13 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isol
     await symlink(outside, join(disk, 'evil'));
     swapUntilTheEnd(host, disk);
     const seen = new Set<string>();
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 25 || !seen.has('inside'); round += 1) {
       // A copy may fail under such a sandbox; it may not hold what is not the sandbox's.
       const taken = await host.takeSnapshot(SANDBOX, SNAPSHOT).catch(() => undefined);
       if (taken === undefined) continue;
       for (const text of await contents(join(directory, 'snapshots', SNAPSHOT))) seen.add(text);
     }
-    expect(seen.has('secret')).toBe(false);
-    expect(seen.has('inside')).toBe(true);
+    expect([...seen]).toEqual(['inside']);
   });
 });
 

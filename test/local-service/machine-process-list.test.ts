@@ -69,10 +69,10 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     await vi.waitFor(async () => {
       const { processes } = await host.processes(SANDBOX);
       const [busiest] = processes;
-      expect(busiest?.cpuPercent).toBeGreaterThan(20);
       expect(busiest?.ageMs).toBeGreaterThan(100);
       const idle = named(processes, 'sleep 1121');
-      expect(idle.cpuPercent).toBeLessThan(20);
+      // How much the machine has left for it, nobody knows.
+      expect(busiest?.cpuPercent).toBeGreaterThan(idle.cpuPercent + 1);
       expect(idle.memoryMB).toBeGreaterThan(0.1);
       expect(idle.memoryMB).toBeLessThan(memory / 1024 / 1024);
       expect(idle.user).toBe('sandbox');
