@@ -8,11 +8,14 @@ import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
 import { registerAccountSetupRoutes } from './admin-account.js';
 import { registerClockRoutes } from './admin-clock.js';
+import { registerLogRoutes } from './admin-log.js';
 import { registerAdminRoutes } from './admin-routes.js';
 import { allowedMethods } from './allowed-methods.js';
-import { createAuthentication } from './authentication.js';
+import { createAuthentication, createOperatorAuthentication } from './authentication.js';
+import { refuseUnknownRoute } from './authorize.js';
 import { callOf, recordCall } from './call.js';
 import { asServiceError, assumptionsOf, errorEnvelope } from './error-envelope.js';
+import { parseJsonBody } from './json-body.js';
 import { openApiPath, registerOpenApiRoute } from './openapi-route.js';
 import type { Operations } from './operation.js';
 import { createRateLimit } from './rate-limit.js';
@@ -44,27 +47,33 @@ export function createServer(options: ServerOptions): FastifyInstance {
       headersTimeout: requestTimeoutMs,
     },
   });
-  const authenticate = createAuthentication(options.apiKey);
-  const limitRate = createRateLimit(context.clock, context.limits.requestsPerSecond);
+  const authenticate = createAuthentication(context);
+  const authenticateOperator = createOperatorAuthentication(context, options.apiKey);
+  const limitRate = createRateLimit(context.clock, context.limits);
 
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined);
     try {
-      done(null, JSON.parse(String(text)));
+      done(null, parseJsonBody(String(text)));
     } catch (cause) {
-      done(new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause }));
+      done(cause as Error);
     }
   });
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', callOf(request).requestId);
     if (request.url === openApiPath) return done();
-    callOf(request).caller = authenticate(request.headers.authorization);
     const surface = surfaceOf(request.url);
     // Before anything can be refused: every answer of the legacy surface says when it ends.
     if (surface === legacySurface) reply.header('sunset', sunsetAfter(context.clock.now()));
-    if (surface) limitRate();
+    for (const id of surface?.assumed ?? []) callOf(request).assumed.add(id);
+    const { authorization } = request.headers;
+    const caller = surface ? authenticate(authorization) : authenticateOperator(authorization);
+    callOf(request).caller = caller;
+    if (surface) {
+      if (caller.keyId !== null) context.stores.keyUsage.count(caller.keyId);
+      limitRate(caller);
+    }
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
@@ -91,6 +100,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // In a hook, since the framework's own handler asks some methods for a body first.
   server.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
+    refuseUnknownRoute(callOf(request).caller);
     const path = request.url.split('?')[0] ?? '';
     const allowed = allowedMethods(path);
     if (allowed.length === 0) {
@@ -103,6 +113,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   registerRoutes(server, { context, operations, calls });
   registerOpenApiRoute(server);
   registerClockRoutes(server, options.clock);
+  registerLogRoutes(server, { calls });
   registerAccountSetupRoutes(server, context);
   registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
   return server;
