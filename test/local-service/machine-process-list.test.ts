@@ -103,6 +103,9 @@ describe('processes without a process table', () => {
   it('are told by ps, with the same figures', async () => {
     const { host } = await machine('plain');
     await begin(host, { script: 'sleep 1151 & setsid sleep 1152 &', commandId: 'cmd_1' });
+    const commands = async () => (await host.processes(SANDBOX)).processes.map(({ command }) => command);
+    // Until each has become what it was started for.
+    await expect.poll(commands).toEqual(expect.arrayContaining(['sleep 1151', 'sleep 1152']));
     const { processes } = await host.processes(SANDBOX);
     const shell = processes.find(({ parentPid }) => parentPid === 0);
     const group = { sandboxId: SANDBOX, leader: shell?.pid ?? 0, bootId: readBootId(), leaderIsMonitor: false };
