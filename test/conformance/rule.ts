@@ -22,9 +22,12 @@ declare module 'vitest' {
 export interface RuleOptions {
   /** Where one is named, the test is left out against a service that is not ours. */
   readonly needs?: readonly Need[];
-  /** Default: that of the project. */
+  /** Default: that of the project; half an hour against a service that is not ours. */
   readonly timeoutMs?: number;
 }
+
+/** Real machines boot and archive in minutes. */
+const REMOTE_TIMEOUT_MS = 1_800_000;
 
 /**
  * A test of one rule, or of several, whose title begins with their ids.
@@ -44,8 +47,10 @@ export function rule(
       throw new Error(`Rule "${id}" is called untestable, yet this is a test of it.`);
   }
   const { needs = [], timeoutMs } = options;
-  const full = `${named.map((id) => `[${id}]`).join(' ')} ${title}`;
+  const remote = remoteTarget() !== undefined;
+  const leftOut = remote && needs.length > 0;
+  const suffix = leftOut ? ` (left out: needs ${needs.join(', ')})` : '';
   const meta = { rules: named, needs };
-  if (remoteTarget() === undefined || needs.length === 0) test(full, { meta, timeout: timeoutMs }, body);
-  else test.skip(`${full} (left out: needs ${needs.join(', ')})`, { meta });
+  const timeout = timeoutMs ?? (remote ? REMOTE_TIMEOUT_MS : undefined);
+  test.skipIf(leftOut)(`${named.map((id) => `[${id}]`).join(' ')} ${title}${suffix}`, { meta, timeout }, body);
 }

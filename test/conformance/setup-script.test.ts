@@ -23,8 +23,8 @@ rule(
 );
 
 rule(
-  ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error'],
-  'the script is pending while its sandbox is being created',
+  ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error', 'sandbox.setup-error-pending'],
+  'the script is pending while its sandbox is being created, and has no error as long as no start has failed',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000 } });
     const id = await local.create({ setupScript: 'true' });

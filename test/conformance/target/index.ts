@@ -4,7 +4,6 @@ import { type LocalTarget, localPace, openLocalTarget } from './local-target.js'
 import { type Address, remoteTarget } from './remote.js';
 import { createTarget, type Target } from './target.js';
 
-export type { Answer, CallOptions } from './answer.js';
 export { type LocalTarget, startLocalTarget } from './local-target.js';
 export type { Target } from './target.js';
 
