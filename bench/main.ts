@@ -11,10 +11,11 @@ import { readConfig } from '../src/config.js';
 import { findTemporalServer } from '../src/temporal/find-server.js';
 import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
+import { type DownloadCost, measureDownloads } from './parts/downloads.js';
 import { measureLocalService, type ServiceLoad } from './parts/local-service.js';
 import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
 import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
-import { describeJobs, describeRunning, describeService, describeWaiting } from './report.js';
+import { describeDownloads, describeJobs, describeRunning, describeService, describeWaiting } from './report.js';
 import type { Workshop } from './stand.js';
 
 interface Results {
@@ -25,6 +26,7 @@ interface Results {
   waiting: WaitingJobs | null;
   running: readonly RunningPrompts[];
   service: readonly ServiceLoad[];
+  downloads: readonly DownloadCost[];
 }
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -94,6 +96,12 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
     results.service = await measureLocalService(workshop, { counts: options.sandboxes, calls });
     print(describeService(results.service));
   }
+  if (options.parts.includes('downloads')) {
+    const sizeMb = quick ? 256 : 1_024;
+    say(`Downloads of ${sizeMb} MiB …`);
+    results.downloads = await measureDownloads(workshop, { sizeMb });
+    print(describeDownloads(results.downloads));
+  }
 }
 
 async function run(options: BenchOptions): Promise<void> {
@@ -110,6 +118,7 @@ async function run(options: BenchOptions): Promise<void> {
     waiting: null,
     running: [],
     service: [],
+    downloads: [],
   };
   try {
     await measure(await makeWorkshop(directory, interrupted.signal), options, results);

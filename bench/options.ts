@@ -1,7 +1,7 @@
 /** What the bench is told on its command line. */
 import { parseArgs } from 'node:util';
 
-export const parts = ['jobs', 'waiting', 'running', 'service'] as const;
+export const parts = ['jobs', 'waiting', 'running', 'service', 'downloads'] as const;
 export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {

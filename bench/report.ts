@@ -1,6 +1,7 @@
 /** The numbers as tables for people. */
 import { median } from './measure/quantiles.js';
 import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
+import type { DownloadCost } from './parts/downloads.js';
 import type { CallCost, ServiceLoad } from './parts/local-service.js';
 import type { RunningPrompts } from './parts/running-prompts.js';
 import type { WaitingJobs } from './parts/waiting-jobs.js';
@@ -122,5 +123,18 @@ export function describeService(measured: readonly ServiceLoad[]): string {
       growth('list'),
       ['memory of the service', ...measured.map(({ serviceMb }) => `${round(serviceMb)} MB`)],
     ],
+  );
+}
+
+export function describeDownloads(measured: readonly DownloadCost[]): string {
+  return table(
+    ['download', 'MiB', 'seconds', 'more memory in the client', 'more memory in the service'],
+    measured.map(({ what, sizeMb, seconds, clientMb, serviceMb }) => [
+      what,
+      sizeMb,
+      round(seconds, 1),
+      `${round(clientMb)} MB`,
+      `${round(serviceMb)} MB`,
+    ]),
   );
 }
