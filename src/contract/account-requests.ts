@@ -1,6 +1,7 @@
 /** Request bodies and queries of the account, its environments and its keys; see `requests.ts`. */
 import { z } from 'zod';
 import { scopeActions } from './endpoint.js';
+import { keyPresetActions } from './key-presets.js';
 import { sandboxIdSchema } from './records.js';
 import { nameSchema } from './requests.js';
 
@@ -49,7 +50,7 @@ export type UpdateEnvironmentBody = z.infer<typeof updateEnvironmentBodySchema>;
 export const upgradeEnvironmentBodySchema = z.object({ agentIds: z.array(sandboxIdSchema).optional() });
 export type UpgradeEnvironmentBody = z.infer<typeof upgradeEnvironmentBodySchema>;
 
-export const keyPresets = ['read-only', 'full-sandbox', 'ci', 'admin'] as const;
+export const keyPresets = Object.keys(keyPresetActions) as (keyof typeof keyPresetActions)[];
 const maxKeyTtlSeconds = 365 * 24 * 3600;
 
 /** Assumption: body field names of POST /api-keys/scoped. `preset` and `actions` exclude each other. */
@@ -62,7 +63,7 @@ export const createApiKeyBodySchema = z.object({
     .array(z.enum([...scopeActions, '*']))
     .min(1)
     .optional(),
-  sandboxes: z.array(sandboxIdSchema).optional(),
-  environments: z.array(z.string()).optional(),
+  sandboxes: z.array(sandboxIdSchema).min(1).optional(),
+  environments: z.array(z.string()).min(1).optional(),
 });
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;

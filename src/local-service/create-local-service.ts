@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { type AccountSetup, createAccountSetup } from './account-setup.js';
+import { type Accounts, createAccounts } from './accounts.js';
 import { type Agent, createAgents } from './agent/index.js';
 import { type Books, createBooks } from './books.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
@@ -10,12 +12,16 @@ import { assemble, type Given } from './domain/assemble.js';
 import { scheduleHousekeeping } from './domain/housekeeping.js';
 import { configuredProvider } from './domain/providers.js';
 import { recoverPrompts } from './domain/recovery.js';
+import { configuredRepos } from './domain/repos.js';
 import { emptyEverything } from './domain/reset.js';
+import { reopenSsh } from './domain/ssh-access.js';
 import { workHandlers } from './domain/work-handlers.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
+import { currentSurface, legacySurface } from './http/surface.js';
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
+import { createSshServer, loadHostKey } from './ssh/index.js';
 import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
 import { createSettingStore } from './store/setting-store.js';
@@ -24,12 +30,18 @@ import { defaultTimings } from './timings.js';
 export interface LocalService {
   /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Known once it listens. */
   readonly url: string;
+  /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
+  readonly legacyUrl: string;
   /** Where books and faults are: the same port, under `/_local`. */
   readonly adminUrl: string;
   /** What the service has done; the same as `GET /_local/books`. */
   readonly books: Books;
   /** The one clock of the service, to hold and to move forward; the same as `/_local/clock`. */
   readonly clock: ControlledClock;
+  /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
+  readonly accounts: Accounts;
+  /** Gives accounts what the service shows no way to make; the same as `/_local/environments` and `/_local/repos`. */
+  readonly setup: AccountSetup;
   /** Goes on with what an earlier start left open, and takes requests. Repeating it changes nothing. */
   listen(): Promise<{ readonly url: string }>;
   /** Deletes every sandbox, webhook, fault and record. It goes on listening. */
@@ -49,6 +61,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const { directory, log = () => undefined } = options;
   const agentOf = agentsOf(options);
   const defaultProvider = configuredProvider(options.defaultProvider ?? 'codex');
+  const repos = configuredRepos(options.repos ?? []);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = openDatabase(directory);
   const host = await createMachineHost({
@@ -56,6 +69,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     isolation: options.isolation ?? 'auto',
     log: (message) => log(message),
   });
+  const hostKey = await loadHostKey(join(directory, 'ssh_host_key'));
   const settings = createSettingStore(database);
   const clock = createClock({
     initial: settings.get<ClockState>('clock'),
@@ -65,18 +79,25 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     database,
     clock,
     host,
+    createSsh: (machines) => createSshServer({ hostKey, machines, host: options.host ?? '127.0.0.1', log }),
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
     profile: { ...defaultProfile, ...options.profile },
     log,
     agentOf,
     defaultProvider,
+    repos,
   };
-  const assembly = assemble(given);
+  let origin: string | undefined;
+  const assembly = assemble(given, {
+    seed: { apiKey: options.apiKey, accounts: options.accounts ?? [], teams: options.teams ?? [] },
+    apiUrl: () => (origin === undefined ? undefined : `${origin}${currentSurface.base}`),
+  });
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
   const books = createBooks(assembly.context.stores, calls);
   clock.waitFor(assembly.scheduler);
   clock.waitFor(assembly.deliverer);
+  clock.waitFor(assembly.sampler);
   assembly.load();
   calls.load();
   const server = createServer({
@@ -88,13 +109,13 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     faultsEnabled: options.faultsEnabled ?? false,
     clock,
   });
-  let origin: string | undefined;
   let listening: Promise<void> | undefined;
   let closed: Promise<void> | undefined;
 
   async function listen(): Promise<void> {
     await host.recover();
     const waiting = recoverPrompts(assembly.context);
+    await reopenSsh(assembly.context);
     const { host: address = '127.0.0.1', port: wantedPort = 0 } = options;
     try {
       await server.listen({ host: address, port: wantedPort });
@@ -107,6 +128,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     assembly.scheduler.start(workHandlers(assembly.context));
     scheduleHousekeeping(assembly.context);
     assembly.deliverer.start();
+    assembly.sampler.start();
   }
 
   async function close(): Promise<void> {
@@ -114,10 +136,12 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     // Work must not count as done because the end of the machines has cut it short.
     const worked = assembly.scheduler.stop();
     await server.close();
-    await Promise.all([assembly.deliverer.stop(), host.close()]);
+    await assembly.context.ssh.closeAll();
+    await Promise.all([assembly.deliverer.stop(), assembly.sampler.stop(), host.close()]);
     await Promise.all([worked, assembly.context.prompts.idle()]);
     await assembly.sender.close();
     calls.close();
+    assembly.context.stores.keyUsage.close();
     clock.close();
     database.close();
   }
@@ -131,11 +155,16 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     get url() {
       return `${requireOrigin()}/v1`;
     },
+    get legacyUrl() {
+      return `${requireOrigin()}${legacySurface.base}`;
+    },
     get adminUrl() {
       return `${requireOrigin()}/_local`;
     },
     books,
     clock,
+    accounts: createAccounts(assembly.context),
+    setup: createAccountSetup(assembly.context),
     async listen() {
       listening ??= listen();
       await listening;
@@ -144,6 +173,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     async reset() {
       await emptyEverything(assembly);
       clock.reset();
+      assembly.sampler.start();
       calls.load();
     },
     close() {

@@ -1,13 +1,19 @@
 /** What the local service can be told. */
+import type { NewAccount, NewTeam } from './domain/accounts.js';
+import type { LocalRepo } from './domain/repos.js';
 import type { Log } from './log.js';
 import type { LocalServiceTimings } from './timings.js';
 
 /** Thresholds of 429 answers (specification, "Limits": their numbers are not shown). Each is off by default. */
 export interface LocalServiceLimits {
-  /** `rate_limited`, with `Retry-After`, past this many requests in a second. */
+  /** `rate_limited`, with `Retry-After`, past this many requests of one caller in a second. */
   readonly requestsPerSecond?: number;
-  /** `limit_reached` past this many sandboxes that are not archived. */
+  /** The same for a minute; what `GET /limits` shows as `requestsPerMinute`. */
+  readonly requestsPerMinute?: number;
+  /** `limit_reached` past this many sandboxes that are not archived, of an account or of an organization. */
   readonly activeSandboxes?: number;
+  /** `member_limit_reached` past this many of one member of an organization. */
+  readonly activeSandboxesPerMember?: number;
   /** `daily_limit_reached` past this many creates since midnight UTC. */
   readonly sandboxesPerDay?: number;
 }
@@ -27,7 +33,7 @@ export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitProm
 export interface LocalServiceOptions {
   /** Where the database and the disks live; made when it is not there. One service at a time. */
   readonly directory: string;
-  /** The only key that is accepted. */
+  /** The key of the first account, which is account-wide and does not expire; `/_local` takes no other. */
   readonly apiKey: string;
   /** Default 0: any free port. */
   readonly port?: number;
@@ -50,5 +56,11 @@ export interface LocalServiceOptions {
   /** Calls kept in the call book; older ones are dropped. Default 100,000. */
   readonly maxCallRecords?: number;
   readonly profile?: Partial<LocalServiceProfile>;
+  /** Accounts beside the first, whose id is `acct_local` and whose login is `local`. Default: none. */
+  readonly accounts?: readonly NewAccount[];
+  /** Organizations and their members. Default: none. */
+  readonly teams?: readonly NewTeam[];
+  /** What `GET /repos` lists for accounts that were given none of their own. Nothing is ever cloned. Default: none. */
+  readonly repos?: readonly LocalRepo[];
   readonly log?: Log;
 }

@@ -2,29 +2,43 @@
 import { createDeliverer, type Deliverer } from '../deliveries/deliverer.js';
 import { createDeliverySender, type DeliverySender } from '../deliveries/send-attempt.js';
 import { createFaults } from '../faults/faults.js';
+import type { MachineHost } from '../machine/index.js';
+import { createStartWatch } from '../machine/start-watch.js';
+import type { SshServer } from '../ssh/index.js';
 import { createStores } from '../store/stores.js';
 import type { Context, Core } from './context.js';
 import { createEventPublisher } from './event-publisher.js';
+import { createProcessSampler, type ProcessSampler } from './process-sampler.js';
 import { createPromptRunner } from './prompt-runner.js';
+import { createSandboxCredentials } from './sandbox-credential.js';
 import { createSandboxLocks } from './sandbox-locks.js';
 import { createScheduler, type Scheduler } from './scheduler.js';
+import { type SeedAccounts, seedAccounts } from './seed-accounts.js';
 
-export type Given = Pick<
+export type Given = { readonly createSsh: (machines: MachineHost) => SshServer } & Pick<
   Core,
-  'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider'
+  'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider' | 'repos'
 >;
+
+export interface AssembleOptions {
+  /** The accounts that are there from the start, and again after a reset. */
+  readonly seed: SeedAccounts;
+  /** Base URL with the version; undefined while the service does not listen. */
+  readonly apiUrl: () => string | undefined;
+}
 
 export interface Assembly {
   readonly context: Context;
   readonly scheduler: Scheduler;
+  readonly sampler: ProcessSampler;
   readonly deliverer: Deliverer;
   readonly sender: DeliverySender;
   readonly closing: AbortController;
-  /** Reads into memory what the database holds. */
+  /** Reads into memory what the database holds, and makes the accounts that are not there. */
   load(): void;
 }
 
-export function assemble(given: Given): Assembly {
+export function assemble({ createSsh, ...given }: Given, { seed, apiUrl }: AssembleOptions): Assembly {
   const { database, clock, timings, log } = given;
   const stores = createStores(database, clock);
   const faults = createFaults(database);
@@ -32,18 +46,24 @@ export function assemble(given: Given): Assembly {
   const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs });
   const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
   const scheduler = createScheduler({ database, store: stores.work, clock, log });
+  const watch = createStartWatch(given.host);
   const core: Core = {
     ...given,
     stores,
     faults,
     closing: closing.signal,
+    host: watch.host,
+    ssh: createSsh(watch.host),
     locks: createSandboxLocks(),
+    sshLocks: createSandboxLocks(),
+    sandboxCredentials: createSandboxCredentials({ database, stores, clock, apiUrl }),
     publish: createEventPublisher({ database, stores, faults, clock, onQueued: deliverer.wake }),
     schedule: scheduler.schedule,
   };
   return {
     context: { ...core, prompts: createPromptRunner(core) },
     scheduler,
+    sampler: createProcessSampler(core, watch),
     deliverer,
     sender,
     closing,
@@ -51,6 +71,10 @@ export function assemble(given: Given): Assembly {
       stores.sandboxes.load();
       stores.webhooks.load();
       faults.load();
+      stores.accounts.load();
+      stores.credentials.load();
+      stores.keyUsage.load();
+      seedAccounts(core, seed);
     },
   };
 }

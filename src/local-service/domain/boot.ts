@@ -5,6 +5,8 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
 import type { Context } from './context.js';
+import { countEntries, planHydration } from './hydration.js';
+import { prepareDisk } from './machine-environment.js';
 
 /** Schedules the boot of a sandbox that is in `provisioning`; part of the transaction of now. */
 export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
@@ -42,6 +44,9 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     await locks.run(subject, async () => {
       if (sandbox.restoreFrom !== null) await host.restoreDisk(subject, sandbox.restoreFrom);
       else await host.createDisk(subject);
+      // What was started before a wipe may still have the logins in its variables.
+      if (sandbox.loginsWiped) await host.endProcesses(subject);
+      await prepareDisk(context, subject);
     });
   } catch (cause) {
     if (context.closing.aborted) return;
@@ -49,15 +54,28 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     if (now) changeSandbox(context, now, { state: 'error', error: `The disk could not be made: ${reasonOf(cause)}` });
     return;
   }
-  const now = current();
-  if (!now || context.closing.aborted) return;
+  const hydrationEntries = await entriesToCopy(context, sandbox);
+  const booted = current();
+  if (!booted || context.closing.aborted) return;
+  const now = hydrationEntries === null ? booted : changeSandbox(context, booted, { hydrationEntries });
   if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
   else makeUsable(context, now);
 }
 
+/** Null where nothing is copied in the background. */
+async function entriesToCopy(context: Context, { restoreFrom }: SandboxRecord): Promise<number | null> {
+  if (restoreFrom === null || context.timings.hydrationMs === 0) return null;
+  return countEntries(context, restoreFrom);
+}
+
 function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | null): void {
   context.database.transaction(() => {
-    changeSandbox(context, sandbox, { state: 'error', error: 'The machine does not answer.', fate: null });
+    changeSandbox(context, sandbox, {
+      state: 'error',
+      error: 'The machine does not answer.',
+      fate: null,
+      restoreFrom: null,
+    });
     if (recoverMs !== null) {
       context.schedule('recover', sandbox.id, String(sandbox.epoch), context.clock.now() + recoverMs);
     }
@@ -70,12 +88,14 @@ export function recoverFromError(context: Context, { subject, token }: Work): vo
   if (sandbox?.state === 'error' && String(sandbox.epoch) === token) makeUsable(context, sandbox);
 }
 
-function makeUsable(context: Context, sandbox: SandboxRecord): void {
+/** Takes a sandbox whose disk is there from `error` or its boot to `ready`. */
+export function makeUsable(context: Context, sandbox: SandboxRecord): void {
   const { id, epoch } = sandbox;
-  const copies = sandbox.restoreFrom !== null && !sandbox.hydrated;
+  const copies = !sandbox.hydrated;
   const lazy = copies && context.timings.hydrationMs > 0;
   const now = context.clock.iso();
   const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
+  const plan = lazy ? planHydration(context) : { setback: null, durationMs: 0 };
   context.database.transaction(() => {
     changeSandbox(context, sandbox, {
       state: 'ready',
@@ -85,16 +105,10 @@ function makeUsable(context: Context, sandbox: SandboxRecord): void {
       hydrated: !lazy,
       hydratedAt: copies && !lazy ? now : sandbox.hydratedAt,
       hydrationStartedAt: lazy ? now : null,
+      hydrationSetback: plan.setback,
     });
-    if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + context.timings.hydrationMs);
+    if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + plan.durationMs);
     if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
     if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), Date.parse(now));
   });
-}
-
-/** The work `hydrate`: the background copy of a restored sandbox is final. */
-export function hydrate(context: Context, { subject, token }: Work): void {
-  const sandbox = context.stores.sandboxes.get(subject);
-  if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
-  changeSandbox(context, sandbox, { hydrated: true, hydratedAt: context.clock.iso(), hydrationStartedAt: null });
 }

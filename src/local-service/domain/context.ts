@@ -5,12 +5,15 @@ import type { Faults } from '../faults/faults.js';
 import type { Log } from '../log.js';
 import type { MachineHost } from '../machine/machine-host.js';
 import type { LocalServiceLimits, LocalServiceProfile } from '../options.js';
+import type { SshServer } from '../ssh/index.js';
 import type { Database } from '../store/database.js';
+import type { SelectedRepository } from '../store/environment-record.js';
 import type { Stores } from '../store/stores.js';
 import type { WorkKind } from '../store/work-store.js';
 import type { LocalServiceTimings } from '../timings.js';
 import type { EventPublisher } from './event-publisher.js';
 import type { PromptRunner } from './prompt-runner.js';
+import type { SandboxCredentials } from './sandbox-credential.js';
 import type { SandboxLocks } from './sandbox-locks.js';
 
 export interface Core {
@@ -25,6 +28,10 @@ export interface Core {
   readonly log: Log;
   /** One operation on the machine of a sandbox at a time. */
   readonly locks: SandboxLocks;
+  /** The SSH servers of the sandboxes. */
+  readonly ssh: SshServer;
+  /** One operation on the SSH server of a sandbox at a time. */
+  readonly sshLocks: SandboxLocks;
   /** Aborted when the service ends: what happens after it is left to the next start. */
   readonly closing: AbortSignal;
   /** Called inside the transaction of the state change that it tells about. */
@@ -34,6 +41,9 @@ export interface Core {
   /** The agent of a provider; undefined where the provider is not configured. */
   readonly agentOf: (provider: string) => Agent | undefined;
   readonly defaultProvider: string;
+  readonly sandboxCredentials: SandboxCredentials;
+  /** The repositories of accounts that were given none of their own. */
+  readonly repos: readonly SelectedRepository[];
 }
 
 export interface Context extends Core {

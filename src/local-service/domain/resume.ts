@@ -7,11 +7,13 @@ import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import { scheduleBoot } from './boot.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
+import { wipeAtStart } from './sharing.js';
+import { requireStandingToStart } from './standing.js';
 
 /**
  * Starts an archived sandbox again, or one whose stop is under way, which supersedes that stop. A no-op on a sandbox
  * that is usable or on its way there.
- * @throws ServiceError `snapshot_data_expired`; `resume_failed` where nothing was kept
+ * @throws ServiceError `snapshot_data_expired`; `resume_failed` where nothing was kept; and as `requireStandingToStart`
  */
 export function resumeSandbox(context: Context, sandboxId: string, body: ResumeBody): SandboxRecord {
   const sandbox = context.stores.sandboxes.get(sandboxId);
@@ -23,20 +25,24 @@ export function resumeSandbox(context: Context, sandboxId: string, body: ResumeB
   }
   const archived = sandbox.state === 'archived';
   if (archived && sandbox.snapshotId === null) {
-    throw new ServiceError(409, 'resume_failed', 'The sandbox was created with snapshots off, so nothing was kept.');
+    throw new ServiceError(409, 'resume_failed', 'There is no snapshot of the sandbox, so there is nothing to resume.');
   }
+  const type = body.type ?? sandbox.type;
+  const ttlSeconds = body.ttlSeconds === undefined ? sandbox.ttlSeconds : body.ttlSeconds;
+  requireStandingToStart(context, sandbox, { type, ttlSeconds });
   return context.database.transaction(() => {
     const stop = sandbox.state === 'archiving' ? superseded(context, sandbox) : sandbox.stop;
     const restoreFrom = archived ? sandbox.snapshotId : sandbox.restoreFrom;
-    const ttlSeconds = body.ttlSeconds === undefined ? sandbox.ttlSeconds : body.ttlSeconds;
     const after = changeSandbox(context, sandbox, {
       state: 'provisioning',
       error: null,
       stop,
       restoreFrom,
       ttlSeconds,
-      type: body.type ?? sandbox.type,
+      type,
+      ...wipeAtStart(context, sandbox),
       hydrated: restoreFrom === null && sandbox.hydrated,
+      hydratedAt: restoreFrom === null ? sandbox.hydratedAt : null,
       pendingSnapshotId: null,
       epoch: sandbox.epoch + 1,
     });

@@ -1,20 +1,23 @@
-/** A sandbox as the service shows it (specification, "Sandbox"). Made from its record alone; it never touches a disk. */
+/** A sandbox as the service shows it to a caller (specification, "Sandbox"). Made from records; it never touches a disk. */
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import { type Access, accessOf } from './access.js';
+import { accessView } from './access-view.js';
+import type { Caller } from './caller.js';
+import type { Core } from './context.js';
 import { machineTypes } from './machine-time.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
 
 /** Records are never changed in place, so what was made of one stays right. */
-const texts = new WeakMap<SandboxRecord, string>();
+const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
-/** The JSON of a sandbox, for lists; made once for each record. */
-export function sandboxJson(record: SandboxRecord): string {
-  let text = texts.get(record);
-  if (text === undefined) {
-    text = JSON.stringify(sandboxView(record));
-    texts.set(record, text);
-  }
-  return text;
+/** The JSON of a sandbox, for lists; made once for each record and kind of access. */
+export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): string {
+  const access = accessOf(context, caller.accountId, record) ?? 'view';
+  const known = texts.get(record) ?? {};
+  texts.set(record, known);
+  known[access] ??= JSON.stringify(sandboxView(context, caller, record));
+  return known[access];
 }
 
 /** On the sandbox `requestedAt` is null once the stop has ended; read by id it is kept. */
@@ -22,7 +25,8 @@ function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
   return stop && { ...stop, requestedAt: stop.endedAt === null ? stop.requestedAt : null };
 }
 
-export function sandboxView(record: SandboxRecord): SandboxView {
+export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): SandboxView {
+  const access = accessOf(context, caller.accountId, record) ?? 'view';
   const machine = machineTypes[record.type];
   return {
     id: record.id,
@@ -30,9 +34,9 @@ export function sandboxView(record: SandboxRecord): SandboxView {
     state: record.state,
     error: record.error,
     dataExpiredAt: record.dataExpiredAt,
-    health: 'ok',
-    healthReason: null,
-    degradedSince: null,
+    health: record.degraded === null ? 'ok' : 'degraded',
+    healthReason: record.degraded?.reason ?? null,
+    degradedSince: record.degraded?.since ?? null,
     hydrated: record.hydrated,
     hydratedAt: record.hydratedAt,
     hydration: null,
@@ -43,7 +47,7 @@ export function sandboxView(record: SandboxRecord): SandboxView {
     machineProvider: null,
     url: null,
     ip: null,
-    sshEndpoint: null,
+    sshEndpoint: record.sshEndpoint,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
     archiveAfter: record.archiveAfter,
@@ -57,32 +61,12 @@ export function sandboxView(record: SandboxRecord): SandboxView {
     snapshotVerifiedAt: record.snapshotCompletedAt,
     lastSnapshotAttemptAt: record.lastSnapshotAttemptAt,
     lastSnapshotStatus: record.lastSnapshotStatus,
-    team: null,
-    createdBy: 'local',
-    createdById: 'acct_local',
-    access: 'owner',
-    holdsCreatorLogins: false,
-    visibility: null,
-    wipePendingUntilRestart: false,
+    ...accessView(context, record, access),
     subdomain: record.subdomain,
     setupStatus: record.setupStatus,
     setupError: record.setupError,
-    environment: record.environment,
-    environmentVersion: record.environment === null ? null : 1,
+    environment: record.environmentId === null ? null : record.environment,
+    environmentVersion: record.environmentVersion,
     stop: stopOnSandbox(record.stop),
   };
-}
-
-/**
- * Restore progress, shown on GET while the copy runs. The disk is there from the start; what is shown is the share of
- * the set time that has passed.
- */
-export function hydrationOf(
-  record: SandboxRecord,
-  { nowMs, hydrationMs }: { readonly nowMs: number; readonly hydrationMs: number },
-): SandboxView | null {
-  if (record.hydrated || record.hydrationStartedAt === null) return null;
-  const passedMs = nowMs - Date.parse(record.hydrationStartedAt);
-  const percent = Math.max(0, Math.min(99, Math.floor((100 * passedMs) / hydrationMs)));
-  return { phase: 'hydrating', entriesDone: percent, entriesTotal: 100, percent };
 }

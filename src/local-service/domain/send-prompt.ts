@@ -18,7 +18,7 @@ export function sendPrompt(
   context: Context,
   sandboxId: string,
   body: PromptBody,
-): { readonly promptId: string; readonly conversationId: string } {
+): { readonly promptId: string; readonly conversationId: string; readonly begins: boolean } {
   const { stores } = context;
   const sandbox = stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
@@ -26,6 +26,7 @@ export function sendPrompt(
   const provider = requireProvider(body.provider ?? context.defaultProvider);
   if (body.reasoningEffort !== undefined) requireEffort(provider, body.model, body.reasoningEffort);
   const conversationId = conversationOf(context, sandboxId, body);
+  const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
   if (!isUsable(sandbox.state)) {
     const message = `The sandbox is ${sandbox.state}. It takes prompts while it is ready, idle or running.`;
     throw new ServiceError(409, 'sandbox_not_promptable', message);
@@ -55,7 +56,7 @@ export function sendPrompt(
     });
     context.prompts.wake(sandboxId);
   });
-  return { promptId, conversationId };
+  return { promptId, conversationId, begins };
 }
 
 /** Assumption: a prompt that names no conversation goes to the latest one. */

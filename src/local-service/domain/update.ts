@@ -3,11 +3,21 @@ import type { UpdateSandboxBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { sandboxFor } from './access.js';
+import type { Caller } from './caller.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
 import type { Context } from './context.js';
+import { requireAction } from './key-scope.js';
+import { giveName } from './snapshots.js';
+import { requireAutoStopOfTrial } from './standing.js';
 
 /** @throws ServiceError `no_changes` for a body that holds none of the known fields */
-export function updateSandbox(context: Context, sandboxId: string, body: UpdateSandboxBody): SandboxRecord {
+export function updateSandbox(
+  context: Context,
+  sandboxId: string,
+  body: UpdateSandboxBody,
+  { caller }: { readonly caller: Caller },
+): SandboxRecord {
   const { stores } = context;
   const sandbox = stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
@@ -18,6 +28,7 @@ export function updateSandbox(context: Context, sandboxId: string, body: UpdateS
   return context.database.transaction(() => {
     let change: Partial<SandboxRecord> = name === undefined ? {} : { name };
     if (ttlSeconds !== undefined) {
+      requireAutoStopOfTrial(context, sandbox, ttlSeconds);
       const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
       const runs = isUsable(sandbox.state);
       change = { ...change, ttlSeconds, ...(runs ? { archiveAfter } : {}) };
@@ -25,9 +36,22 @@ export function updateSandbox(context: Context, sandboxId: string, body: UpdateS
       else context.schedule('auto_stop', sandboxId, String(sandbox.epoch), Date.parse(archiveAfter));
     }
     if (snapshotName !== undefined) {
-      if (sandbox.snapshotId !== null) stores.snapshots.rename(sandbox.snapshotId, snapshotName);
+      requireNameMoves(context, caller, sandbox, snapshotName);
+      if (sandbox.snapshotId !== null) giveName(context, sandbox.snapshotId, snapshotName);
       else change = { ...change, nextSnapshotName: snapshotName };
     }
     return changeSandbox(context, sandbox, change);
   });
+}
+
+/**
+ * Naming a snapshot writes snapshots, and replacing a named one needs access to its sandbox, too (specification, "Scope").
+ */
+function requireNameMoves(context: Context, caller: Caller, sandbox: SandboxRecord, name: string): void {
+  const { stores } = context;
+  requireAction(caller, 'snapshot.write');
+  for (const { ownerId, sandboxId } of stores.snapshots.named(name)) {
+    if (ownerId !== sandbox.ownerId || !stores.sandboxes.get(sandboxId)) continue;
+    sandboxFor(context, caller, sandboxId, 'owner');
+  }
 }

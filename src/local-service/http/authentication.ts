@@ -1,17 +1,57 @@
+/** Whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../domain/caller.js';
+import type { Context } from '../domain/context.js';
+import { hashOf } from '../domain/credentials.js';
 import { ServiceError } from '../service-error.js';
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const unauthorized = (): ServiceError =>
+  new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
 
-/** Whose key the bearer header holds, compared in constant time. @throws ServiceError `unauthorized` */
-export function createAuthentication(apiKey: string): (header: string | undefined) => Caller {
-  const expected = digest(apiKey);
-  const account: Caller = { accountId: 'acct_local', kind: 'api_key', keyId: null, scope: null };
+function tokenIn(header: string | undefined): string {
+  const token = /^Bearer (.+)$/i.exec(header ?? '')?.[1]?.trim();
+  if (token === undefined) throw unauthorized();
+  return token;
+}
+
+/**
+ * The caller of the service. Tokens are found by their hash, so that the time taken tells nothing about a secret.
+ * @throws ServiceError 401 `unauthorized`; 403 `api_key_expired`
+ */
+export function createAuthentication({
+  stores,
+  clock,
+}: Pick<Context, 'stores' | 'clock'>): (header: string | undefined) => Caller {
   return (header) => {
-    const token = /^Bearer (.+)$/i.exec(header ?? '')?.[1];
-    // Digests have one length, so that neither the length nor the content of the key shows in the time taken.
-    if (token !== undefined && timingSafeEqual(digest(token.trim()), expected)) return account;
-    throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
+    const credential = stores.credentials.byHash(hashOf(tokenIn(header)));
+    if (!credential || credential.revokedAt !== null) throw unauthorized();
+    const { id, accountId, kind, scope, expiresAt } = credential;
+    // What was written into a sandbox ends with it.
+    if (kind === 'sandbox' && !stores.sandboxes.get(scope?.sandboxIds?.[0] ?? '')) throw unauthorized();
+    if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) {
+      const message = `This API key expired on ${expiresAt}. Create a new one.`;
+      throw new ServiceError(403, 'api_key_expired', message, { details: { expiresAt } });
+    }
+    return { accountId, kind, keyId: kind === 'session' ? null : id, scope };
+  };
+}
+
+/**
+ * Who may use `/_local`, which shows and changes what belongs to every account: only who has the key of the service's options.
+ * @throws ServiceError 401 `unauthorized`; 403 `forbidden` for another key that the service knows
+ */
+export function createOperatorAuthentication(
+  context: Pick<Context, 'stores' | 'clock'>,
+  apiKey: string,
+): (header: string | undefined) => Caller {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = digest(apiKey);
+  const authenticate = createAuthentication(context);
+  return (header) => {
+    if (timingSafeEqual(digest(tokenIn(header)), expected)) {
+      return { accountId: 'acct_local', kind: 'api_key', keyId: null, scope: null };
+    }
+    authenticate(header);
+    throw new ServiceError(403, 'forbidden', 'Only the key that the local service was started with may do this.');
   };
 }

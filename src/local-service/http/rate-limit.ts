@@ -1,20 +1,45 @@
 import type { Clock } from '../clock.js';
+import type { Caller } from '../domain/caller.js';
+import type { LocalServiceLimits } from '../options.js';
 import { ServiceError } from '../service-error.js';
 
-/** Refuses what goes past a number of requests in a second; `rate_limited` with `Retry-After` (trap S14). */
-export function createRateLimit(clock: Clock, requestsPerSecond: number | undefined): () => void {
-  let second = 0;
-  let count = 0;
-  return () => {
-    if (requestsPerSecond === undefined) return;
-    const now = Math.floor(clock.now() / 1000);
-    if (now !== second) {
-      second = now;
-      count = 0;
+/**
+ * Refuses what a caller sends past a number of requests in a second or a minute; `rate_limited` with `Retry-After`
+ * (trap S14). Each key counts for itself, and the sessions of an account together.
+ */
+export function createRateLimit(clock: Clock, limits: LocalServiceLimits): (caller: Caller) => void {
+  const windows = [
+    createWindow({ clock, seconds: 1, max: limits.requestsPerSecond, name: 'second' }),
+    createWindow({ clock, seconds: 60, max: limits.requestsPerMinute, name: 'minute' }),
+  ];
+  return (caller) => {
+    const who = caller.keyId ?? `${caller.kind} ${caller.accountId}`;
+    for (const count of windows) count(who);
+  };
+}
+
+function createWindow(options: {
+  readonly clock: Clock;
+  readonly seconds: number;
+  readonly max: number | undefined;
+  readonly name: string;
+}): (who: string) => void {
+  const { clock, seconds, max, name } = options;
+  let began = 0;
+  const counts = new Map<string, number>();
+  return (who) => {
+    if (max === undefined) return;
+    const now = clock.now();
+    const window = Math.floor(now / 1000 / seconds);
+    if (window !== began) {
+      began = window;
+      counts.clear();
     }
-    count++;
-    if (count <= requestsPerSecond) return;
-    const message = `More than ${requestsPerSecond} requests in a second. Wait a second, then go on.`;
-    throw new ServiceError(429, 'rate_limited', message, { retryAfterSeconds: 1 });
+    const count = (counts.get(who) ?? 0) + 1;
+    counts.set(who, count);
+    if (count <= max) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((window + 1) * seconds - now / 1000));
+    const message = `More than ${max} requests in a ${name}. Wait ${retryAfterSeconds} s, then go on.`;
+    throw new ServiceError(429, 'rate_limited', message, { retryAfterSeconds });
   };
 }

@@ -8,6 +8,7 @@ import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
 import { authorize } from './authorize.js';
+import type { CallGate } from '../state/call-gate.js';
 import { callOf, cutOff, recordCall } from './call.js';
 import { withExtraFields } from './extra-fields.js';
 import { maxFileBytes } from './handlers/files.js';
@@ -28,7 +29,12 @@ type AnyOperation = (
 
 export function registerRoutes(
   server: FastifyInstance,
-  options: { readonly context: Context; readonly operations: Operations; readonly calls: CallStore },
+  options: {
+    readonly context: Context;
+    readonly operations: Operations;
+    readonly calls: CallStore;
+    readonly gate: CallGate;
+  },
 ): void {
   for (const name of Object.keys(endpoints) as EndpointName[]) {
     for (const surface of surfaces) registerRoute(server, { ...options, surface, name, endpoint: endpoints[name] });
@@ -41,18 +47,22 @@ function registerRoute(
     readonly context: Context;
     readonly operations: Operations;
     readonly calls: CallStore;
+    readonly gate: CallGate;
     readonly surface: Surface;
     readonly name: EndpointName;
     readonly endpoint: Endpoint;
   },
 ): void {
-  const { context, calls, surface, name, endpoint } = options;
+  const { context, calls, gate, surface, name, endpoint } = options;
   // Specification, "Response envelope": environments carry `success` in place of `ok` and `type`.
   const head = endpoint.type === null ? '"success":true' : `"ok":true,"type":"${endpoint.type}"`;
   const operation = options.operations[name] as unknown as AnyOperation;
 
   const perform = (request: FastifyRequest): Promise<Answer> =>
-    noteAssumptions(callOf(request).assumed, () => performNoted(request));
+    noteAssumptions(callOf(request).assumed, () =>
+      // A command may run for hours, and no record waits for its end.
+      gate.pass(() => performNoted(request), { awaited: name !== 'runCommand' }),
+    );
 
   async function performNoted(request: FastifyRequest): Promise<Answer> {
     const { params, query, body, headers } = request as RawInput & FastifyRequest;

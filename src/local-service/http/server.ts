@@ -7,8 +7,10 @@ import type { Context } from '../domain/context.js';
 import { ServiceError } from '../service-error.js';
 import type { CallStore } from '../store/call-store.js';
 import { registerAccountSetupRoutes } from './admin-account.js';
+import { registerAccountRoutes } from './admin-accounts.js';
 import { registerClockRoutes } from './admin-clock.js';
 import { registerLogRoutes } from './admin-log.js';
+import { registerMachineRoutes } from './admin-machines.js';
 import { registerAdminRoutes } from './admin-routes.js';
 import { allowedMethods } from './allowed-methods.js';
 import { createAuthentication, createOperatorAuthentication } from './authentication.js';
@@ -114,7 +116,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   registerOpenApiRoute(server);
   registerClockRoutes(server, options.clock);
   registerLogRoutes(server, { calls });
+  registerAccountRoutes(server, context);
   registerAccountSetupRoutes(server, context);
+  registerMachineRoutes(server, { context, faultsEnabled });
   registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
   return server;
 }

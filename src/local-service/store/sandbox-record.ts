@@ -24,7 +24,24 @@ export interface SandboxRecord {
   readonly archiveAfter: string | null;
   readonly snapshots: boolean;
   readonly monitoring: boolean;
+  /** The present name of its environment; null with `noEnv`, and once the environment is deleted. */
   readonly environment: string | null;
+  readonly environmentId: string | null;
+  /** The version that it is pinned to until an upgrade; a fork begins with the pin of its source. */
+  readonly environmentVersionId: string | null;
+  readonly environmentVersion: number | null;
+  /** Where its disk, or what is kept of it, holds secret files of environments; relative to the home. */
+  readonly secretFilePaths: readonly string[];
+  /** True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment passes. */
+  readonly loginsWiped: boolean;
+  /** The organization that is billed; null where the account of the owner is. */
+  readonly teamId: string | null;
+  /** True where its creator, or the default of the organization, keeps it from teammates, whatever it holds. */
+  readonly madePrivate: boolean;
+  /** True once it is shared and still holds its creator's logins: they are wiped at the next start. */
+  readonly wipePendingUntilRestart: boolean;
+  /** The API key that created it; null where a session did. */
+  readonly createdByKeyId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly dataExpiredAt: string | null;
@@ -32,6 +49,16 @@ export interface SandboxRecord {
   readonly hydratedAt: string | null;
   /** When the background copy of now began; null when none runs. */
   readonly hydrationStartedAt: string | null;
+  /** Files, folders and links that the restore of now copies; null where they were not counted. */
+  readonly hydrationEntries: number | null;
+  /** A step of the copy of now fails and is repeated for so long. */
+  readonly hydrationSetback: { readonly phase: 'degraded' | 'stuck'; readonly ms: number } | null;
+  /** Null while the machine is well, and when there is none. */
+  readonly degraded: { readonly reason: string; readonly since: string } | null;
+  /** At most one of each account. */
+  readonly sshKeys: readonly { readonly accountId: string; readonly publicKey: string }[];
+  /** `host:port` while its SSH server listens. */
+  readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;
   /** The snapshot that is being taken; kept so that a repeated attempt replaces it and leaves no second one. */
   readonly pendingSnapshotId: string | null;
@@ -58,4 +85,20 @@ export interface SandboxRecord {
 }
 
 /** What records of an earlier layout lack. */
-export const sandboxRecordDefaults = { ownerId: 'acct_local' } as const satisfies Partial<SandboxRecord>;
+export const sandboxRecordDefaults = {
+  ownerId: 'acct_local',
+  environmentId: null,
+  environmentVersionId: null,
+  environmentVersion: null,
+  secretFilePaths: [],
+  loginsWiped: false,
+  teamId: null,
+  madePrivate: false,
+  wipePendingUntilRestart: false,
+  createdByKeyId: null,
+  hydrationEntries: null,
+  hydrationSetback: null,
+  degraded: null,
+  sshKeys: [],
+  sshEndpoint: null,
+} as const satisfies Partial<SandboxRecord>;

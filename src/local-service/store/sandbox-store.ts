@@ -16,7 +16,8 @@ export interface SandboxStore {
   put(record: SandboxRecord): void;
   /** Gone or not, oldest first. */
   all(filter: { readonly id?: string; readonly name?: string }): SandboxRecord[];
-  countCreatedSince(iso: string): number;
+  /** Those that an organization is billed for, or with `teamId` null those that an account is. */
+  countCreatedSince(iso: string, payer: { readonly accountId: string; readonly teamId: string | null }): number;
   /** Reads memory anew from the database. */
   load(): void;
 }
@@ -32,7 +33,10 @@ export function createSandboxStore(database: Database): SandboxStore {
   const all = database.prepare<{ document: string }>('SELECT document FROM sandboxes ORDER BY seq');
   const byName = database.prepare<{ document: string }>('SELECT document FROM sandboxes WHERE name = ? ORDER BY seq');
   const createdSince = database.prepare<{ count: number }>(
-    "SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?",
+    `SELECT count(*) AS count FROM sandboxes WHERE document ->> 'createdAt' >= ?1 AND
+       CASE WHEN ?2 = '' THEN document ->> 'teamId' IS NULL AND
+         coalesce(document ->> 'ownerId', '${sandboxRecordDefaults.ownerId}') = ?3
+       ELSE document ->> 'teamId' = ?2 END`,
   );
   const parse = (row: { document: string }) =>
     ({ ...sandboxRecordDefaults, ...JSON.parse(row.document) }) as SandboxRecord;
@@ -68,7 +72,7 @@ export function createSandboxStore(database: Database): SandboxStore {
       }
       return (name === undefined ? all.all() : byName.all(name)).map(parse);
     },
-    countCreatedSince: (iso) => createdSince.get(iso)?.count ?? 0,
+    countCreatedSince: (iso, { accountId, teamId }) => createdSince.get(iso, teamId ?? '', accountId)?.count ?? 0,
     load() {
       living.clear();
       for (const row of load.all()) {

@@ -1,6 +1,6 @@
 /** Tables of the local service. Times are milliseconds since the epoch; booleans are 0 and 1. */
 
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS sandboxes (
@@ -26,21 +26,24 @@ CREATE TABLE IF NOT EXISTS history (
 CREATE INDEX IF NOT EXISTS history_of_sandbox ON history (sandboxId, seq);
 
 CREATE TABLE IF NOT EXISTS snapshots (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, sandboxId TEXT NOT NULL, name TEXT UNIQUE,
-  sizeBytes INTEGER NOT NULL, completedAt TEXT NOT NULL, expired INTEGER NOT NULL DEFAULT 0);
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, sandboxId TEXT NOT NULL, ownerId TEXT NOT NULL,
+  name TEXT, sizeBytes INTEGER NOT NULL, createdAt TEXT NOT NULL, completedAt TEXT NOT NULL,
+  expired INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0, UNIQUE (ownerId, name));
 CREATE INDEX IF NOT EXISTS snapshots_of_sandbox ON snapshots (sandboxId, seq);
 
 CREATE TABLE IF NOT EXISTS deletions (
   id TEXT PRIMARY KEY, sandboxId TEXT NOT NULL, status TEXT NOT NULL, requestedAt TEXT NOT NULL, completedAt TEXT,
-  error TEXT);
+  error TEXT, snapshotId TEXT);
 CREATE INDEX IF NOT EXISTS deletions_of_sandbox ON deletions (sandboxId);
+CREATE INDEX IF NOT EXISTS deletions_of_snapshot ON deletions (snapshotId) WHERE snapshotId IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS idempotency_keys (
   key TEXT PRIMARY KEY, bodyHash TEXT NOT NULL, sandboxId TEXT, claimedAt INTEGER NOT NULL);
 
 CREATE TABLE IF NOT EXISTS webhooks (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, url TEXT NOT NULL,
-  events TEXT NOT NULL, secret TEXT NOT NULL, createdAt TEXT NOT NULL);
+  events TEXT NOT NULL, secret TEXT NOT NULL, createdAt TEXT NOT NULL, accountId TEXT NOT NULL,
+  legacy INTEGER NOT NULL DEFAULT 0);
 
 CREATE TABLE IF NOT EXISTS webhook_events (
   id TEXT PRIMARY KEY, type TEXT NOT NULL, sandboxId TEXT NOT NULL, body TEXT NOT NULL, createdAt INTEGER NOT NULL);
@@ -66,6 +69,32 @@ CREATE INDEX IF NOT EXISTS work_due ON work (dueAt);
 CREATE TABLE IF NOT EXISTS faults (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, specification TEXT NOT NULL, remaining INTEGER NOT NULL);
 
+CREATE TABLE IF NOT EXISTS environments (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, accountId TEXT NOT NULL, name TEXT NOT NULL,
+  isDefault INTEGER NOT NULL, createdAt TEXT NOT NULL, deleted INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX IF NOT EXISTS environments_by_name ON environments (accountId, name) WHERE deleted = 0;
+CREATE TABLE IF NOT EXISTS environment_versions (
+  id TEXT PRIMARY KEY, environmentId TEXT NOT NULL, versionNumber INTEGER NOT NULL, createdAt TEXT NOT NULL,
+  content TEXT NOT NULL, UNIQUE (environmentId, versionNumber));
+CREATE TABLE IF NOT EXISTS secrets (
+  accountId TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, updatedAt TEXT NOT NULL,
+  PRIMARY KEY (accountId, name));
+
+CREATE TABLE IF NOT EXISTS process_samples (
+  sandboxId TEXT PRIMARY KEY, sampledAt INTEGER NOT NULL, total INTEGER NOT NULL, processes TEXT NOT NULL);
+
+CREATE TABLE IF NOT EXISTS accounts (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS teams (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, document TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS credentials (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, accountId TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
+  document TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS key_usage (
+  keyId TEXT NOT NULL, day INTEGER NOT NULL, requests INTEGER NOT NULL, lastUsedAt INTEGER NOT NULL,
+  PRIMARY KEY (keyId, day));
+CREATE TABLE IF NOT EXISTS key_agents (
+  conversationId TEXT PRIMARY KEY, keyId TEXT NOT NULL, sandboxId TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS key_agents_of_key ON key_agents (keyId);
+
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, document TEXT NOT NULL);
 
 CREATE TABLE IF NOT EXISTS calls (
@@ -74,6 +103,8 @@ CREATE INDEX IF NOT EXISTS calls_of_sandbox ON calls (sandboxId);
 CREATE TABLE IF NOT EXISTS call_counts (
   endpoint TEXT NOT NULL, outcome TEXT NOT NULL, accepted INTEGER NOT NULL, count INTEGER NOT NULL,
   PRIMARY KEY (endpoint, outcome, accepted));
+CREATE TABLE IF NOT EXISTS assumption_counts (
+  id TEXT PRIMARY KEY, count INTEGER NOT NULL, firstRequestId TEXT NOT NULL);
 `;
 
 /** Every table, for emptying them. */
@@ -91,7 +122,17 @@ export const tables = [
   'delivery_attempts',
   'work',
   'faults',
+  'environments',
+  'environment_versions',
+  'secrets',
+  'process_samples',
+  'accounts',
+  'teams',
+  'credentials',
+  'key_usage',
+  'key_agents',
   'settings',
   'calls',
   'call_counts',
+  'assumption_counts',
 ] as const;

@@ -1,18 +1,47 @@
+import type { DataRetention } from '../../../contract/account-records.js';
+import { accountOf } from '../../domain/accounts.js';
+import type { Context } from '../../domain/context.js';
+import { limitsOf } from '../../domain/limits.js';
 import { providerCatalog } from '../../domain/providers.js';
+import { ServiceError } from '../../service-error.js';
+import type { AccountRecord } from '../../store/account-store.js';
 import type { Operations } from '../operation.js';
 
-export const accountOperations: Pick<Operations, 'getMe' | 'listProviderModels'> = {
-  getMe: () => ({
-    fields: {
-      user: {
-        login: 'local',
-        email: 'local@sandbox.invalid',
-        zeroDataRetention: false,
-        zeroDataRetentionEnabledAt: null,
-      },
-    },
-  }),
+const DAY_MS = 24 * 3_600_000;
+
+type AccountOperations = Pick<
+  Operations,
+  'getMe' | 'listProviderModels' | 'getLimits' | 'getDataRetention' | 'updateDataRetention'
+>;
+
+export const accountOperations: AccountOperations = {
+  getMe(context, { caller }) {
+    const { login, email, zeroDataRetentionEnabledAt } = accountOf(context, caller.accountId);
+    const zeroDataRetention = zeroDataRetentionEnabledAt !== null;
+    return { fields: { user: { login, email, zeroDataRetention, zeroDataRetentionEnabledAt } } };
+  },
+
   listProviderModels: (context) => ({
     fields: { providers: providerCatalog((provider) => context.agentOf(provider) !== undefined) },
   }),
+
+  getLimits: (context, { caller }) => ({ fields: { limits: limitsOf(context, caller.accountId) } }),
+
+  getDataRetention: (context, { caller }) => ({
+    fields: { policy: policyOf(context, accountOf(context, caller.accountId)) },
+  }),
+
+  /** Routes let a session in and no key (specification, "Authentication"). */
+  updateDataRetention(context, { caller, body: { zeroDataRetention } }) {
+    if (zeroDataRetention === undefined) throw new ServiceError(400, 'no_changes', 'Give zeroDataRetention.');
+    const account = accountOf(context, caller.accountId);
+    const enabledAt = account.zeroDataRetentionEnabledAt ?? context.clock.iso();
+    const changed = { ...account, zeroDataRetentionEnabledAt: zeroDataRetention ? enabledAt : null };
+    context.stores.accounts.accounts.put(changed);
+    return { fields: { policy: policyOf(context, changed) } };
+  },
 };
+
+function policyOf({ timings }: Context, { zeroDataRetentionEnabledAt }: AccountRecord): DataRetention {
+  return { snapshotDays: timings.dataExpiryMs / DAY_MS, zeroDataRetention: zeroDataRetentionEnabledAt !== null };
+}

@@ -9,7 +9,9 @@ const DEFAULT_EVENTS = 1_000;
 export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'listEvents' | 'interruptSandbox'> = {
   sendPrompt(context, { caller, params, body }) {
     sandboxFor(context, caller, params.sandboxId, 'use');
-    const { promptId, conversationId } = sendPrompt(context, params.sandboxId, body);
+    const { promptId, conversationId, begins } = sendPrompt(context, params.sandboxId, body);
+    const { sandboxId } = params;
+    if (begins && caller.keyId !== null) context.stores.keyUsage.addAgent(caller.keyId, { conversationId, sandboxId });
     return { fields: context.profile.omitPromptId ? { conversationId } : { promptId, conversationId } };
   },
 

@@ -1,18 +1,19 @@
-import { sandboxFor } from '../../domain/access.js';
+import { requireAccess, sandboxesFor, sandboxFor } from '../../domain/access.js';
 import type { Caller } from '../../domain/caller.js';
 import type { Context } from '../../domain/context.js';
 import { createSandbox } from '../../domain/create.js';
-import { deleteSandbox } from '../../domain/deletion.js';
+import { deleteSandbox, deletionView } from '../../domain/deletion.js';
+import { hydrationOf } from '../../domain/hydration.js';
 import { costOf } from '../../domain/machine-time.js';
 import { resumeSandbox } from '../../domain/resume.js';
-import { hydrationOf, sandboxJson, sandboxView } from '../../domain/sandbox-view.js';
+import { sandboxJson, sandboxView } from '../../domain/sandbox-view.js';
 import { updateSandbox } from '../../domain/update.js';
 import { ServiceError, sandboxNotFound } from '../../service-error.js';
 import type { SandboxRecord } from '../../store/sandbox-record.js';
 import type { OperationResult, Operations } from '../operation.js';
 
-const shown = (sandbox: SandboxRecord): OperationResult => ({
-  json: `"sandbox":${sandboxJson(sandbox)}`,
+const shown = (context: Context, caller: Caller, sandbox: SandboxRecord): OperationResult => ({
+  json: `"sandbox":${sandboxJson(context, caller, sandbox)}`,
   sandboxId: sandbox.id,
 });
 
@@ -26,52 +27,59 @@ export const sandboxOperations: Pick<
   | 'deleteSandbox'
   | 'getDeletionOperation'
 > = {
-  listSandboxes(context, { query }) {
-    const { page, nextCursor } = pageOf(context, query);
+  listSandboxes(context, { caller, query }) {
+    const { page, nextCursor } = pageOf(context, caller, query);
     const texts =
       query.include === 'cost'
-        ? page.map((sandbox) => JSON.stringify({ ...sandboxView(sandbox), cost: costOf(sandbox, context.clock.now()) }))
-        : page.map(sandboxJson);
+        ? page.map((sandbox) =>
+            JSON.stringify({ ...sandboxView(context, caller, sandbox), cost: costOf(sandbox, context.clock.now()) }),
+          )
+        : page.map((sandbox) => sandboxJson(context, caller, sandbox));
     const cursor = query.limit === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
     return { json: `"sandboxes":[${texts.join(',')}]${cursor}` };
   },
 
   async createSandbox(context, { caller, body, sentBody, idempotencyKey }) {
-    return shown(await createSandbox(context, body, { caller, idempotencyKey, sentBody }));
+    return shown(context, caller, await createSandbox(context, body, { caller, idempotencyKey, sentBody }));
   },
 
-  getSandbox(context, { caller, params: { sandboxId } }) {
+  async getSandbox(context, { caller, params: { sandboxId } }) {
     if (!context.stores.sandboxes.get(sandboxId)) return reportCancelled(context, caller, sandboxId);
     const sandbox = sandboxFor(context, caller, sandboxId, 'view');
-    if (sandbox.hydrated) return shown(sandbox);
-    const hydration = hydrationOf(sandbox, {
-      nowMs: context.clock.now(),
-      hydrationMs: context.timings.hydrationMs,
-    });
-    return { fields: { sandbox: { ...sandboxView(sandbox), hydration } } };
+    if (sandbox.hydrated) return shown(context, caller, sandbox);
+    const hydration = await hydrationOf(context, sandboxId);
+    // It may have changed while it was asked.
+    const now = sandboxFor(context, caller, sandboxId, 'view');
+    return { fields: { sandbox: { ...sandboxView(context, caller, now), hydration } } };
   },
 
   updateSandbox(context, { caller, params: { sandboxId }, body }) {
     sandboxFor(context, caller, sandboxId, 'owner');
-    return shown(updateSandbox(context, sandboxId, body));
+    return shown(context, caller, updateSandbox(context, sandboxId, body, { caller }));
   },
 
   resumeSandbox(context, { caller, params: { sandboxId }, body }) {
     sandboxFor(context, caller, sandboxId, 'use');
-    return shown(resumeSandbox(context, sandboxId, body ?? {}));
+    return shown(context, caller, resumeSandbox(context, sandboxId, body ?? {}));
   },
 
   deleteSandbox(context, { caller, params: { sandboxId } }) {
     // While a deletion is under way its sandbox is no longer seen, and repeating the call is answered all the same.
-    if (context.stores.sandboxes.get(sandboxId)) sandboxFor(context, caller, sandboxId, 'owner');
+    const known = context.stores.sandboxes.find(sandboxId);
+    if (known) requireAccess(context, caller, known, 'owner');
     const operation = deleteSandbox(context, sandboxId);
-    return { fields: { operationId: operation.id, operation } };
+    return { fields: { operationId: operation.id, operation: deletionView(operation) } };
   },
 
-  getDeletionOperation(context, { params: { operationId } }) {
+  getDeletionOperation(context, { caller, params: { operationId } }) {
     const operation = context.stores.deletions.get(operationId);
-    if (!operation) throw new ServiceError(404, 'not_found', `There is no deletion operation ${operationId}.`);
-    return { fields: { id: operation.id, status: operation.status, operation }, sandboxId: operation.sandboxId };
+    const sandbox = operation && context.stores.sandboxes.find(operation.sandboxId);
+    if (!operation || sandbox?.ownerId !== caller.accountId) {
+      throw new ServiceError(404, 'not_found', `There is no deletion operation ${operationId}.`);
+    }
+    requireAccess(context, caller, sandbox, 'owner');
+    const { id, status, sandboxId } = operation;
+    return { fields: { id, status, operation: deletionView(operation) }, sandboxId };
   },
 };
 
@@ -79,6 +87,7 @@ export const sandboxOperations: Pick<
 function reportCancelled(context: Context, caller: Caller, sandboxId: string): OperationResult {
   const sandbox = context.stores.sandboxes.find(sandboxId);
   if (sandbox?.gone !== 'cancelled' || sandbox.ownerId !== caller.accountId) throw sandboxNotFound(sandboxId);
+  requireAccess(context, caller, sandbox, 'owner');
   context.stores.sandboxes.put({ ...sandbox, gone: 'reported' });
   return { fields: { sandbox: { id: sandbox.id, state: sandbox.state, error: sandbox.error } } };
 }
@@ -86,9 +95,10 @@ function reportCancelled(context: Context, caller: Caller, sandboxId: string): O
 /** Assumption: a cursor is the id of the last sandbox of a page. */
 function pageOf(
   context: Context,
+  caller: Caller,
   { limit, cursor }: { readonly limit?: number; readonly cursor?: string },
 ): { readonly page: readonly SandboxRecord[]; readonly nextCursor: string | null } {
-  const all = [...context.stores.sandboxes.living()];
+  const all = sandboxesFor(context, caller);
   const { createdAt: since = '' } = (cursor && context.stores.sandboxes.find(cursor)) || {};
   const rest = cursor === undefined ? all : all.slice(startAfter(all, cursor, since));
   if (limit === undefined || rest.length <= limit) return { page: rest, nextCursor: null };

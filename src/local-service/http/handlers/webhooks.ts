@@ -3,12 +3,10 @@ import { assume } from '../../domain/assume.js';
 import type { Caller } from '../../domain/caller.js';
 import type { Context } from '../../domain/context.js';
 import { newWebhookId, newWebhookSecret } from '../../domain/ids.js';
+import { maxWebhooks } from '../../domain/limits.js';
 import { ServiceError } from '../../service-error.js';
 import type { WebhookRecord } from '../../store/webhook-store.js';
 import type { Operations } from '../operation.js';
-
-/** Specification, "Limits". */
-const MAX_WEBHOOKS = 10;
 
 type WebhookOperations = Pick<
   Operations,
@@ -29,11 +27,11 @@ export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean
     createWebhook(context, { caller, surface, body: { name, url, events } }) {
       const { webhooks } = context.stores;
       checkUrl(url);
-      if (webhooks.of(caller.accountId).length >= MAX_WEBHOOKS) {
+      if (webhooks.of(caller.accountId).length >= maxWebhooks) {
         throw new ServiceError(
           429,
           'limit_reached',
-          `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`,
+          `An account has at most ${maxWebhooks} webhooks. Delete one first.`,
         );
       }
       const webhook: WebhookRecord = {

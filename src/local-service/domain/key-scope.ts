@@ -1,0 +1,67 @@
+/** What a key may do, and to what (specification, "Scope"): default deny. */
+import type { ScopeAction } from '../../contract/endpoint.js';
+import { ServiceError } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Caller, KeyScope } from './caller.js';
+
+type Placed = Pick<SandboxRecord, 'id' | 'environmentId'>;
+
+/** True for sessions, old keys and keys with the action or the wildcard. */
+export function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
+  return scope === null || scope.actions.includes('*') || scope.actions.includes(action);
+}
+
+/** @throws ServiceError 403 `api_key_action_forbidden` */
+export function requireAction(caller: Caller, action: ScopeAction): void {
+  if (allowsAction(caller.scope, action)) return;
+  const message = `This API key does not have the action ${action}.`;
+  throw new ServiceError(403, 'api_key_action_forbidden', message, { details: { action } });
+}
+
+/** True where a key is limited neither to sandboxes nor to environments. */
+export function isAccountWide(scope: KeyScope | null): boolean {
+  return scope === null || (scope.sandboxIds === null && scope.environmentIds === null);
+}
+
+/** True for sessions, old keys, and account-wide keys with every action. */
+export function isUnrestricted(scope: KeyScope | null): boolean {
+  return scope === null || (isAccountWide(scope) && scope.actions.includes('*'));
+}
+
+/** True where a sandbox is in the key's sandbox set or in one of its environments. */
+export function reachesSandbox(scope: KeyScope | null, sandbox: Placed): boolean {
+  if (scope === null || isAccountWide(scope)) return true;
+  return scope.sandboxIds?.includes(sandbox.id) === true || reachesEnvironment(scope, sandbox.environmentId);
+}
+
+/** True where an environment is in the key's set; a key that is limited to sandboxes reaches none. */
+export function reachesEnvironment(scope: KeyScope | null, environmentId: string | null): boolean {
+  if (scope === null || isAccountWide(scope)) return true;
+  return environmentId !== null && scope.environmentIds?.includes(environmentId) === true;
+}
+
+function forbidden(what: string): ServiceError {
+  return new ServiceError(403, 'api_key_sandbox_forbidden', `This API key does not reach ${what}.`);
+}
+
+/** @throws ServiceError 403 `api_key_sandbox_forbidden` */
+export function requireSandboxOnKey({ scope }: Caller, sandbox: Placed): void {
+  if (!reachesSandbox(scope, sandbox)) throw forbidden(`the sandbox ${sandbox.id}`);
+}
+
+/**
+ * For an environment, and for the destination of a create: null where that has none.
+ * @throws ServiceError 403 `api_key_sandbox_forbidden`
+ */
+export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string | null): void {
+  if (reachesEnvironment(scope, environmentId)) return;
+  throw forbidden(environmentId === null ? 'sandboxes outside of its environments' : 'this environment');
+}
+
+/**
+ * For what belongs to the account as a whole (specification, "Authentication": account-wide reads need an account key).
+ * @throws ServiceError 403 `api_key_sandbox_forbidden`
+ */
+export function requireAccountWide({ scope }: Caller): void {
+  if (!isAccountWide(scope)) throw forbidden('the account: it is limited to sandboxes or environments');
+}

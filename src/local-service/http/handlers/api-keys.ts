@@ -1,0 +1,34 @@
+import { apiKeyView, catalogOf, resourcesOf, usageOf } from '../../domain/api-key-view.js';
+import { createScopedKey, keyFor, revokeKey, rotateKey } from '../../domain/api-keys.js';
+import { isUnrestricted } from '../../domain/key-scope.js';
+import type { Operations } from '../operation.js';
+
+/** Specification, "API key endpoints" and "Key lifecycle". Routes let sessions only rotate and revoke. */
+export const apiKeyOperations: Pick<
+  Operations,
+  'listApiKeys' | 'createApiKey' | 'getApiKeyUsage' | 'rotateApiKey' | 'revokeApiKey'
+> = {
+  listApiKeys(context, { caller: { accountId, scope } }) {
+    const keys = isUnrestricted(scope) ? context.stores.credentials.keysOf(accountId) : [];
+    return { fields: { apiKeys: keys.map((key) => apiKeyView(context, key)), catalog: catalogOf(context) } };
+  },
+
+  createApiKey(context, { caller, body }) {
+    const { credential, secret } = createScopedKey(context, caller, body);
+    return { fields: { apiKey: apiKeyView(context, credential), secret } };
+  },
+
+  getApiKeyUsage(context, { caller, params: { apiKeyId } }) {
+    const { id } = keyFor(context, caller, apiKeyId);
+    return { fields: { usage: usageOf(context, id), resources: resourcesOf(context, id) } };
+  },
+
+  rotateApiKey(context, { caller, params: { apiKeyId } }) {
+    const { credential, secret } = rotateKey(context, caller, apiKeyId);
+    return { fields: { apiKey: apiKeyView(context, credential), secret } };
+  },
+
+  revokeApiKey(context, { caller, params: { apiKeyId } }) {
+    return { fields: { apiKey: apiKeyView(context, revokeKey(context, caller, apiKeyId)) } };
+  },
+};

@@ -1,0 +1,100 @@
+/** Accounts and organizations. All of them are in memory, which follows the transaction, since every request reads them. */
+import type { Database } from './database.js';
+
+export interface AccountRecord {
+  readonly id: string;
+  /** No two accounts share one. */
+  readonly login: string;
+  readonly email: string;
+  /** The organization that it belongs to; an account belongs to one at most. */
+  readonly teamId: string | null;
+  readonly createdAt: string;
+  readonly zeroDataRetentionEnabledAt: string | null;
+  /** False: what needs a machine answers `account_not_ready`. */
+  readonly ready: boolean;
+  /** True: auto-stop is required, and only the sizes `small` and `default` are allowed. */
+  readonly trial: boolean;
+  /** True: what needs a machine answers `billing_required`. */
+  readonly billingRequired: boolean;
+  /** Machine time of this month in the organization, in billable seconds, from which on it is refused; null without a cap. */
+  readonly memberCapSeconds: number | null;
+}
+
+export interface TeamRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  /** True: sandboxes of its members begin as private. */
+  readonly newSandboxesPrivate: boolean;
+  /** True: what needs a machine answers `org_suspended`. */
+  readonly suspended: boolean;
+}
+
+interface RecordStore<Entry> {
+  get(id: string): Entry | undefined;
+  /** Oldest first. */
+  all(): readonly Entry[];
+  put(record: Entry): void;
+  load(): void;
+}
+
+export interface AccountStore {
+  readonly accounts: RecordStore<AccountRecord>;
+  readonly teams: RecordStore<TeamRecord>;
+  byLogin(login: string): AccountRecord | undefined;
+  /** The organization of an account. */
+  teamOf(accountId: string): TeamRecord | undefined;
+  load(): void;
+}
+
+export function createAccountStore(database: Database): AccountStore {
+  const accounts = createRecordStore<AccountRecord>(database, 'accounts');
+  const teams = createRecordStore<TeamRecord>(database, 'teams');
+  return {
+    accounts,
+    teams,
+    byLogin: (login) => accounts.all().find((account) => account.login === login),
+    teamOf(accountId) {
+      const teamId = accounts.get(accountId)?.teamId ?? null;
+      return teamId === null ? undefined : teams.get(teamId);
+    },
+    load() {
+      accounts.load();
+      teams.load();
+    },
+  };
+}
+
+function createRecordStore<Entry extends { readonly id: string }>(
+  database: Database,
+  table: 'accounts' | 'teams',
+): RecordStore<Entry> {
+  const records = new Map<string, Entry>();
+  const put = database.prepare(
+    `INSERT INTO ${table} (id, document) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET document = excluded.document`,
+  );
+  const load = database.prepare<{ document: string }>(`SELECT document FROM ${table} ORDER BY seq`);
+
+  function remember(record: Entry | undefined, id: string): void {
+    if (record) records.set(id, record);
+    else records.delete(id);
+  }
+
+  return {
+    get: (id) => records.get(id),
+    all: () => [...records.values()],
+    put(record) {
+      put.run(record.id, JSON.stringify(record));
+      const before = records.get(record.id);
+      remember(record, record.id);
+      database.onRollback(() => remember(before, record.id));
+    },
+    load() {
+      records.clear();
+      for (const row of load.all()) {
+        const record = JSON.parse(row.document) as Entry;
+        records.set(record.id, record);
+      }
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** API keys, sessions and the credentials written into sandboxes: their hashes, never their secrets. */
+import type { KeyAction, KeyPreset } from '../../contract/key-presets.js';
+import type { Database } from './database.js';
+
+export interface CredentialScope {
+  readonly actions: readonly KeyAction[];
+  /** Null where the key is not limited to sandboxes, or to environments. */
+  readonly sandboxIds: readonly string[] | null;
+  readonly environmentIds: readonly string[] | null;
+}
+
+export interface CredentialRecord {
+  readonly id: string;
+  readonly accountId: string;
+  /** `session`: a browser or the command line. `sandbox`: written into a sandbox. */
+  readonly kind: 'api_key' | 'session' | 'sandbox';
+  readonly name: string;
+  /** SHA-256 of the secret, in hex. */
+  readonly hash: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  /** Null for keys of before scopes, and for sessions: account-wide. */
+  readonly scope: CredentialScope | null;
+  readonly preset: KeyPreset | null;
+  readonly createdAt: string;
+  /** Null: never. */
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+export interface CredentialStore {
+  get(id: string): CredentialRecord | undefined;
+  byHash(hash: string): CredentialRecord | undefined;
+  /** The keys of an account that are not revoked, oldest first; no sessions and no credentials of sandboxes. */
+  keysOf(accountId: string): CredentialRecord[];
+  /** The credential written into a sandbox. */
+  ofSandbox(sandboxId: string): CredentialRecord | undefined;
+  put(credential: CredentialRecord): void;
+  remove(id: string): void;
+  load(): void;
+}
+
+export function createCredentialStore(database: Database): CredentialStore {
+  const byId = new Map<string, CredentialRecord>();
+  const byHash = new Map<string, CredentialRecord>();
+  const bySandbox = new Map<string, CredentialRecord>();
+  const sandboxOf = ({ kind, scope }: CredentialRecord) => (kind === 'sandbox' ? scope?.sandboxIds?.[0] : undefined);
+  const put = database.prepare(
+    `INSERT INTO credentials (id, accountId, hash, document) VALUES (?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, document = excluded.document`,
+  );
+  const remove = database.prepare('DELETE FROM credentials WHERE id = ?');
+  const load = database.prepare<{ document: string }>('SELECT document FROM credentials ORDER BY seq');
+
+  function remember(id: string, next: CredentialRecord | undefined): void {
+    const before = byId.get(id);
+    if (before) {
+      byHash.delete(before.hash);
+      bySandbox.delete(sandboxOf(before) ?? '');
+    }
+    if (!next) {
+      byId.delete(id);
+      return;
+    }
+    byId.set(id, next);
+    byHash.set(next.hash, next);
+    const sandboxId = sandboxOf(next);
+    if (sandboxId !== undefined) bySandbox.set(sandboxId, next);
+  }
+
+  function change(id: string, next: CredentialRecord | undefined): void {
+    const before = byId.get(id);
+    remember(id, next);
+    database.onRollback(() => remember(id, before));
+  }
+
+  return {
+    get: (id) => byId.get(id),
+    byHash: (hash) => byHash.get(hash),
+    keysOf: (accountId) =>
+      [...byId.values()].filter(
+        (key) => key.accountId === accountId && key.kind === 'api_key' && key.revokedAt === null,
+      ),
+    ofSandbox: (sandboxId) => bySandbox.get(sandboxId),
+    put(credential) {
+      const { id, accountId, hash } = credential;
+      put.run(id, accountId, hash, JSON.stringify(credential));
+      change(id, credential);
+    },
+    remove(id) {
+      remove.run(id);
+      change(id, undefined);
+    },
+    load() {
+      byId.clear();
+      byHash.clear();
+      bySandbox.clear();
+      for (const row of load.all()) {
+        const credential = JSON.parse(row.document) as CredentialRecord;
+        remember(credential.id, credential);
+      }
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * How much a key is used, and what it has made. Requests are counted in memory and written in batches, so that a request
+ * costs no commit; a kill loses the counts of a moment.
+ */
+import type { Clock } from '../clock.js';
+import type { Database } from './database.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** Specification, "API key": the total of 30 days. */
+const USAGE_DAYS = 30;
+const FLUSH_MS = 200;
+
+export interface KeyUsageStore {
+  /** Counts a request of now. */
+  count(keyId: string): void;
+  /** Requests of the last 30 days. */
+  requests(keyId: string): number;
+  /** Milliseconds since the epoch; null for a key that was never used. */
+  lastUsedAt(keyId: string): number | null;
+  /** A conversation that a prompt of the key has begun. */
+  addAgent(keyId: string, agent: { readonly conversationId: string; readonly sandboxId: string }): void;
+  /** The sandboxes of the conversations that the key has begun, one entry for each conversation. */
+  agentSandboxes(keyId: string): string[];
+  /** Forgets what was not written yet: the database was emptied. */
+  load(): void;
+  /** Writes what is left. */
+  close(): void;
+}
+
+export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageStore {
+  const add = database.prepare(
+    `INSERT INTO key_usage VALUES (?, ?, ?, ?) ON CONFLICT (keyId, day) DO UPDATE SET
+       requests = requests + excluded.requests, lastUsedAt = max(lastUsedAt, excluded.lastUsedAt)`,
+  );
+  const sum = database.prepare<{ total: number | null }>(
+    'SELECT sum(requests) AS total FROM key_usage WHERE keyId = ? AND day > ?',
+  );
+  const last = database.prepare<{ at: number | null }>('SELECT max(lastUsedAt) AS at FROM key_usage WHERE keyId = ?');
+  const addAgent = database.prepare('INSERT OR IGNORE INTO key_agents VALUES (?, ?, ?)');
+  const agents = database.prepare<{ sandboxId: string }>('SELECT sandboxId FROM key_agents WHERE keyId = ?');
+  const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+  let pending = new Map<string, { keyId: string; day: number; requests: number; lastUsedAt: number }>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function forget(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    pending = new Map();
+  }
+
+  function flush(): void {
+    const counted = [...pending.values()];
+    forget();
+    if (counted.length === 0) return;
+    database.transaction(() => {
+      for (const { keyId, day, requests, lastUsedAt } of counted) add.run(keyId, day, requests, lastUsedAt);
+    });
+  }
+
+  return {
+    count(keyId) {
+      const now = clock.now();
+      const day = dayOf(now);
+      const place = `${keyId} ${day}`;
+      const entry = pending.get(place) ?? { keyId, day, requests: 0, lastUsedAt: now };
+      entry.requests++;
+      entry.lastUsedAt = Math.max(entry.lastUsedAt, now);
+      pending.set(place, entry);
+      timer ??= setTimeout(flush, FLUSH_MS);
+    },
+    requests(keyId) {
+      flush();
+      return sum.get(keyId, dayOf(clock.now()) - USAGE_DAYS)?.total ?? 0;
+    },
+    lastUsedAt(keyId) {
+      flush();
+      return last.get(keyId)?.at ?? null;
+    },
+    addAgent: (keyId, { conversationId, sandboxId }) => void addAgent.run(conversationId, keyId, sandboxId),
+    agentSandboxes: (keyId) => agents.all(keyId).map(({ sandboxId }) => sandboxId),
+    load: forget,
+    close: flush,
+  };
+}
