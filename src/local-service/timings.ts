@@ -10,6 +10,10 @@ export interface LocalServiceTimings {
   readonly stopRetryMs: number;
   /** From usable to hydrated for a restored sandbox; 0 makes the restore eager, so that both happen at once. */
   readonly hydrationMs: number;
+  /** Between two samples of the processes of a usable sandbox. */
+  readonly processSampleMs: number;
+  /** How long the last sample of a sandbox is kept. */
+  readonly processSampleKeptMs: number;
   /** From an accepted delete to its execution. */
   readonly deleteMs: number;
   /** From the end of a stop to the deletion of its snapshot data. */
@@ -18,7 +22,7 @@ export interface LocalServiceTimings {
   /** After this long the key of a create that failed before the sandbox existed is released. */
   readonly idempotencyReleaseMs: number;
   readonly webhookTimeoutMs: number;
-  /** Delay after the first failed delivery; each further one is twice the one before. */
+  /** Delay after the first failed delivery; each further one is twice the one before (assumption A-webhook-retry). */
   readonly webhookRetryMs: number;
   /** How long completed and exhausted deliveries, and the call book, are kept. */
   readonly recordsMs: number;
@@ -38,6 +42,8 @@ export const defaultTimings: LocalServiceTimings = {
   archiveMs: 200,
   stopRetryMs: 2_000,
   hydrationMs: 300,
+  processSampleMs: 30_000,
+  processSampleKeptMs: 7 * dayMs,
   deleteMs: 50,
   dataExpiryMs: 14 * dayMs,
   idempotencyKeyMs: dayMs,

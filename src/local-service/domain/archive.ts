@@ -1,9 +1,13 @@
 /** Archival attempts: a snapshot of the disk, then the disk goes. */
 import { reasonOf } from '../log.js';
+import { MachineError, type MachineHost } from '../machine/index.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
+import { keepSample } from './process-samples.js';
+import { removeReplacedSnapshots } from './snapshot-data.js';
+import { recordSnapshot } from './snapshots.js';
 
 /** The work `archive`: one attempt. A failed one is repeated until the sandbox is archived (trap S7). */
 export function archive(context: Context, work: Work): Promise<void> {
@@ -19,11 +23,14 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   const sandbox = current();
   if (sandbox?.state === 'archiving') {
     const snapshotId = sandbox.pendingSnapshotId;
-    let sizeBytes = 0;
+    const createdAt = context.clock.iso();
+    let sizeBytes: number | null = null;
     try {
       if (context.faults.take('stop_fails')) throw new Error('The machine did not finish its snapshot.');
+      if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
+      await context.ssh.close(subject);
       await host.endProcesses(subject);
-      if (snapshotId !== null) ({ sizeBytes } = await host.takeSnapshot(subject, snapshotId));
+      if (snapshotId !== null) sizeBytes = await sizeOfSnapshot(host, subject, snapshotId);
     } catch (cause) {
       const now = current();
       if (now?.state !== 'archiving' || context.closing.aborted) return;
@@ -38,11 +45,30 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
       if (snapshotId !== null) await host.deleteSnapshot(snapshotId);
       return;
     }
-    complete(context, now, snapshotId, sizeBytes);
+    complete(context, now, snapshotId === null || sizeBytes === null ? null : { snapshotId, sizeBytes, createdAt });
   }
   if (current()?.state !== 'archived') return;
   await host.deleteDisk(subject);
-  await removeReplacedSnapshots(context, subject);
+  removeReplacedSnapshots(context, subject);
+}
+
+/** Null where there is nothing to keep, because the boot of the sandbox could not make its disk. */
+async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: string): Promise<number | null> {
+  try {
+    return (await host.takeSnapshot(sandboxId, snapshotId)).sizeBytes;
+  } catch (cause) {
+    if (cause instanceof MachineError && cause.code === 'no_disk') return null;
+    throw cause;
+  }
+}
+
+/** The last of its processes that can be seen; a stop does not wait for it to succeed. */
+async function sampleAtStop(context: Context, sandbox: SandboxRecord): Promise<void> {
+  try {
+    await keepSample(context, sandbox, { atStop: true });
+  } catch (cause) {
+    context.log('the processes of a sandbox could not be sampled', { sandboxId: sandbox.id, reason: reasonOf(cause) });
+  }
 }
 
 function stopAfterAttempt({ clock }: Context, sandbox: SandboxRecord, change: Partial<StopRecord>): StopRecord | null {
@@ -60,15 +86,18 @@ function fail(context: Context, sandbox: SandboxRecord, error: string): void {
   });
 }
 
-function complete(context: Context, sandbox: SandboxRecord, snapshotId: string | null, sizeBytes: number): void {
+function complete(
+  context: Context,
+  sandbox: SandboxRecord,
+  snapshot: { readonly snapshotId: string; readonly sizeBytes: number; readonly createdAt: string } | null,
+): void {
   const { stores, timings } = context;
   const completedAt = context.clock.iso();
   const stop = stopAfterAttempt(context, sandbox, { status: 'completed', error: null, endedAt: completedAt });
   context.database.transaction(() => {
     if (stop) stores.stops.put(sandbox.id, stop);
-    if (snapshotId !== null) {
-      stores.snapshots.add({ id: snapshotId, sandboxId: sandbox.id, sizeBytes, completedAt });
-      if (sandbox.nextSnapshotName !== null) stores.snapshots.rename(snapshotId, sandbox.nextSnapshotName);
+    const kept = snapshot ? recordSnapshot(context, sandbox, snapshot) : { snapshotId: sandbox.snapshotId };
+    if (kept.snapshotId !== null) {
       context.schedule(
         'expire_data',
         sandbox.id,
@@ -76,41 +105,20 @@ function complete(context: Context, sandbox: SandboxRecord, snapshotId: string |
         Date.parse(completedAt) + timings.dataExpiryMs,
       );
     }
-    const kept = {
-      snapshotId,
-      pendingSnapshotId: null,
-      nextSnapshotName: null,
-      snapshotCompletedAt: completedAt,
-      lastSnapshotAttemptAt: completedAt,
-      lastSnapshotStatus: 'completed' as const,
-    };
-    changeSandbox(context, sandbox, { state: 'archived', stop, error: null, ...(snapshotId === null ? {} : kept) });
+    const ended = { state: 'archived', stop, error: null, pendingSnapshotId: null, restoreFrom: null } as const;
+    changeSandbox(context, sandbox, { ...ended, ...kept });
   });
 }
 
-/** Keeps the newest snapshot of a sandbox, those with a name, and what a boot of now restores. */
-async function removeReplacedSnapshots(context: Context, sandboxId: string): Promise<void> {
-  const { stores, host } = context;
-  const replaced = stores.snapshots.of(sandboxId).slice(0, -1);
-  if (replaced.length === 0) return;
-  const restoring = new Set<string>();
-  for (const { restoreFrom } of stores.sandboxes.living()) if (restoreFrom !== null) restoring.add(restoreFrom);
-  for (const { id, name } of replaced) {
-    if (name !== null || restoring.has(id)) continue;
-    await host.deleteSnapshot(id);
-    stores.snapshots.remove(id);
-  }
-}
-
 /** The work `expire_data`: what a stopped sandbox has kept is deleted (trap S12). */
-export async function expireData(context: Context, { subject, token }: Work): Promise<void> {
-  const { stores, host } = context;
+export function expireData(context: Context, { subject, token }: Work): void {
+  const { stores, clock } = context;
   const sandbox = stores.sandboxes.get(subject);
   if (sandbox?.state !== 'archived' || String(sandbox.epoch) !== token || sandbox.dataExpiredAt !== null) return;
   const snapshots = stores.snapshots.of(subject);
   context.database.transaction(() => {
     stores.snapshots.markExpired(subject);
-    changeSandbox(context, sandbox, { dataExpiredAt: context.clock.iso(), snapshotId: null });
+    for (const { id } of snapshots) context.schedule('drop_snapshot', id, '', clock.now());
+    changeSandbox(context, sandbox, { dataExpiredAt: clock.iso(), snapshotId: null });
   });
-  for (const { id } of snapshots) await host.deleteSnapshot(id);
 }

@@ -5,6 +5,14 @@ import type { Work } from '../store/work-store.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
 import { newDeletionId } from './ids.js';
+import { snapshotsInUse } from './snapshot-data.js';
+
+/** A deletion operation as the service shows it: of a sandbox, or of a snapshot. */
+export function deletionView(deletion: DeletionRecord): Readonly<Record<string, unknown>> {
+  const { id, sandboxId, snapshotId, status, requestedAt, completedAt, error } = deletion;
+  const subject = snapshotId === null ? { sandboxId } : { snapshotId };
+  return { id, ...subject, status, requestedAt, completedAt, error };
+}
 
 /** Accepts a deletion; while one is under way it returns that one. From here on the sandbox is not found. */
 export function deleteSandbox(context: Context, sandboxId: string): DeletionRecord {
@@ -19,6 +27,7 @@ export function deleteSandbox(context: Context, sandboxId: string): DeletionReco
     const deletion: DeletionRecord = {
       id: newDeletionId(),
       sandboxId,
+      snapshotId: null,
       status: 'pending',
       requestedAt: context.clock.iso(),
       completedAt: null,
@@ -39,14 +48,18 @@ export async function executeDeletion(context: Context, { subject, token }: Work
   if (!deletion || deletion.status === 'completed') return;
   if (deletion.status === 'pending') stores.deletions.put({ ...deletion, status: 'running' });
   await locks.run(subject, async () => {
+    await context.ssh.close(subject);
     await host.deleteDisk(subject);
+    const inUse = snapshotsInUse(context);
     for (const { id } of stores.snapshots.of(subject)) {
-      await host.deleteSnapshot(id);
+      // A boot that restores it takes it along at its end.
+      if (!inUse.has(id)) await host.deleteSnapshot(id);
       stores.snapshots.remove(id);
     }
   });
   if (context.closing.aborted) return;
   context.database.transaction(() => {
+    stores.samples.remove(subject);
     stores.deletions.put({ ...deletion, status: 'completed', completedAt: context.clock.iso() });
     const sandbox = stores.sandboxes.find(subject);
     if (sandbox) stores.sandboxes.put({ ...sandbox, gone: 'deleted' });

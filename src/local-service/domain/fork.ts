@@ -111,7 +111,8 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
       record(now) {
         stores.work.cancel('drop_snapshot', snapshotId);
         // With snapshots off nothing is kept: the copy goes once the fork has its disk.
-        if (now.snapshots) changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
+        if (now.snapshots)
+          changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
       },
     };
   } catch (cause) {

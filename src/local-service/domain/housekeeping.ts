@@ -15,6 +15,7 @@ export function keepHouse(context: Context): void {
   context.database.transaction(() => {
     stores.idempotency.removeClaimedBefore(now - timings.idempotencyKeyMs);
     stores.deliveries.removeEndedBefore(now - timings.recordsMs);
+    stores.samples.removeTakenBefore(now - timings.processSampleKeptMs);
     scheduleHousekeeping(context);
   });
 }

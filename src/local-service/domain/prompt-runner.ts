@@ -8,6 +8,7 @@ import { reasonOf } from '../log.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
 import { changeSandbox, freshArchiveAfter } from './change-sandbox.js';
 import type { Core } from './context.js';
+import { machineEnvironment } from './machine-environment.js';
 
 export interface PromptRunner {
   /** Starts what is queued for a sandbox and can run. */
@@ -63,9 +64,11 @@ export function createPromptRunner(core: Core): PromptRunner {
     const outcome = await outcomeOf(async () => {
       const agent = core.agentOf(provider);
       if (!agent) return { status: 'failed', error: `The provider ${provider} is not configured.`, result: null };
+      const sandbox = stores.sandboxes.get(sandboxId);
+      const env = sandbox && machineEnvironment(core, sandbox);
       return agent.run(
         core.host,
-        { sandboxId, conversationId, provider, model, reasoningEffort, prompt: text },
+        { sandboxId, conversationId, provider, model, reasoningEffort, prompt: text, env },
         {
           signal,
           earlier: emittedBefore(prompt),
@@ -138,7 +141,10 @@ export function end(core: Pick<Core, 'stores'>, prompt: PromptRecord, how: Promp
 }
 
 /** A running sandbox with nothing left to run is idle, and has its full time to live again. */
-export function settle(core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock'>, sandboxId: string): void {
+export function settle(
+  core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
+  sandboxId: string,
+): void {
   const sandbox = core.stores.sandboxes.get(sandboxId);
   if (sandbox?.state !== 'running' || core.stores.prompts.open(sandboxId).length > 0) return;
   changeSandbox(core, sandbox, { state: 'idle', archiveAfter: freshArchiveAfter(core.clock, sandbox.ttlSeconds) });

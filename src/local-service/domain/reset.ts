@@ -1,21 +1,18 @@
 import type { Assembly } from './assemble.js';
-import { scheduleHousekeeping } from './housekeeping.js';
-import { workHandlers } from './work-handlers.js';
+import { prepareWork, standStill } from './running.js';
+import { snapshotsInUse } from './snapshot-data.js';
 
 /** Takes the service back to its beginning: no sandbox, disk, snapshot, webhook, fault or record is left. */
-export async function emptyEverything({ context, scheduler, deliverer, load }: Assembly): Promise<void> {
-  const { stores, host, database } = context;
-  for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
+export async function emptyEverything(assembly: Assembly): Promise<void> {
+  const { stores, host, database } = assembly.context;
   const sandboxes = stores.sandboxes.all({});
-  const snapshots = stores.snapshots.allIds();
-  // Processes end first: a setup script may run for hours, and the scheduler waits for it.
-  for (const { id } of sandboxes) await host.endProcesses(id);
-  await Promise.all([scheduler.stop(), deliverer.stop(), context.prompts.idle()]);
+  // A fork may restore what is in no book.
+  const snapshots = new Set([...stores.snapshots.allIds(), ...snapshotsInUse(assembly.context)]);
+  await standStill(assembly);
   for (const { id } of sandboxes) await host.deleteDisk(id);
   for (const id of snapshots) await host.deleteSnapshot(id);
   database.transaction(() => database.clear());
-  load();
-  scheduler.start(workHandlers(context));
-  scheduleHousekeeping(context);
-  deliverer.start();
+  assembly.load();
+  const start = await prepareWork(assembly);
+  start();
 }

@@ -4,7 +4,6 @@ import { environmentOperations } from './handlers/environments.js';
 import { fileOperations } from './handlers/files.js';
 import { forkOperations } from './handlers/fork.js';
 import { machineOperations } from './handlers/machine.js';
-import { notYetOperations } from './handlers/not-yet.js';
 import { promptOperations } from './handlers/prompts.js';
 import { repoOperations } from './handlers/repos.js';
 import { sandboxOperations } from './handlers/sandboxes.js';
@@ -18,7 +17,6 @@ import type { Operations } from './operation.js';
 /** Every operation of the endpoint table. */
 export function allOperations(options: { readonly strictWebhookUrls: boolean }): Operations {
   return {
-    ...notYetOperations,
     ...accountOperations,
     ...apiKeyOperations,
     ...sharingOperations,

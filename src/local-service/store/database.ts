@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SandflowError } from '../../contract/sandflow-error.js';
+import { migrationsFrom } from './migrations.js';
 import { schema, schemaVersion, tables } from './schema.js';
 
 /** What may be bound. The driver aborts the process on a boolean, so there is none. */
@@ -23,6 +24,12 @@ export interface Database {
   afterCommit(then: () => void): void;
   /** Empties every table. */
   clear(): void;
+  /** Writes all of it, as of now, to a file that is not there yet. */
+  copyTo(path: string): void;
+  /** Replaces every row by those of another database of the same layout; all or nothing. Safe to repeat. */
+  replaceBy(path: string): void;
+  /** What is wrong with the file itself; undefined where nothing is. */
+  damage(): string | undefined;
   close(): void;
 }
 
@@ -95,6 +102,29 @@ export function openDatabase(directory: string): Database {
     clear() {
       for (const table of tables) sql.exec(`DELETE FROM ${table}`);
     },
+    copyTo(path) {
+      sql.prepare('VACUUM INTO ?').run([path]);
+    },
+    replaceBy(path) {
+      sql.prepare('ATTACH DATABASE ? AS incoming').run([path]);
+      try {
+        this.transaction(() => {
+          for (const table of tables) {
+            const columns = sql.prepare(`SELECT name FROM pragma_table_info('${table}')`).all([]) as { name: string }[];
+            const list = columns.map(({ name }) => `"${name}"`).join(', ');
+            sql.exec(`DELETE FROM main.${table}`);
+            sql.exec(`INSERT INTO main.${table} (${list}) SELECT ${list} FROM incoming.${table}`);
+          }
+        });
+      } finally {
+        sql.exec('DETACH DATABASE incoming');
+      }
+    },
+    damage() {
+      const rows = sql.prepare('PRAGMA integrity_check(1)').all([]) as { integrity_check: string }[];
+      const found = rows[0]?.integrity_check;
+      return found === 'ok' ? undefined : (found ?? 'it cannot be checked');
+    },
     close() {
       if (!sql.open) return;
       // The driver holds the file open until its statements are collected, so the lock is given back by hand; SQLite
@@ -119,6 +149,15 @@ function migrate(sql: InstanceType<typeof Libsql>): void {
       `The database has layout ${row.user_version}, this version knows ${schemaVersion}. Update sandflow, or choose another directory.`,
     );
   }
-  sql.exec(schema);
-  sql.exec(`PRAGMA user_version = ${schemaVersion}`);
+  // All or nothing: a layout that is half another's could not be opened again.
+  sql.exec('BEGIN IMMEDIATE');
+  try {
+    for (const statements of migrationsFrom(row.user_version, schemaVersion)) sql.exec(statements);
+    sql.exec(schema);
+    sql.exec(`PRAGMA user_version = ${schemaVersion}`);
+    sql.exec('COMMIT');
+  } catch (cause) {
+    if (sql.inTransaction) sql.exec('ROLLBACK');
+    throw cause;
+  }
 }

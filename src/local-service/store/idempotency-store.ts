@@ -1,14 +1,16 @@
-/** Idempotency keys of creates (specification, "Idempotency results"). */
+/** Idempotency keys of creates and forks (specification, "Idempotency results"). */
 import type { Database } from './database.js';
 
 interface IdempotencyRecord {
   readonly key: string;
+  /** Tells one request from another. */
   readonly bodyHash: string;
   /** Null while the sandbox does not exist yet. */
   readonly sandboxId: string | null;
   readonly claimedAt: number;
 }
 
+/** Keys are those of an account: `<account id> <key>`. */
 export interface IdempotencyStore {
   get(key: string): IdempotencyRecord | undefined;
   claim(key: string, bodyHash: string, claimedAt: number): void;

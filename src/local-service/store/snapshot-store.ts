@@ -1,46 +1,73 @@
-/** Completed snapshots. A name belongs to one snapshot at a time. */
+/** Completed snapshots. A name belongs to one snapshot of an account at a time. */
 import type { Database } from './database.js';
 
-interface SnapshotRecord {
+export interface SnapshotRecord {
   readonly id: string;
   readonly sandboxId: string;
+  /** The account of its sandbox. */
+  readonly ownerId: string;
   readonly name: string | null;
   readonly sizeBytes: number;
+  readonly createdAt: string;
   readonly completedAt: string;
-  /** 1 once its data was deleted. */
+  /** 1 once its data was deleted, 14 days after the stop. */
   readonly expired: number;
+  /** 1 from the acceptance of its deletion on: it is there for its deletion only. */
+  readonly deleted: number;
 }
 
 export interface SnapshotStore {
-  add(snapshot: Omit<SnapshotRecord, 'expired' | 'name'>): void;
-  byName(name: string): SnapshotRecord | undefined;
-  /** Oldest first. */
+  add(snapshot: Omit<SnapshotRecord, 'expired' | 'deleted' | 'name'>): void;
+  /** Expired or deleted, too. */
+  get(snapshotId: string): SnapshotRecord | undefined;
+  /** Of every account; those that can be restored. */
+  named(name: string): SnapshotRecord[];
+  /** Those that are not deleted, oldest first. */
   of(sandboxId: string): SnapshotRecord[];
-  /** Gives the name to a snapshot and takes it from the one that had it. */
+  /** Those that are neither expired nor deleted, oldest first. */
+  available(): SnapshotRecord[];
+  /** Gives the name to a snapshot and takes it from the one of its account that had it. */
   rename(snapshotId: string, name: string): void;
   markExpired(sandboxId: string): void;
+  /** Takes its name, too. */
+  markDeleted(snapshotId: string): void;
   remove(snapshotId: string): void;
   allIds(): string[];
 }
 
 export function createSnapshotStore(database: Database): SnapshotStore {
-  const add = database.prepare('INSERT INTO snapshots (id, sandboxId, sizeBytes, completedAt) VALUES (?, ?, ?, ?)');
-  const byName = database.prepare<SnapshotRecord>('SELECT * FROM snapshots WHERE name = ?');
-  const of = database.prepare<SnapshotRecord>('SELECT * FROM snapshots WHERE sandboxId = ? ORDER BY seq');
-  const unname = database.prepare('UPDATE snapshots SET name = NULL WHERE name = ?');
+  const add = database.prepare(
+    'INSERT INTO snapshots (id, sandboxId, ownerId, sizeBytes, createdAt, completedAt) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const get = database.prepare<SnapshotRecord>('SELECT * FROM snapshots WHERE id = ?');
+  const named = database.prepare<SnapshotRecord>('SELECT * FROM snapshots WHERE name = ? AND deleted = 0 ORDER BY seq');
+  const of = database.prepare<SnapshotRecord>(
+    'SELECT * FROM snapshots WHERE sandboxId = ? AND deleted = 0 ORDER BY seq',
+  );
+  const available = database.prepare<SnapshotRecord>(
+    'SELECT * FROM snapshots WHERE expired = 0 AND deleted = 0 ORDER BY seq',
+  );
+  const unname = database.prepare(
+    'UPDATE snapshots SET name = NULL WHERE name = ? AND ownerId = (SELECT ownerId FROM snapshots WHERE id = ?)',
+  );
   const name = database.prepare('UPDATE snapshots SET name = ? WHERE id = ?');
   const expire = database.prepare('UPDATE snapshots SET expired = 1 WHERE sandboxId = ?');
+  const markDeleted = database.prepare('UPDATE snapshots SET deleted = 1, name = NULL WHERE id = ?');
   const remove = database.prepare('DELETE FROM snapshots WHERE id = ?');
   const ids = database.prepare<{ id: string }>('SELECT id FROM snapshots');
   return {
-    add: ({ id, sandboxId, sizeBytes, completedAt }) => void add.run(id, sandboxId, sizeBytes, completedAt),
-    byName: (wanted) => byName.get(wanted),
+    add: ({ id, sandboxId, ownerId, sizeBytes, createdAt, completedAt }) =>
+      void add.run(id, sandboxId, ownerId, sizeBytes, createdAt, completedAt),
+    get: (snapshotId) => get.get(snapshotId),
+    named: (wanted) => named.all(wanted),
     of: (sandboxId) => of.all(sandboxId),
+    available: () => available.all(),
     rename(snapshotId, wanted) {
-      unname.run(wanted);
+      unname.run(wanted, snapshotId);
       name.run(wanted, snapshotId);
     },
     markExpired: (sandboxId) => void expire.run(sandboxId),
+    markDeleted: (snapshotId) => void markDeleted.run(snapshotId),
     remove: (snapshotId) => void remove.run(snapshotId),
     allIds: () => ids.all().map((row) => row.id),
   };

@@ -12,6 +12,8 @@ const workKinds = [
   'auto_stop',
   'delete',
   'expire_data',
+  'drop_snapshot',
+  'ssh',
   'recover',
   'housekeeping',
 ] as const;

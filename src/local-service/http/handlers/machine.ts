@@ -1,0 +1,34 @@
+import { sandboxFor } from '../../domain/access.js';
+import { requireMachine } from '../../domain/machine-running.js';
+import { listProcesses } from '../../domain/process-samples.js';
+import { configureSshKey } from '../../domain/ssh-access.js';
+import { ServiceError } from '../../service-error.js';
+import type { Operations } from '../operation.js';
+import { rawAnswer } from '../raw-answer.js';
+
+export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArtifact' | 'openDesktop' | 'setSshKey'> = {
+  async listProcesses(context, { caller, params: { sandboxId } }) {
+    const sandbox = sandboxFor(context, caller, sandboxId, 'view');
+    return { fields: { ...(await listProcesses(context, sandbox)) } };
+  },
+
+  async downloadArtifact(context, { caller, params: { sandboxId }, query: { path } }) {
+    requireMachine(sandboxFor(context, caller, sandboxId, 'use'));
+    return { raw: rawAnswer(await context.host.download({ sandboxId }, path)) };
+  },
+
+  /** Assumption: the code. No state of the sandbox would change the answer, so none is asked for. */
+  openDesktop(context, { caller, params: { sandboxId } }) {
+    sandboxFor(context, caller, sandboxId, 'use');
+    const message =
+      'This sandbox has no desktop: the machines of the local service have neither a display server nor a VNC server.';
+    throw new ServiceError(409, 'desktop_not_available', message, {
+      details: { desktopAvailable: false, missing: ['display_server', 'vnc_server'] },
+    });
+  },
+
+  async setSshKey(context, { caller, params: { sandboxId }, body: { publicKey } }) {
+    const { sshEndpoint } = await configureSshKey(context, sandboxId, { caller, publicKey });
+    return { fields: { sshEndpoint } };
+  },
+};

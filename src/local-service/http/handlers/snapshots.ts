@@ -1,0 +1,59 @@
+import { sandboxFor } from '../../domain/access.js';
+import { deletionView } from '../../domain/deletion.js';
+import { deleteSnapshot } from '../../domain/snapshot-data.js';
+import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../domain/snapshots.js';
+import { ServiceError } from '../../service-error.js';
+import type { Operations } from '../operation.js';
+import { rawAnswer } from '../raw-answer.js';
+
+export const snapshotOperations: Pick<
+  Operations,
+  | 'listSnapshots'
+  | 'listSandboxSnapshots'
+  | 'getLatestSnapshot'
+  | 'getSnapshotTree'
+  | 'downloadSnapshotFile'
+  | 'downloadSnapshot'
+  | 'deleteSnapshot'
+> = {
+  listSnapshots: (context, { caller }) => ({
+    fields: { snapshots: visibleSnapshots(context, caller).map(snapshotView) },
+  }),
+
+  listSandboxSnapshots(context, { caller, params: { sandboxId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
+    const kept = context.stores.snapshots.of(sandboxId).filter(({ expired }) => !expired);
+    return { fields: { snapshots: kept.map(snapshotView) } };
+  },
+
+  getLatestSnapshot(context, { caller, params: { sandboxId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
+    const latest = context.stores.snapshots.of(sandboxId).findLast(({ expired }) => !expired);
+    if (!latest) throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no snapshot.`);
+    return { fields: { snapshot: snapshotView(latest) } };
+  },
+
+  async getSnapshotTree(context, { caller, params: { snapshotId }, query: { path } }) {
+    const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
+    return { fields: { entries: await context.host.tree(id, path) }, sandboxId };
+  },
+
+  async downloadSnapshotFile(context, { caller, params: { snapshotId }, query: { path } }) {
+    const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
+    return { raw: rawAnswer(await context.host.download({ snapshotId: id }, path)), sandboxId };
+  },
+
+  async downloadSnapshot(context, { caller, params: { snapshotId } }) {
+    const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
+    return { raw: rawAnswer(await context.host.download({ snapshotId: id }, '')), sandboxId };
+  },
+
+  deleteSnapshot(context, { caller, params: { snapshotId } }) {
+    const snapshot = snapshotFor(context, caller, snapshotId, 'owner', { underDeletion: true });
+    const operation = deleteSnapshot(context, snapshot);
+    return {
+      fields: { operationId: operation.id, operation: deletionView(operation) },
+      sandboxId: snapshot.sandboxId,
+    };
+  },
+};

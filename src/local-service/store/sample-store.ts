@@ -1,0 +1,52 @@
+/** The last process sample of each sandbox (specification, GET /sandboxes/{sandboxId}/processes). */
+import type { Database } from './database.js';
+
+/** A process as it is shown. */
+export interface SampledProcess {
+  readonly pid: number;
+  readonly command: string;
+  readonly parentPid: number;
+  readonly user: string;
+  readonly cpuPercent: number;
+  readonly memoryMB: number;
+  readonly startedAt: string;
+  /** Left out where no command started it. */
+  readonly commandId?: string;
+}
+
+export interface SampleRecord {
+  readonly sandboxId: string;
+  readonly sampledAt: number;
+  /** How many there were; more than are kept. */
+  readonly total: number;
+  readonly processes: readonly SampledProcess[];
+}
+
+export interface SampleStore {
+  get(sandboxId: string): SampleRecord | undefined;
+  /** Takes the place of the one before it. */
+  put(sample: SampleRecord): void;
+  remove(sandboxId: string): void;
+  removeTakenBefore(ms: number): void;
+}
+
+interface SampleRow extends Omit<SampleRecord, 'processes'> {
+  readonly processes: string;
+}
+
+export function createSampleStore(database: Database): SampleStore {
+  const get = database.prepare<SampleRow>('SELECT * FROM process_samples WHERE sandboxId = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO process_samples VALUES (?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM process_samples WHERE sandboxId = ?');
+  const removeOld = database.prepare('DELETE FROM process_samples WHERE sampledAt < ?');
+  return {
+    get(sandboxId) {
+      const row = get.get(sandboxId);
+      return row && { ...row, processes: JSON.parse(row.processes) as SampledProcess[] };
+    },
+    put: ({ sandboxId, sampledAt, total, processes }) =>
+      void put.run(sandboxId, sampledAt, total, JSON.stringify(processes)),
+    remove: (sandboxId) => void remove.run(sandboxId),
+    removeTakenBefore: (ms) => void removeOld.run(ms),
+  };
+}
