@@ -8,6 +8,8 @@ export interface AgentPrompt {
   readonly model: string | null;
   readonly reasoningEffort: string | null;
   readonly conversationId: string;
+  /** What everything that is started in the sandbox gets. Holds secrets. Default: nothing. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What an agent says and does while it works. */

@@ -28,6 +28,7 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
         if (events === MAX_EVENTS) emit('agent.message', { text: '[the rest of the output is not passed on]' });
       });
       const env = {
+        ...prompt.env,
         AGENT_PROVIDER: prompt.provider,
         AGENT_MODEL: prompt.model ?? '',
         AGENT_REASONING_EFFORT: prompt.reasoningEffort ?? '',

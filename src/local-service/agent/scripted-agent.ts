@@ -10,7 +10,7 @@ import { shellBlocks } from './shell-blocks.js';
 export function createScriptedAgent(): Agent {
   return {
     canGoOn: true,
-    async run(host, { sandboxId, prompt }, { earlier, emit, signal }) {
+    async run(host, { sandboxId, prompt, env }, { earlier, emit, signal }) {
       if (signal.aborted) return { status: 'interrupted', result: null };
       const blocks = shellBlocks(prompt);
       if (blocks.length === 0) {
@@ -24,7 +24,7 @@ export function createScriptedAgent(): Agent {
         const before = ran[index]?.data.exitCode;
         if (before === 0) continue;
         if (typeof before === 'number') return failure(index + 1, before, result);
-        const outcome = await host.run(sandboxId, { command }, { signal });
+        const outcome = await host.run(sandboxId, { command, env }, { signal });
         const failed = outcome.exitCode !== 0;
         const output = failed ? joinLines(outcome.stdout, outcome.stderr) : outcome.stdout;
         result = boundedStart(joinLines(result, output), MAX_RESULT_BYTES);

@@ -22,7 +22,9 @@ export function machineEnvironment(
   const secrets =
     content.passSecrets && mayHoldLogins({ stores }, sandbox) ? stores.secrets.values(sandbox.ownerId) : [];
   const own =
-    content.passSandboxCredentials && mayHoldLogins({ stores }, sandbox) ? sandboxCredentials.variablesFor(sandbox) : {};
+    content.passSandboxCredentials && mayHoldLogins({ stores }, sandbox)
+      ? sandboxCredentials.variablesFor(sandbox)
+      : {};
   return Object.fromEntries([...Object.entries(own), ...secrets, ...variablesIn(content.envContents)]);
 }
 

@@ -4,6 +4,7 @@ import { reasonOf } from '../log.js';
 import type { Work } from '../store/work-store.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
+import { machineEnvironment } from './machine-environment.js';
 
 const STDERR_TAIL = 2_000;
 
@@ -21,7 +22,10 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
   changeSandbox(context, sandbox, { setupStatus: 'running' });
   let problem: string | null;
   try {
-    const { exitCode, stderr } = await context.host.run(subject, { command: sandbox.setupScript });
+    const { exitCode, stderr } = await context.host.run(subject, {
+      command: sandbox.setupScript,
+      env: machineEnvironment(context, sandbox),
+    });
     const end = exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`;
     problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-STDERR_TAIL)}`;
   } catch (cause) {

@@ -1,5 +1,8 @@
 /** The machines of the local service. */
+export { streamFolder } from './folder-stream.js';
 export { createMachineHost } from './local-machine-host.js';
 export { SANDBOX_HOME } from './machine-directories.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineHost } from './machine-host.js';
+export { PROGRAM_ENVIRONMENT } from './program.js';
+export { copyMachines, listMachines, replaceMachines } from './whole-state.js';

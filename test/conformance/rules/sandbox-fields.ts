@@ -1,4 +1,4 @@
-import { section, untestable } from './rule-record.js';
+import { section } from './rule-record.js';
 
 export const sandboxFieldRules = {
   ...section('Sandbox', {
@@ -75,10 +75,7 @@ export const sandboxFieldRules = {
     'sandbox.setup-error-pending': 'While pending, `setupError` may carry the last start or upload error of a retry.',
     'sandbox.environment': '`environment` is the name of its environment; null when attached to none.',
     'sandbox.environment-frozen': 'A sandbox freezes onto one environment version at start and keeps it for life.',
-    'sandbox.environment-deleted': untestable(
-      '`environment` is null for a sandbox of a deleted environment.',
-      'The specification shows no endpoint that deletes an environment.',
-    ),
+    'sandbox.environment-deleted': '`environment` is null for a sandbox of a deleted environment.',
     'sandbox.environment-version':
       '`environmentVersion` is the version that the sandbox is pinned to; null without one.',
     'sandbox.environment-behind': 'A version below the latest means that an upgrade is pending until it is called.',

@@ -1,5 +1,6 @@
 /** Records as the specification has them, read strictly, and written apart from the contract's own schemas. */
 import { z } from 'zod';
+import { strictEnvironment } from './strict-environment.js';
 
 const dateTime = z.iso.datetime();
 const orNull = <T extends z.ZodType>(schema: T) => schema.nullish();
@@ -95,6 +96,8 @@ export const strictRecords = z.looseObject({
   sandboxes: z.array(liveSandbox).optional(),
   stop: strictStop.optional(),
   secret: z.string().min(1).optional(),
+  environment: strictEnvironment.optional(),
+  environments: z.array(strictEnvironment).optional(),
   webhook: z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined().optional() }).optional(),
   webhooks: z
     .array(z.looseObject({ id: z.string().regex(/^wh_[0-9a-f]{24}$/), secret: z.undefined().optional() }))

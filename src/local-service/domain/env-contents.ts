@@ -1,0 +1,83 @@
+/** Reads .env-style text (specification, "Environment", `envContents`). */
+import { ServiceError } from '../service-error.js';
+
+/** Linux takes 128 KiB in one variable; the rest is left for its name and for what a shell adds. */
+export const maxVariableBytes = 96 * 1024;
+
+const START = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/;
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
+
+/**
+ * The variables of a text, the last of a name winning. Assumption, since the specification says no more than ".env-style":
+ *
+ *     # a comment; blank lines are skipped
+ *     NAME=value with spaces        # ends at white space and "#"; spaces around it do not count
+ *     export NAME='literal, "#" and lines too'
+ *     NAME="with \n, \r, \t, \", \\ and \$; over several lines where it must be"
+ *
+ * Nothing is expanded: `$HOME` stays what it is. A value may hold `=`.
+ * @throws ServiceError 400 that names the line, and never what it holds
+ */
+export function variablesIn(text: string): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>();
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    if (/^[ \t]*(#|$)/.test(line)) continue;
+    const start = START.exec(line);
+    const [head, name] = start ?? [];
+    if (head === undefined || name === undefined) throw malformed(index, 'is not of the form NAME=value');
+    const rest = line.slice(head.length);
+    const quote = rest.charAt(0);
+    let value: string;
+    if (quote === '"' || quote === "'") {
+      const quoted = readQuoted(lines, { line: index, column: head.length + 1, quote });
+      if (quoted === undefined) throw malformed(index, 'opens a quote that is never closed');
+      if (!/^[ \t]*$|^[ \t]+#/.test(quoted.after))
+        throw malformed(index + quoted.lines, 'goes on after a closing quote');
+      index += quoted.lines;
+      value = quoted.value;
+    } else {
+      value = rest.replace(/(^|[ \t])#[^]*$/, '').trim();
+    }
+    if (value.includes('\0')) throw malformed(index, 'holds a NUL character, which no variable can');
+    if (Buffer.byteLength(value) > maxVariableBytes) {
+      throw malformed(index, `ends a value of more than ${maxVariableBytes} bytes: put it into a secret file`);
+    }
+    variables.set(name, value);
+  }
+  return variables;
+}
+
+interface Quoted {
+  readonly value: string;
+  /** How many line ends it holds. */
+  readonly lines: number;
+  /** What follows the closing quote in its line. */
+  readonly after: string;
+}
+
+/** Reads from behind the opening quote. Undefined where the quote is not closed. */
+function readQuoted(
+  lines: readonly string[],
+  start: { readonly line: number; readonly column: number; readonly quote: '"' | "'" },
+): Quoted | undefined {
+  const { quote } = start;
+  let value = '';
+  for (let number = start.line; number < lines.length; number += 1) {
+    const line = lines[number] ?? '';
+    if (number > start.line) value += '\n';
+    for (let at = number > start.line ? 0 : start.column; at < line.length; at += 1) {
+      const character = line.charAt(at);
+      if (character === quote) return { value, lines: number - start.line, after: line.slice(at + 1) };
+      const escaped = quote === '"' && character === '\\' ? ESCAPES[line.charAt(at + 1)] : undefined;
+      if (escaped !== undefined) at += 1;
+      value += escaped ?? character;
+    }
+  }
+  return undefined;
+}
+
+function malformed(index: number, problem: string): ServiceError {
+  return new ServiceError(400, 'invalid_request', `envContents: line ${index + 1} ${problem}.`);
+}

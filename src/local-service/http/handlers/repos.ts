@@ -1,0 +1,9 @@
+import { reposOf } from '../../domain/repos.js';
+import { selectRepo } from '../../domain/select-repo.js';
+import type { Operations } from '../operation.js';
+
+export const repoOperations: Pick<Operations, 'listRepos' | 'selectRepo'> = {
+  listRepos: (context, { caller }) => ({ fields: { repos: reposOf(context, caller.accountId) } }),
+
+  selectRepo: (context, { caller, body }) => ({ fields: { repo: selectRepo(context, caller, body) } }),
+};

@@ -1,0 +1,33 @@
+/** The secrets of accounts. Values leave this store only to be given to machines. */
+import type { Database } from './database.js';
+
+export interface SecretName {
+  readonly name: string;
+  readonly updatedAt: string;
+}
+
+export interface SecretStore {
+  /** Sorted by name; no values. */
+  names(accountId: string): SecretName[];
+  /** Values by name. Never to be shown, logged or kept. */
+  values(accountId: string): ReadonlyMap<string, string>;
+  put(accountId: string, secret: SecretName & { readonly value: string }): void;
+  remove(accountId: string, name: string): void;
+}
+
+export function createSecretStore(database: Database): SecretStore {
+  const names = database.prepare<SecretName>('SELECT name, updatedAt FROM secrets WHERE accountId = ? ORDER BY name');
+  const values = database.prepare<{ name: string; value: string }>(
+    'SELECT name, value FROM secrets WHERE accountId = ? ORDER BY name',
+  );
+  const put = database.prepare(
+    'INSERT OR REPLACE INTO secrets (accountId, name, value, updatedAt) VALUES (?, ?, ?, ?)',
+  );
+  const remove = database.prepare('DELETE FROM secrets WHERE accountId = ? AND name = ?');
+  return {
+    names: (accountId) => names.all(accountId),
+    values: (accountId) => new Map(values.all(accountId).map(({ name, value }) => [name, value])),
+    put: (accountId, { name, value, updatedAt }) => void put.run(accountId, name, value, updatedAt),
+    remove: (accountId, name) => void remove.run(accountId, name),
+  };
+}
