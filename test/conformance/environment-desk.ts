@@ -1,7 +1,8 @@
 /** Environments for a test: the service shows no way to make one, so they are made through the object. */
 import type { Environment } from '../../src/contract/index.js';
 import type { LocalServiceOptions } from '../../src/local-service/index.js';
-import { type Answer, type LocalTarget, startLocalTarget } from './target/index.js';
+import type { Answer } from './target/answer.js';
+import { type LocalTarget, startLocalTarget } from './target/index.js';
 
 export interface EnvironmentDesk {
   readonly target: LocalTarget;

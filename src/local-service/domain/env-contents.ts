@@ -38,7 +38,7 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
       index += quoted.lines;
       value = quoted.value;
     } else {
-      value = rest.replace(/(^|[ \t])#[^]*$/, '').trim();
+      value = rest.replace(/(^|[ \t])#.*$/s, '').trim();
     }
     if (value.includes('\0')) throw malformed(index, 'holds a NUL character, which no variable can');
     if (Buffer.byteLength(value) > maxVariableBytes) {
