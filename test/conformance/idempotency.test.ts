@@ -26,8 +26,9 @@ rule(
 );
 
 rule(['trap.S4', 'idempotency.key-reused'], 'the same key with another body is refused', async () => {
-  await createWith(target, 'key-1', { name: 'one' });
-  const other = await createWith(target, 'key-1', { name: 'two' });
+  const key = randomUUID();
+  await createWith(target, key, { name: 'one' });
+  const other = await createWith(target, key, { name: 'two' });
   expect(other.status).toBe(409);
   expect(other.body.code).toBe('idempotency_key_reused');
 });

@@ -5,10 +5,11 @@ import { type Address, remoteTarget } from './remote.js';
 import { createTarget, type Target } from './target.js';
 
 export { type LocalTarget, startLocalTarget } from './local-target.js';
+export { type People, type Person, startPeople } from './people.js';
 export type { Target } from './target.js';
 
 /** A real machine takes minutes where the local service takes milliseconds. */
-const remotePace = { patienceMs: 300_000, intervalMs: 2_000 };
+const remotePace = { patienceMs: 300_000, intervalMs: 1_000 };
 
 /**
  * The service of a test file: the one whose address was given, or else a local service that starts before the file's
