@@ -5,11 +5,11 @@
 import type { z } from 'zod';
 import { updateEnvironmentBodySchema } from '../contract/account-requests.js';
 import { nameSchema } from '../contract/requests.js';
+import { accountOf } from './domain/accounts.js';
 import type { Context } from './domain/context.js';
 import { environmentView } from './domain/environment-view.js';
 import { addEnvironment } from './domain/environments.js';
 import { configuredRepos, type LocalRepo, reposOf, setRepos } from './domain/repos.js';
-import { ServiceError } from './service-error.js';
 
 export const newEnvironmentSchema = updateEnvironmentBodySchema.extend({ name: nameSchema });
 export type NewEnvironment = z.infer<typeof newEnvironmentSchema>;
@@ -34,18 +34,13 @@ const FIRST_ACCOUNT = 'acct_local';
 export function createAccountSetup(context: Context): AccountSetup {
   return {
     createEnvironment(environment, accountId = FIRST_ACCOUNT) {
-      requireAccount(context, accountId);
+      accountOf(context, accountId);
       return environmentView(context, addEnvironment(context, accountId, environment));
     },
     setRepos(repos, accountId = FIRST_ACCOUNT) {
-      requireAccount(context, accountId);
+      accountOf(context, accountId);
       setRepos(context, accountId, configuredRepos(repos));
       return reposOf(context, accountId);
     },
   };
-}
-
-function requireAccount({ stores }: Context, accountId: string): void {
-  if (stores.accounts.accounts.get(accountId)) return;
-  throw new ServiceError(404, 'not_found', `There is no account ${accountId}.`);
 }
