@@ -7,6 +7,7 @@ test('a method that a path does not have is refused with those that it has', asy
     ['PUT', '/me', 'GET, HEAD'],
     ['POST', '/sandboxes/bx_abcd2345', 'GET, PATCH, DELETE, HEAD'],
     ['GET', '/sandboxes/bx_abcd2345/stop', 'POST'],
+    ['DELETE', '/api-keys/scoped', 'POST'],
   ] as const) {
     const { status, headers, body } = await under.call(method, path);
     expect({ status, code: body.code, allow: headers.get('allow') }).toEqual({

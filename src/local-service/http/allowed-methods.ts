@@ -1,14 +1,29 @@
 /** Which methods a path of the endpoint table has, for telling a wrong method from a wrong path. */
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
 
-const table = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
+interface Row {
+  readonly method: string;
+  readonly path: string;
+  readonly pattern: RegExp;
+}
+
+const table: readonly Row[] = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
   method,
+  path: `/v1${path}`,
   pattern: new RegExp(`^/v1${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
 /** Empty where there is no such path. */
 export function allowedMethods(path: string): readonly string[] {
-  const methods: string[] = table.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  // `/api-keys/scoped` is a path of its own, and no key whose id is `scoped`.
+  const literal = table.filter((row) => row.path === path);
+  const rows = literal.length > 0 ? literal : table.filter(({ pattern }) => pattern.test(path));
+  const methods = rows.map(({ method }) => method);
   // The framework answers HEAD wherever it answers GET.
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+}
+
+/** True for a method that would reach another endpoint, whose parameter matches this path. */
+export function isOtherEndpoint(path: string, method: string): boolean {
+  return table.some((row) => row.path === path) && !allowedMethods(path).includes(method);
 }
