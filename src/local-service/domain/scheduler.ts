@@ -14,6 +14,9 @@ export interface Scheduler {
   start(handlers: WorkHandlers): void;
   /** Starts nothing more, and waits for what is under way. */
   stop(): Promise<void>;
+  /** Starts nothing more until `resume`, and waits for what is under way, but not for setup scripts. */
+  pause(): Promise<void>;
+  resume(): void;
   /** True while something is under way; setup scripts, which may run for hours, do not count. So too `idle`. */
   busy(): boolean;
   /** Waits until nothing is under way. */
@@ -32,6 +35,7 @@ export function createScheduler(options: {
   const { database, store, clock, log } = options;
   const underWay = new Map<string, Promise<void>>();
   let handlers: WorkHandlers | undefined;
+  let paused = false;
   let cancelTimer: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
 
@@ -60,7 +64,7 @@ export function createScheduler(options: {
   function pass(): void {
     wakeAt = Number.POSITIVE_INFINITY;
     cancelTimer?.();
-    if (!handlers) return;
+    if (!handlers || paused) return;
     const now = clock.now();
     let free = MAX_AT_ONCE - short().length;
     for (const work of store.next(MAX_AT_ONCE + underWay.size + 1)) {
@@ -92,7 +96,16 @@ export function createScheduler(options: {
     async stop() {
       handlers = undefined;
       cancelTimer?.();
+      wakeAt = Number.POSITIVE_INFINITY;
       await Promise.all(underWay.values());
+    },
+    async pause() {
+      paused = true;
+      await this.idle();
+    },
+    resume() {
+      paused = false;
+      wakeNoLaterThan(clock.now());
     },
     busy: () => short().length > 0,
     async idle() {

@@ -28,6 +28,7 @@ const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, 
   no_disk: [400, 'machine_not_running'],
   no_snapshot: [404, 'not_found'],
   download_failed: [500, 'stream_failed'],
+  bad_archive: [400, 'bad_archive'],
 };
 
 /** The refusal that an error stands for. What nobody foresaw is logged, and told without its details. */

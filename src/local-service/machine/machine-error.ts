@@ -8,6 +8,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `bad_id`: the id cannot be the name of a directory;
  * - `bad_command`: the command cannot be handed to a shell, or its shell could not be started;
  * - `copy_failed`: a disk could not be copied;
+ * - `bad_archive`: what is to take the place of all machines holds something else;
  * - `download_failed`: what is sent could not be read to its end, so what came is not all;
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
@@ -25,6 +26,7 @@ export type MachineErrorCode =
   | 'bad_id'
   | 'bad_command'
   | 'copy_failed'
+  | 'bad_archive'
   | 'download_failed'
   | 'processes_remain'
   | 'isolation_unavailable'

@@ -1,0 +1,79 @@
+/** All disks and snapshots at once: copied to a folder, or replaced by those of one. */
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from './file-error.js';
+import { createMachineDirectories } from './machine-directories.js';
+import { MachineError } from './machine-error.js';
+import { runProgram, succeeds } from './program.js';
+import { discardTree } from './tree-copy.js';
+
+const kept = ['disks', 'snapshots'] as const;
+
+/**
+ * Copies what the machines of `directory` keep into `target`, which it makes; blocks are shared where the file system can.
+ * Nobody may add or remove a disk meanwhile; processes may run on, as with a snapshot.
+ * @throws MachineError `copy_failed`
+ */
+export async function copyMachines(directory: string, target: string): Promise<void> {
+  const { root } = await createMachineDirectories(directory);
+  await mkdir(target, { mode: 0o700 });
+  const share = (await succeeds('cp', ['--reflink=auto', '--version'])) ? ['--reflink=auto'] : [];
+  for (const name of kept) {
+    const { exitCode, stderr } = await runProgram('cp', ['-a', ...share, '--', join(root, name), target]);
+    const lines = stderr.split('\n').filter((line) => line !== '');
+    // What a process of a sandbox removes meanwhile was not there at the end.
+    const vanished =
+      exitCode === 1 && lines.length > 0 && lines.every((line) => line.endsWith('No such file or directory'));
+    if (exitCode !== 0 && !vanished) {
+      throw new MachineError('copy_failed', `The machines could not be copied: ${lines.at(-1) ?? 'cp failed'}`);
+    }
+  }
+}
+
+/**
+ * Puts what `source` holds in the place of all disks and snapshots. Nothing may run on the machines. Moves; a repetition
+ * after a crash goes on where the first was, so it is safe to repeat until it has ended once.
+ */
+export async function replaceMachines(directory: string, source: string): Promise<void> {
+  const { root, unfinished } = await createMachineDirectories(directory);
+  for (const name of kept) {
+    const [from, to] = [join(source, name), join(root, name)];
+    if (!(await isFolder(from))) continue;
+    await discardTree(to, unfinished);
+    await rename(from, to);
+  }
+  // What commands have left in their /tmp belongs to disks that are gone.
+  await discardTree(join(root, 'temporary'), unfinished);
+  await createMachineDirectories(directory);
+}
+
+/**
+ * The disks and snapshots in a folder that `copyMachines` has made, by id.
+ * @throws MachineError `bad_archive` where it holds anything else, such as a link in the place of a folder
+ */
+export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
+  const strange = (path: string): MachineError =>
+    new MachineError('bad_archive', `The archive holds ${path}, which is no folder of a state.`);
+  const found = { disks: new Set<string>(), snapshots: new Set<string>() };
+  for (const name of await readdir(source))
+    if (name !== 'disks' && name !== 'snapshots') throw strange(`machines/${name}`);
+  for (const name of kept) {
+    if (!(await isFolder(join(source, name)))) throw strange(`no folder machines/${name}`);
+    for (const id of await readdir(join(source, name))) {
+      const path = `machines/${name}/${id}`;
+      if (!/^[A-Za-z0-9_-]{1,100}$/.test(id) || !(await isFolder(join(source, name, id)))) throw strange(path);
+      found[name].add(id);
+    }
+  }
+  return found;
+}
+
+/** Not for a link to one. */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+/** Holds calls while the state of the service as a whole is read or replaced. */
+
+export interface CallGate {
+  /**
+   * Does a call, once no calls are held.
+   * @param options.awaited false for a call that may last for hours and changes no record: nobody waits for its end
+   */
+  pass<Result>(work: () => Promise<Result>, options: { readonly awaited: boolean }): Promise<Result>;
+  /**
+   * Holds every call that comes from now on, and waits for those under way: until they have ended, or for a while, since a
+   * call may itself wait for a clock that is held. Holders take turns.
+   * @returns lets the calls go; repeating it changes nothing
+   */
+  hold(): Promise<() => void>;
+}
+
+const PATIENCE_MS = 3_000;
+
+export function createCallGate(): CallGate {
+  const underWay = new Set<Promise<unknown>>();
+  let held: Promise<void> | undefined;
+
+  return {
+    async pass(work, { awaited }) {
+      while (held) await held;
+      const call = work();
+      if (!awaited) return call;
+      underWay.add(call);
+      try {
+        return await call;
+      } finally {
+        underWay.delete(call);
+      }
+    },
+    async hold() {
+      while (held) await held;
+      let letGo = (): void => undefined;
+      held = new Promise((resolve) => {
+        letGo = () => {
+          held = undefined;
+          resolve();
+        };
+      });
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise((resolve) => {
+        timer = setTimeout(resolve, PATIENCE_MS);
+      });
+      await Promise.race([Promise.allSettled(underWay), patience]);
+      clearTimeout(timer);
+      let done = false;
+      return () => {
+        if (!done) letGo();
+        done = true;
+      };
+    },
+  };
+}

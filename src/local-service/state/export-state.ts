@@ -1,0 +1,56 @@
+/**
+ * The whole state in one archive. What it holds is what a kill of the service at one moment would have left, so that an
+ * import is the start after it: calls and scheduled work are held while the database and the machines are copied, and go on
+ * before anything is sent, so that a slow reader holds up nobody. The price is the room of a copy; file systems that share
+ * blocks take none for the disks.
+ */
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Assembly } from '../domain/assemble.js';
+import { copyMachines, streamFolder } from '../machine/index.js';
+import type { CallStore } from '../store/call-store.js';
+import type { CallGate } from './call-gate.js';
+import { machinesFolder, manifestFile, newManifest } from './manifest.js';
+
+export const outgoingPrefix = 'outgoing-';
+
+/**
+ * @param options.directory that of the service
+ * @returns a gzipped tar with every secret of the service in it; what was copied is removed when the stream closes
+ */
+export async function exportState(
+  { context, scheduler }: Assembly,
+  options: { readonly directory: string; readonly gate: CallGate; readonly calls: Pick<CallStore, 'last'> },
+): Promise<Readable> {
+  const { directory, gate, calls } = options;
+  const staged = await mkdtemp(join(directory, outgoingPrefix));
+  const discard = (): Promise<void> => rm(staged, { recursive: true, force: true });
+  const letGo = await gate.hold();
+  try {
+    await scheduler.pause();
+    // Reading the book writes down what is only in memory yet.
+    calls.last();
+    context.database.copyTo(join(staged, 'service.db'));
+    await copyMachines(join(directory, 'machines'), join(staged, machinesFolder));
+    await writeFile(join(staged, manifestFile), JSON.stringify(newManifest(context.clock.iso())));
+  } catch (cause) {
+    await discard();
+    throw cause;
+  } finally {
+    scheduler.resume();
+    letGo();
+  }
+  const handle = await open(staged);
+  try {
+    const stream = await streamFolder({ handle, path: staged }, { mayHaveChanged: async () => false });
+    stream.once('close', () => {
+      discard().catch((cause: unknown) =>
+        context.log('what was exported could not be removed', { reason: String(cause) }),
+      );
+    });
+    return stream;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Replaces the whole state by that of an archive. The archive is unpacked and checked beside the state; one rename decides.
+ *
+ *     incoming-…  ── checked ──►  import  ── applied ──►  gone
+ *
+ * Until the rename a crash leaves the old state. From it on the next start applies what is in `import` before it does
+ * anything else, so that nobody ever sees half of each.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ClockState, ControlledClock } from '../clock.js';
+import type { Assembly } from '../domain/assemble.js';
+import { prepareWork, standStill } from '../domain/running.js';
+import { PROGRAM_ENVIRONMENT, replaceMachines } from '../machine/index.js';
+import { ServiceError } from '../service-error.js';
+import type { CallStore } from '../store/call-store.js';
+import type { Database } from '../store/database.js';
+import type { CallGate } from './call-gate.js';
+import { outgoingPrefix } from './export-state.js';
+import { type CheckedArchive, checkArchive, machinesFolder } from './manifest.js';
+
+const incomingPrefix = 'incoming-';
+const decidedFolder = 'import';
+
+export interface ImportOptions {
+  /** That of the service. */
+  readonly directory: string;
+  readonly gate: CallGate;
+  readonly calls: Pick<CallStore, 'load'>;
+  readonly clock: ControlledClock;
+}
+
+/**
+ * @param archive a gzipped tar that `exportState` has made; read to its end
+ * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then what it was
+ */
+export async function importState(
+  assembly: Assembly,
+  archive: Readable,
+  { directory, gate, calls, clock }: ImportOptions,
+): Promise<CheckedArchive> {
+  const { database, stores } = assembly.context;
+  // It may break off at any time, and is listened to only from the unpacking on.
+  archive.on('error', () => undefined);
+  const incoming = await mkdtemp(join(directory, incomingPrefix));
+  try {
+    await unpack(archive, incoming);
+    const checked = await checkArchive(incoming);
+    const letGo = await gate.hold();
+    try {
+      await standStill(assembly);
+      try {
+        await decide(incoming, directory, database);
+      } finally {
+        clock.restore(stores.settings.get<ClockState>('clock'));
+        assembly.load();
+        calls.load();
+        const start = await prepareWork(assembly);
+        start();
+      }
+    } finally {
+      letGo();
+    }
+    return checked;
+  } finally {
+    await rm(incoming, { recursive: true, force: true });
+  }
+}
+
+/** Where the rows cannot be written, as on a full disk, nothing has changed yet, and the import is taken back. */
+async function decide(incoming: string, directory: string, database: Database): Promise<void> {
+  const decided = join(directory, decidedFolder);
+  await rename(incoming, decided);
+  try {
+    database.replaceBy(join(decided, 'service.db'));
+  } catch (cause) {
+    await rm(decided, { recursive: true, force: true });
+    throw cause;
+  }
+  await finishImport(directory, database);
+}
+
+/** Applies an import that was decided, if there is one. Called before anything else. Safe to repeat. */
+export async function finishImport(directory: string, database: Database): Promise<void> {
+  const decided = join(directory, decidedFolder);
+  const isDecided = await stat(decided).then(
+    () => true,
+    () => false,
+  );
+  if (!isDecided) return;
+  database.replaceBy(join(decided, 'service.db'));
+  await replaceMachines(join(directory, 'machines'), join(decided, machinesFolder));
+  await rm(decided, { recursive: true, force: true });
+}
+
+/** What exports and imports that a kill has cut off have left. Called before anything else. */
+export async function removeUndecided(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!name.startsWith(incomingPrefix) && !name.startsWith(outgoingPrefix)) continue;
+    await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
+
+async function unpack(archive: Readable, folder: string): Promise<void> {
+  const child = spawn('tar', ['-x', '-z', '-p', '--no-same-owner', '-f', '-'], {
+    cwd: folder,
+    env: PROGRAM_ENVIRONMENT,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  // A program that ends early breaks the pipe; its exit code says more.
+  const sent = pipeline(archive, child.stdin).then(
+    () => true,
+    () => false,
+  );
+  const [exitCode, whole] = await Promise.all([ended, sent]);
+  if (exitCode === 0 && whole) return;
+  const message = 'The archive cannot be imported: it is no gzipped tar, or not all of it came. Nothing was changed.';
+  throw new ServiceError(400, 'bad_archive', message);
+}

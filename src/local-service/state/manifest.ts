@@ -1,0 +1,101 @@
+/** What stands in an archive of the whole state: `manifest.json`, `service.db`, `machines/`. */
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isUsable } from '../../contract/states.js';
+import { reasonOf } from '../log.js';
+import { listMachines } from '../machine/index.js';
+import { ServiceError } from '../service-error.js';
+import { openDatabase } from '../store/database.js';
+import { createSandboxStore } from '../store/sandbox-store.js';
+import { schemaVersion } from '../store/schema.js';
+import { createSnapshotStore } from '../store/snapshot-store.js';
+
+export const manifestFile = 'manifest.json';
+export const machinesFolder = 'machines';
+const FORMAT = 'sandflow-local-state';
+const FORMAT_VERSION = 1;
+
+const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  version: z.number().int().positive(),
+  /** Of the database. */
+  layout: z.number().int().positive(),
+  exportedAt: z.string(),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export function newManifest(exportedAt: string): Manifest {
+  return { format: FORMAT, version: FORMAT_VERSION, layout: schemaVersion, exportedAt };
+}
+
+const bad = (what: string, cause?: unknown): ServiceError =>
+  new ServiceError(400, 'bad_archive', `The archive cannot be imported: ${what} Nothing was changed.`, { cause });
+
+export interface CheckedArchive {
+  readonly exportedAt: string;
+  readonly sandboxes: number;
+  readonly snapshots: number;
+}
+
+/**
+ * Holds an unpacked archive against everything that its import relies on, and brings its database to the present layout.
+ * @throws ServiceError `bad_archive`, `archive_too_new`
+ */
+export async function checkArchive(folder: string): Promise<CheckedArchive> {
+  const manifest = await readManifest(folder);
+  const names = (await readdir(folder)).sort();
+  if (names.join() !== [machinesFolder, manifestFile, 'service.db'].sort().join()) {
+    throw bad(`it holds ${names.join(', ')}.`);
+  }
+  if (!(await lstat(join(folder, 'service.db'))).isFile()) throw bad('service.db is no file.');
+  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw bad('machines is no folder.');
+  const machines = await listMachines(join(folder, machinesFolder)).catch((cause: unknown) => {
+    throw bad(reasonOf(cause), cause);
+  });
+  return { exportedAt: manifest.exportedAt, ...checkDatabase(folder, machines) };
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(join(folder, manifestFile), 'utf8'));
+  } catch (cause) {
+    throw bad('it holds no manifest.json, so it is no export of a local service.', cause);
+  }
+  const parsed = manifestSchema.safeParse(json);
+  if (!parsed.success) throw bad('its manifest.json is not that of an export of a local service.');
+  if (parsed.data.version > FORMAT_VERSION || parsed.data.layout > schemaVersion) {
+    const message = `The archive has layout ${parsed.data.layout}, this version knows ${schemaVersion}. Update sandflow. Nothing was changed.`;
+    throw new ServiceError(400, 'archive_too_new', message);
+  }
+  return parsed.data;
+}
+
+function checkDatabase(
+  folder: string,
+  machines: Awaited<ReturnType<typeof listMachines>>,
+): { readonly sandboxes: number; readonly snapshots: number } {
+  let database: ReturnType<typeof openDatabase>;
+  try {
+    database = openDatabase(folder);
+  } catch (cause) {
+    throw bad('its database cannot be opened.', cause);
+  }
+  try {
+    const damage = database.damage();
+    if (damage !== undefined) throw bad(`its database is damaged: ${damage}.`);
+    const sandboxes = createSandboxStore(database);
+    sandboxes.load();
+    for (const { id, state } of sandboxes.living()) {
+      if (isUsable(state) && !machines.disks.has(id)) throw bad(`the disk of ${id} is missing.`);
+    }
+    const snapshots = createSnapshotStore(database).available();
+    for (const { id } of snapshots) if (!machines.snapshots.has(id)) throw bad(`the data of ${id} is missing.`);
+    return { sandboxes: sandboxes.livingCount, snapshots: snapshots.length };
+  } catch (cause) {
+    throw cause instanceof ServiceError ? cause : bad('its database cannot be read.', cause);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,64 @@
+/** The disks and snapshots of seeded sandboxes. They are made before any record, and removed when one cannot be made. */
+import type { Context } from '../domain/context.js';
+import { newSandboxId, newSnapshotId } from '../domain/ids.js';
+import { badSeed, type SeedFiles, type SeedSandbox } from './seed-document.js';
+
+export interface SeededDisk {
+  readonly sandboxId: string;
+  readonly seed: SeedSandbox;
+  /** Oldest first; the last one of an archived sandbox is what it restores. */
+  readonly snapshots: readonly { readonly id: string; readonly name: string | null; readonly sizeBytes: number }[];
+}
+
+export interface SeedDisks {
+  readonly made: readonly SeededDisk[];
+  /** Makes the disk and the snapshots of one sandbox. @throws MachineError where a path is not one of a file */
+  make(seed: SeedSandbox, index: number): Promise<void>;
+  /** Removes everything that was made. */
+  remove(): Promise<void>;
+}
+
+export function createSeedDisks({ host, stores }: Context): SeedDisks {
+  const made: SeededDisk[] = [];
+  const touched = { sandboxes: new Set<string>(), snapshots: new Set<string>() };
+
+  async function fill(sandboxId: string, files: SeedFiles = {}): Promise<void> {
+    // What a seed that was killed has left under the same id is no part of this one.
+    await host.deleteDisk(sandboxId);
+    await host.createDisk(sandboxId);
+    for (const [path, content] of Object.entries(files)) {
+      const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content.base64, 'base64');
+      await host.writeFile(sandboxId, path, bytes);
+    }
+  }
+
+  async function snapshotOf(sandboxId: string, name: string | null): Promise<SeededDisk['snapshots'][number]> {
+    const id = newSnapshotId();
+    touched.snapshots.add(id);
+    const { sizeBytes } = await host.takeSnapshot(sandboxId, id);
+    return { id, name, sizeBytes };
+  }
+
+  return {
+    made,
+    async make(seed, index) {
+      const sandboxId = seed.id ?? newSandboxId();
+      if (stores.sandboxes.find(sandboxId))
+        throw badSeed(`sandboxes.${index}.id: there is a sandbox with this id already`);
+      touched.sandboxes.add(sandboxId);
+      const snapshots: SeededDisk['snapshots'][number][] = [];
+      for (const { name, files } of seed.snapshots ?? []) {
+        await fill(sandboxId, files);
+        snapshots.push(await snapshotOf(sandboxId, name));
+      }
+      await fill(sandboxId, seed.files);
+      if (seed.state === 'archived') snapshots.push(await snapshotOf(sandboxId, seed.snapshotName ?? null));
+      if (seed.state === 'archived' || seed.state === 'cancelled') await host.deleteDisk(sandboxId);
+      made.push({ sandboxId, seed, snapshots });
+    },
+    async remove() {
+      for (const id of touched.sandboxes) await host.deleteDisk(id);
+      for (const id of touched.snapshots) await host.deleteSnapshot(id);
+    },
+  };
+}

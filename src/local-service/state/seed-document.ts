@@ -1,0 +1,91 @@
+/** The document that a service is seeded with: small, and read strictly, since a mistake in it would hide in every test. */
+import { z } from 'zod';
+import { isSandboxId } from '../../contract/ids.js';
+import { sandboxTypes } from '../../contract/records.js';
+import { createWebhookBodySchema, nameSchema } from '../../contract/requests.js';
+import { newEnvironmentSchema } from '../account-setup.js';
+import { newAccountSchema, newTeamSchema } from '../http/admin-accounts.js';
+import { ServiceError } from '../service-error.js';
+
+/** Path → text, or bytes as base64. */
+const filesSchema = z.record(
+  z.string().min(1),
+  z.union([z.string(), z.strictObject({ base64: z.base64() })], { error: 'give text, or {"base64": …}' }),
+);
+export type SeedFiles = z.output<typeof filesSchema>;
+
+/** Login of an account. Default: the first one, `local`. */
+const accountSchema = z.string().optional();
+
+const seedSandboxSchema = z.strictObject({
+  id: z.string().refine(isSandboxId, 'must be bx_ and eight characters of its alphabet').optional(),
+  name: nameSchema,
+  account: accountSchema,
+  state: z.enum(['provisioning', 'ready', 'idle', 'archived', 'error', 'cancelled']).default('ready'),
+  /** Why, in `error` and `cancelled`. */
+  error: z.string().optional(),
+  type: z.enum(sandboxTypes).optional(),
+  ttlSeconds: z.number().int().positive().nullable().optional(),
+  environment: z.string().optional(),
+  noEnv: z.boolean().optional(),
+  createdAt: z.iso.datetime().optional(),
+  /** When its stop completed; its data expires 14 days later. Default: now. */
+  archivedAt: z.iso.datetime().optional(),
+  /** On its disk; of an archived one, in its snapshot. */
+  files: filesSchema.optional(),
+  /** Name of the snapshot of an archived one. */
+  snapshotName: nameSchema.optional(),
+  /** Earlier snapshots, oldest first. */
+  snapshots: z.array(z.strictObject({ name: nameSchema, files: filesSchema.optional() })).optional(),
+});
+export type SeedSandbox = z.output<typeof seedSandboxSchema>;
+
+const seedDocumentSchema = z.strictObject({
+  version: z.literal(1),
+  accounts: z.array(newAccountSchema).default([]),
+  teams: z.array(newTeamSchema).default([]),
+  environments: z.array(newEnvironmentSchema.extend({ account: accountSchema }).strict()).default([]),
+  sandboxes: z.array(seedSandboxSchema).default([]),
+  webhooks: z
+    .array(
+      createWebhookBodySchema
+        .extend({
+          account: accountSchema,
+          /** Default: a new one, which the answer shows. */
+          secret: z
+            .string()
+            .regex(/^whsec_.{16,200}$/, 'must be whsec_ and at least 16 characters')
+            .optional(),
+          /** True: it delivers `box.*`. Its events are named in the current vocabulary all the same. */
+          legacy: z.boolean().optional(),
+        })
+        .strict(),
+    )
+    .default([]),
+});
+export type SeedDocument = z.output<typeof seedDocumentSchema>;
+
+/** @throws ServiceError `bad_seed` that names every field that is wrong, and never its value */
+export function readSeedDocument(document: unknown): SeedDocument {
+  const parsed = seedDocumentSchema.safeParse(document);
+  if (!parsed.success) {
+    throw badSeed(
+      parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'document'}: ${message}`).join('; '),
+    );
+  }
+  const { sandboxes } = parsed.data;
+  const seen = new Set<string>();
+  for (const [index, { id, state, snapshotName, archivedAt }] of sandboxes.entries()) {
+    const at = `sandboxes.${index}`;
+    if (id !== undefined && seen.has(id)) throw badSeed(`${at}.id: another sandbox of the document has this id`);
+    if (id !== undefined) seen.add(id);
+    if (state === 'archived') continue;
+    if (snapshotName !== undefined) throw badSeed(`${at}.snapshotName: only an archived sandbox has one`);
+    if (archivedAt !== undefined) throw badSeed(`${at}.archivedAt: only an archived sandbox has one`);
+  }
+  return parsed.data;
+}
+
+export function badSeed(what: string): ServiceError {
+  return new ServiceError(400, 'bad_seed', `${what}. Nothing was changed.`);
+}

@@ -1,0 +1,87 @@
+/** The record of a seeded sandbox, with what is due for it later. It tells nobody: nothing has happened to it. */
+import { scheduleBoot } from '../domain/boot.js';
+import { changeSandbox, freshArchiveAfter } from '../domain/change-sandbox.js';
+import type { Context } from '../domain/context.js';
+import { newStopId, subdomainOf } from '../domain/ids.js';
+import { newSandbox } from '../domain/new-sandbox.js';
+import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import type { SeededDisk } from './seed-disks.js';
+
+/** Part of the transaction of now. */
+export function putSandbox(context: Context, accountId: string, disk: SeededDisk): SandboxRecord {
+  const { sandboxId: id, seed } = disk;
+  const caller = { accountId, kind: 'api_key', keyId: null, scope: null } as const;
+  const { name, type, ttlSeconds, environment, noEnv } = seed;
+  const accepted: SandboxRecord = {
+    ...newSandbox(context, { name, type, ttlSeconds, environment, noEnv }, { caller, restoreFrom: null }),
+    id,
+    name,
+    subdomain: subdomainOf(id),
+    createdAt: seed.createdAt ?? context.clock.iso(),
+    fate: null,
+  };
+  context.stores.sandboxes.put(accepted);
+  putSnapshots(context, accepted, disk);
+  switch (seed.state) {
+    case 'provisioning':
+      scheduleBoot(context, accepted);
+      return accepted;
+    case 'error':
+      return change(context, accepted, { state: 'error', error: seed.error ?? 'The machine does not answer.' });
+    case 'cancelled':
+      return change(context, accepted, {
+        state: 'cancelled',
+        error: seed.error ?? 'No machine could be obtained for this sandbox.',
+        archiveAfter: null,
+        gone: 'cancelled',
+      });
+    case 'archived':
+      return archived(context, accepted, disk);
+    default:
+      return usable(context, accepted, seed.state);
+  }
+}
+
+function change(context: Context, before: SandboxRecord, to: Partial<SandboxRecord>): SandboxRecord {
+  return changeSandbox({ ...context, publish: () => undefined }, before, to);
+}
+
+function usable(context: Context, accepted: SandboxRecord, state: 'ready' | 'idle'): SandboxRecord {
+  const archiveAfter = freshArchiveAfter(context.clock, accepted.ttlSeconds);
+  if (archiveAfter !== null) {
+    context.schedule('auto_stop', accepted.id, String(accepted.epoch), Date.parse(archiveAfter));
+  }
+  return change(context, accepted, { state, archiveAfter });
+}
+
+function putSnapshots(context: Context, { id, ownerId }: SandboxRecord, { seed, snapshots }: SeededDisk): void {
+  const at = seed.archivedAt ?? context.clock.iso();
+  for (const { id: snapshotId, name, sizeBytes } of snapshots) {
+    context.stores.snapshots.add({ id: snapshotId, sandboxId: id, ownerId, sizeBytes, createdAt: at, completedAt: at });
+    if (name !== null) context.stores.snapshots.rename(snapshotId, name);
+  }
+}
+
+function archived(context: Context, accepted: SandboxRecord, { seed, snapshots }: SeededDisk): SandboxRecord {
+  const { clock, timings, stores } = context;
+  const at = seed.archivedAt ?? clock.iso();
+  const stop: StopRecord = {
+    id: newStopId(),
+    status: 'completed',
+    requestedAt: at,
+    lastAttemptAt: at,
+    error: null,
+    endedAt: at,
+  };
+  stores.stops.put(accepted.id, stop);
+  context.schedule('expire_data', accepted.id, String(accepted.epoch), Date.parse(at) + timings.dataExpiryMs);
+  return change(context, accepted, {
+    state: 'archived',
+    archiveAfter: null,
+    stop,
+    snapshotId: snapshots.at(-1)?.id ?? null,
+    snapshotCompletedAt: at,
+    lastSnapshotAttemptAt: at,
+    lastSnapshotStatus: 'completed',
+  });
+}

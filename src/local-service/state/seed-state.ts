@@ -1,0 +1,76 @@
+/** Adds what a document describes to the state of the service, all or nothing. */
+import { requireWebhookUrl } from '../deliveries/url-rules.js';
+import { addAccount, addTeam } from '../domain/accounts.js';
+import type { Context } from '../domain/context.js';
+import { addEnvironment } from '../domain/environments.js';
+import { newWebhookId, newWebhookSecret } from '../domain/ids.js';
+import { MachineError } from '../machine/index.js';
+import { createSeedDisks } from './seed-disks.js';
+import { badSeed, readSeedDocument, type SeedDocument } from './seed-document.js';
+import { putSandbox } from './seed-sandbox.js';
+
+/** What was made. Keys and secrets are shown here only. */
+export interface Seeded {
+  readonly accounts: readonly { readonly id: string; readonly login: string; readonly apiKey: string }[];
+  readonly environments: readonly { readonly id: string; readonly name: string }[];
+  readonly sandboxes: readonly { readonly id: string; readonly name: string }[];
+  readonly webhooks: readonly { readonly id: string; readonly name: string; readonly secret: string }[];
+}
+
+const FIRST_LOGIN = 'local';
+
+/** @throws ServiceError `bad_seed`, and what the parts are refused with */
+export async function seedState(
+  context: Context,
+  given: unknown,
+  { strictWebhookUrls }: { readonly strictWebhookUrls: boolean },
+): Promise<Seeded> {
+  const document = readSeedDocument(given);
+  for (const { url } of document.webhooks) requireWebhookUrl(url, strictWebhookUrls);
+  const disks = createSeedDisks(context);
+  try {
+    for (const [index, sandbox] of document.sandboxes.entries()) await disks.make(sandbox, index);
+    return context.database.transaction(() => {
+      const accounts = document.accounts.map((wanted) => {
+        const { account, apiKey } = addAccount(context, wanted);
+        return { id: account.id, login: account.login, apiKey };
+      });
+      for (const team of document.teams) addTeam(context, team);
+      const environments = document.environments.map(({ account, ...wanted }) => {
+        const { id, name } = addEnvironment(context, accountOf(context, account), wanted);
+        return { id, name };
+      });
+      const sandboxes = disks.made.map((disk) => {
+        const { id, name } = putSandbox(context, accountOf(context, disk.seed.account), disk);
+        return { id, name };
+      });
+      return { accounts, environments, sandboxes, webhooks: putWebhooks(context, document.webhooks) };
+    });
+  } catch (cause) {
+    await disks.remove();
+    if (cause instanceof MachineError) throw badSeed(cause.message.replace(/\.$/, ''));
+    throw cause;
+  }
+}
+
+function accountOf({ stores }: Context, login = FIRST_LOGIN): string {
+  const account = stores.accounts.byLogin(login);
+  if (!account) throw badSeed(`account: nobody has the login "${login}"`);
+  return account.id;
+}
+
+function putWebhooks(context: Context, webhooks: SeedDocument['webhooks']): Seeded['webhooks'] {
+  return webhooks.map(({ account, secret = newWebhookSecret(), legacy = false, events, ...wanted }) => {
+    const id = newWebhookId();
+    context.stores.webhooks.put({
+      ...wanted,
+      id,
+      secret,
+      legacy,
+      events: [...new Set(events)],
+      createdAt: context.clock.iso(),
+      accountId: accountOf(context, account),
+    });
+    return { id, name: wanted.name, secret };
+  });
+}
