@@ -9,25 +9,24 @@ import { type Agent, createAgents } from './agent/index.js';
 import { type Books, createBooks } from './books.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
 import { assemble, type Given } from './domain/assemble.js';
-import { scheduleHousekeeping } from './domain/housekeeping.js';
 import { configuredProvider } from './domain/providers.js';
-import { recoverPrompts } from './domain/recovery.js';
 import { configuredRepos } from './domain/repos.js';
-import { emptyEverything } from './domain/reset.js';
-import { reopenSsh } from './domain/ssh-access.js';
-import { workHandlers } from './domain/work-handlers.js';
+import { prepareWork } from './domain/running.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
 import { createSshServer, loadHostKey } from './ssh/index.js';
+import { createCallGate } from './state/call-gate.js';
+import { createStateControl, type StateControl } from './state/control.js';
+import { finishImport, removeUndecided } from './state/import-state.js';
 import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
 import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
 
-export interface LocalService {
+export interface LocalService extends StateControl {
   /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Known once it listens. */
   readonly url: string;
   /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
@@ -44,8 +43,6 @@ export interface LocalService {
   readonly setup: AccountSetup;
   /** Goes on with what an earlier start left open, and takes requests. Repeating it changes nothing. */
   listen(): Promise<{ readonly url: string }>;
-  /** Deletes every sandbox, webhook, fault and record. It goes on listening. */
-  reset(): Promise<void>;
   /** Ends every process and connection; what is under way goes on at the next start. Repeating it changes nothing. */
   close(): Promise<void>;
 }
@@ -64,6 +61,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const repos = configuredRepos(options.repos ?? []);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = openDatabase(directory);
+  await removeUndecided(directory);
+  await finishImport(directory, database);
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
     isolation: options.isolation ?? 'auto',
@@ -79,7 +78,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     database,
     clock,
     host,
-    createSsh: (machines) => createSshServer({ hostKey, machines, host: options.host ?? '127.0.0.1', log }),
+    createSsh: (more) => createSshServer({ ...more, hostKey, host: options.host ?? '127.0.0.1', log }),
     timings: { ...defaultTimings, ...options.timings },
     limits: options.limits ?? {},
     profile: { ...defaultProfile, ...options.profile },
@@ -89,6 +88,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     repos,
   };
   let origin: string | undefined;
+  const gate = createCallGate();
   const assembly = assemble(given, {
     seed: { apiKey: options.apiKey, accounts: options.accounts ?? [], teams: options.teams ?? [] },
     apiUrl: () => (origin === undefined ? undefined : `${origin}${currentSurface.base}`),
@@ -100,9 +100,13 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   clock.waitFor(assembly.sampler);
   assembly.load();
   calls.load();
+  const strictWebhookUrls = options.strictWebhookUrls ?? false;
+  const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls });
   const server = createServer({
     context: assembly.context,
-    operations: allOperations({ strictWebhookUrls: options.strictWebhookUrls ?? false }),
+    gate,
+    state,
+    operations: allOperations({ strictWebhookUrls }),
     calls,
     books,
     apiKey: options.apiKey,
@@ -114,8 +118,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function listen(): Promise<void> {
     await host.recover();
-    const waiting = recoverPrompts(assembly.context);
-    await reopenSsh(assembly.context);
+    const start = await prepareWork(assembly);
     const { host: address = '127.0.0.1', port: wantedPort = 0 } = options;
     try {
       await server.listen({ host: address, port: wantedPort });
@@ -124,11 +127,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     }
     const { port } = server.server.address() as AddressInfo;
     origin = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-    for (const sandboxId of waiting) assembly.context.prompts.wake(sandboxId);
-    assembly.scheduler.start(workHandlers(assembly.context));
-    scheduleHousekeeping(assembly.context);
-    assembly.deliverer.start();
-    assembly.sampler.start();
+    start();
   }
 
   async function close(): Promise<void> {
@@ -170,12 +169,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
       await listening;
       return { url: `${requireOrigin()}/v1` };
     },
-    async reset() {
-      await emptyEverything(assembly);
-      clock.reset();
-      assembly.sampler.start();
-      calls.load();
-    },
+    ...state,
     close() {
       closed ??= close();
       return closed;

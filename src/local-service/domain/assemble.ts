@@ -2,12 +2,12 @@
 import { createDeliverer, type Deliverer } from '../deliveries/deliverer.js';
 import { createDeliverySender, type DeliverySender } from '../deliveries/send-attempt.js';
 import { createFaults } from '../faults/faults.js';
-import type { MachineHost } from '../machine/index.js';
 import { createStartWatch } from '../machine/start-watch.js';
-import type { SshServer } from '../ssh/index.js';
+import type { SshServer, SshServerOptions } from '../ssh/index.js';
 import { createStores } from '../store/stores.js';
 import type { Context, Core } from './context.js';
 import { createEventPublisher } from './event-publisher.js';
+import { machineEnvironment } from './machine-environment.js';
 import { createProcessSampler, type ProcessSampler } from './process-sampler.js';
 import { createPromptRunner } from './prompt-runner.js';
 import { createSandboxCredentials } from './sandbox-credential.js';
@@ -15,7 +15,9 @@ import { createSandboxLocks } from './sandbox-locks.js';
 import { createScheduler, type Scheduler } from './scheduler.js';
 import { type SeedAccounts, seedAccounts } from './seed-accounts.js';
 
-export type Given = { readonly createSsh: (machines: MachineHost) => SshServer } & Pick<
+export type Given = {
+  readonly createSsh: (options: Pick<SshServerOptions, 'machines' | 'environmentOf'>) => SshServer;
+} & Pick<
   Core,
   'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider' | 'repos'
 >;
@@ -47,16 +49,21 @@ export function assemble({ createSsh, ...given }: Given, { seed, apiUrl }: Assem
   const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
   const scheduler = createScheduler({ database, store: stores.work, clock, log });
   const watch = createStartWatch(given.host);
+  const sandboxCredentials = createSandboxCredentials({ database, stores, clock, apiUrl });
+  const environmentOf = (sandboxId: string) => {
+    const sandbox = stores.sandboxes.get(sandboxId);
+    return sandbox && machineEnvironment({ stores, sandboxCredentials }, sandbox);
+  };
   const core: Core = {
     ...given,
     stores,
     faults,
     closing: closing.signal,
     host: watch.host,
-    ssh: createSsh(watch.host),
+    ssh: createSsh({ machines: watch.host, environmentOf }),
     locks: createSandboxLocks(),
     sshLocks: createSandboxLocks(),
-    sandboxCredentials: createSandboxCredentials({ database, stores, clock, apiUrl }),
+    sandboxCredentials,
     publish: createEventPublisher({ database, stores, faults, clock, onQueued: deliverer.wake }),
     schedule: scheduler.schedule,
   };

@@ -13,7 +13,7 @@ const accountFlagsSchema = z.strictObject({
   billingRequired: z.boolean().optional(),
   memberCapSeconds: z.number().nonnegative().nullable().optional(),
 });
-const newAccountSchema = accountFlagsSchema.extend({
+export const newAccountSchema = accountFlagsSchema.extend({
   login: loginSchema,
   email: z.email().optional(),
   apiKey: z.string().min(16).max(200).optional(),
@@ -22,7 +22,7 @@ const teamFlagsSchema = z.strictObject({
   newSandboxesPrivate: z.boolean().optional(),
   suspended: z.boolean().optional(),
 });
-const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
+export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
 const switchSchema = z.strictObject({ enabled: z.boolean() });
 
 export function registerAccountRoutes(server: FastifyInstance, context: Context): void {

@@ -5,6 +5,8 @@ import type { Books } from '../books.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../domain/context.js';
 import { ServiceError } from '../service-error.js';
+import type { CallGate } from '../state/call-gate.js';
+import type { StateControl } from '../state/control.js';
 import type { CallStore } from '../store/call-store.js';
 import { registerAccountSetupRoutes } from './admin-account.js';
 import { registerAccountRoutes } from './admin-accounts.js';
@@ -12,7 +14,8 @@ import { registerClockRoutes } from './admin-clock.js';
 import { registerLogRoutes } from './admin-log.js';
 import { registerMachineRoutes } from './admin-machines.js';
 import { registerAdminRoutes } from './admin-routes.js';
-import { allowedMethods } from './allowed-methods.js';
+import { registerStateRoutes } from './admin-state.js';
+import { allowedMethods, isOtherEndpoint } from './allowed-methods.js';
 import { createAuthentication, createOperatorAuthentication } from './authentication.js';
 import { refuseUnknownRoute } from './authorize.js';
 import { callOf, recordCall } from './call.js';
@@ -35,6 +38,8 @@ export interface ServerOptions {
   readonly apiKey: string;
   readonly faultsEnabled: boolean;
   readonly clock: ControlledClock;
+  readonly gate: CallGate;
+  readonly state: StateControl;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -101,9 +106,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   // In a hook, since the framework's own handler asks some methods for a body first.
   server.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404) return done();
-    refuseUnknownRoute(callOf(request).caller);
     const path = request.url.split('?')[0] ?? '';
+    if (!request.is404 && !isOtherEndpoint(path, request.method)) return done();
+    refuseUnknownRoute(callOf(request).caller);
     const allowed = allowedMethods(path);
     if (allowed.length === 0) {
       return done(new ServiceError(404, 'not_found', `There is no ${request.method} ${path}.`));
@@ -112,10 +117,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done(new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`));
   });
 
-  registerRoutes(server, { context, operations, calls });
+  registerRoutes(server, { context, operations, calls, gate: options.gate });
   registerOpenApiRoute(server);
   registerClockRoutes(server, options.clock);
   registerLogRoutes(server, { calls });
+  registerStateRoutes(server, options.state);
   registerAccountRoutes(server, context);
   registerAccountSetupRoutes(server, context);
   registerMachineRoutes(server, { context, faultsEnabled });
