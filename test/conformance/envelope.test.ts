@@ -105,3 +105,16 @@ rule(
     expect((await run('./bin/tool')).body.stdout).toBe('tool ran\n');
   },
 );
+
+rule(
+  ['envelope.environments-success', 'environments.list', 'create.no-env'],
+  'environments come with success in place of ok, and a sandbox that wants none has none',
+  async () => {
+    const { body } = await target.call('GET', '/environments');
+    expect(body.success).toBe(true);
+    expect(body).not.toHaveProperty('ok');
+    const id = await target.create({ noEnv: true });
+    const { sandbox } = (await target.call('GET', `/sandboxes/${id}`)).body;
+    expect(sandbox).toMatchObject({ environment: null, environmentVersion: null });
+  },
+);
