@@ -4,9 +4,8 @@ import type { ResponseOf } from '../src/contract/endpoints.js';
 import type { SandboxView } from '../src/contract/sandbox-view.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import { counted } from './calls.js';
+import { type WebhookView, webhookView } from './redact.js';
 import { sandboxView } from './sandbox-view.js';
-
-type Webhook = ResponseOf<'getWebhook'>['webhook'];
 
 export function createAccountActivities(client: SandboxClient) {
   return {
@@ -29,8 +28,11 @@ export function createAccountActivities(client: SandboxClient) {
     },
 
     /** All webhooks. Safe to repeat. */
-    async listWebhooks(): Promise<Counted<Webhook[]>> {
-      return counted(async ({ call }) => (await call((signal) => client.listWebhooks({ signal }))).webhooks);
+    async listWebhooks(): Promise<Counted<WebhookView[]>> {
+      return counted(async ({ call }) => {
+        const { webhooks } = await call((signal) => client.listWebhooks({ signal }));
+        return webhooks.map(webhookView);
+      });
     },
   };
 }

@@ -1,23 +1,34 @@
 /** What workflows may do to the world. A factory: no activity holds a client of the module. */
 import type { SandboxClient } from '../src/client/index.js';
 import type { ResultStore } from '../src/result-store/index.js';
+import type { SecretStore } from '../src/secret-store/index.js';
 import { createAccountActivities } from './account.js';
-import { createSandboxActivity } from './create-sandbox.js';
+import { createAccountReads } from './account-reads.js';
+import { createAccountWrites } from './account-writes.js';
+import { createSandboxActivity, forkSandboxActivity } from './create-sandbox.js';
+import { createWebhookActivity } from './create-webhook.js';
+import { createDownloads } from './downloads.js';
 import { createFileActivities } from './files.js';
 import { createFollowHub, type FollowHubOptions } from './follow-hub.js';
 import { followPromptActivity } from './follow-prompt.js';
 import { followSetupActivity } from './follow-setup.js';
+import { secretsOrRefusal } from './kept-secrets.js';
 import { notifyActivity } from './notify.js';
 import { createReads } from './reads.js';
 import { runCommandActivity } from './run-command.js';
+import { createSandboxReads } from './sandbox-reads.js';
+import { createSecretActivities } from './secrets.js';
 import { sendPromptActivity } from './send-prompt.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './stop-sandbox.js';
+import { updateEnvironmentActivity } from './update-environment.js';
 import { createWatchActivities } from './watch.js';
 import { createWrites } from './writes.js';
 
 export interface ActivityDependencies {
   readonly client: SandboxClient;
   readonly results: ResultStore;
+  /** Where secrets of the service are kept. Without it, activities that make or take secrets are refused. */
+  readonly secrets?: SecretStore;
   /** Where `sandboxWatch` workflows run: the worker's own task queue. */
   readonly taskQueue: string;
   /** Whether the notify commands of jobs may run on this worker. Default false. */
@@ -28,13 +39,22 @@ export interface ActivityDependencies {
 /** The activities of the main task queue. Follows have a task queue of their own: `createFollowActivities`. */
 export function createActivities(dependencies: ActivityDependencies) {
   const { client, results, taskQueue, allowNotifyCommands = false } = dependencies;
+  const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),
     ...createWrites(client),
     ...createFileActivities(client, results),
+    ...createDownloads(client, results),
     ...createAccountActivities(client),
+    ...createAccountReads(client),
+    ...createAccountWrites(client, secrets),
+    ...createSandboxReads(client),
+    ...createSecretActivities(client, secrets),
     ...createWatchActivities(taskQueue),
     createSandbox: createSandboxActivity(client),
+    forkSandbox: forkSandboxActivity(client),
+    createWebhook: createWebhookActivity(client, secrets),
+    updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
     sendPrompt: sendPromptActivity(client),

@@ -30,6 +30,38 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
+    /** Deletes a snapshot for ever. It cannot be cancelled; follow the operation to `completed`. */
+    async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
+        return { operationId: answer?.operationId ?? null };
+      });
+    },
+
+    /** Lets the organization use a sandbox, once its creator's logins are wiped; null when there is no such sandbox. */
+    async shareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.shareSandbox(sandboxId, { signal })));
+        return answer && sandboxView(answer.sandbox);
+      });
+    },
+
+    /** Keeps a sandbox to its creator, at once; null when there is no such sandbox. */
+    async unshareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.unshareSandbox(sandboxId, { signal })));
+        return answer && sandboxView(answer.sandbox);
+      });
+    },
+
+    /** Lets the holder of a key in by SSH. @returns `host:port`, or null where the machine has an address of its own */
+    async setSshKey(sandboxId: string, publicKey: string): Promise<Counted<string | null>> {
+      return counted(async ({ call }) => {
+        const answer = await call((signal) => client.setSshKey(sandboxId, { publicKey }, { signal }));
+        return answer.sshEndpoint ?? null;
+      });
+    },
+
     /** Interrupts the work of one conversation, or of all; 0 when there is no such sandbox. */
     async interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
       const filter = conversationId === null ? {} : { conversation: conversationId };

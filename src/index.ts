@@ -20,6 +20,7 @@ export { jobWorkflowId } from './contract/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/error-codes.js';
 export { SandflowError } from './contract/sandflow-error.js';
 export * from './result-store/index.js';
+export * from './secret-store/index.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
 export { jobInputSchema, parseJobInput } from './temporal/job-input.js';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ResultStore } from './result-store.js';
@@ -22,20 +22,39 @@ export function createResultStore(directory: string): ResultStore {
     return path;
   }
 
+  async function replace(key: string, write: (file: FileHandle) => Promise<void>): Promise<string> {
+    const path = locate(key);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+    try {
+      const file = await open(temporary, 'wx', 0o600);
+      await write(file).finally(() => file.close());
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    return scheme + key;
+  }
+
   return {
     async put(key, content) {
-      const path = locate(key);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
-      try {
-        await writeFile(temporary, content, { mode: 0o600 });
-        await rename(temporary, path);
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
+      const ref = await replace(key, (file) => file.writeFile(content));
       const sha256 = createHash('sha256').update(content).digest('hex');
-      return { ref: scheme + key, size: content.byteLength, sha256 };
+      return { ref, size: content.byteLength, sha256 };
+    },
+
+    async putStream(key, content) {
+      const hash = createHash('sha256');
+      let size = 0;
+      const ref = await replace(key, async (file) => {
+        for await (const piece of content) {
+          hash.update(piece);
+          size += piece.byteLength;
+          await file.writeFile(piece);
+        }
+      });
+      return { ref, size, sha256: hash.digest('hex') };
     },
 
     async get(ref) {

@@ -10,6 +10,11 @@ export interface StoredObject {
 export interface ResultStore {
   /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
   put(key: string, content: Uint8Array): Promise<StoredObject>;
+  /**
+   * The same with content of any size that comes piece by piece, never all of it in memory. Where `content` throws,
+   * nothing of it is left, and the error is passed on.
+   */
+  putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /** @throws SandflowError `result_not_found` */
   get(ref: string): Promise<Buffer>;
 }

@@ -4,6 +4,7 @@ import { connectWorker } from '../../temporal/connect-worker.js';
 import { createSandflowWorker } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { openResults } from '../connect/results.js';
+import { openSecrets } from '../connect/secrets.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { interruption, sayReady } from './serving.js';
@@ -32,6 +33,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       client,
       taskQueue,
       results: openResults(config),
+      secrets: openSecrets(config),
       allowNotifyCommands: options.allowNotifyCommands === true,
     });
     const running = worker.run();

@@ -31,10 +31,11 @@ export const importRules: readonly Rule[] = [
   { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/result-store', own: ['src/contract'], packages: ['node:'] },
+  { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
   {
     part: 'activities',
     own: ['src/contract', 'src/client', 'workflows/messages.ts'],
-    ownTypes: ['src/result-store', 'workflows'],
+    ownTypes: ['src/result-store', 'src/secret-store', 'workflows'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
   },
   {

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { SecretStore } from './secret-store.js';
+
+const scheme = 'secret-store:';
+const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+
+/**
+ * A secret store in a directory of mode 700, one file of mode 600 per secret, for workers that share a file system.
+ * Nothing is made before the first `put`.
+ */
+export function createSecretStore(directory: string): SecretStore {
+  const root = resolve(directory);
+
+  function locate(ref: string): string {
+    if (!ref.startsWith(scheme)) {
+      throw new SandflowError('secret_not_found', 'This reference is none of this secret store.');
+    }
+    return join(root, checkedName(ref.slice(scheme.length)));
+  }
+
+  return {
+    async put(name, value) {
+      const path = join(root, checkedName(name));
+      const temporary = join(root, `.${randomUUID()}.tmp`);
+      try {
+        await mkdir(root, { recursive: true, mode: 0o700 });
+        // It may have been there before, made by others for others to read.
+        await chmod(root, 0o700);
+        await writeSynced(temporary, value);
+        await rename(temporary, path);
+      } catch (cause) {
+        await rm(temporary, { force: true }).catch(() => undefined);
+        throw new SandflowError(
+          'secret_store_unwritable',
+          `The secret "${name}" cannot be kept in ${root}. Mend the owner and mode of the directory.`,
+          { cause },
+        );
+      }
+      return scheme + name;
+    },
+
+    async get(ref) {
+      try {
+        return await readFile(locate(ref), 'utf8');
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+        const name = ref.slice(scheme.length);
+        const message = `The secret store at ${root} has no "${name}". Do the workers share it?`;
+        throw new SandflowError('secret_not_found', message, { cause });
+      }
+    },
+
+    async delete(ref) {
+      await rm(locate(ref), { force: true });
+    },
+
+    async list() {
+      try {
+        return (await readdir(root)).filter((name) => namePattern.test(name)).sort();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+        throw error;
+      }
+    },
+  };
+}
+
+function checkedName(name: string): string {
+  if (namePattern.test(name)) return name;
+  throw new SandflowError(
+    'bad_secret_name',
+    'The name of a secret must be 1 to 128 letters, digits, dots, dashes and underscores, and begin with no dot.',
+  );
+}
+
+/** A secret is shown once: it must outlast a loss of power that follows at once. */
+async function writeSynced(path: string, value: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(value);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

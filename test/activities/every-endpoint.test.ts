@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints.js';
+import { sendJson } from '../client/http-stand.js';
+import { accountRows } from '../client/rows/account-rows.js';
+import { id, type Row } from '../client/rows/row.js';
+import { sandboxRows } from '../client/rows/sandbox-rows.js';
+import { workRows } from '../client/rows/work-rows.js';
+import { type ActivityStand, createActivityStand } from './activity-stand.js';
+
+const rows: Record<EndpointName, Row> = { ...accountRows, ...sandboxRows, ...workRows };
+const keyed = { idempotencyKey: 'k', firstSentAtMs: Date.now(), lookFirst: false };
+const webhookBody = { name: 'n', url: 'https://a.example/', events: ['sandbox.ready'] };
+const evidence = { sandboxId: id, prompt: 'x', knownPromptIds: [], knownConversationIds: [], beganAtMs: 0 };
+const canary = 'canary-of-a-secret';
+const environmentSecrets = { envContents: `A=${canary}`, secretFiles: [{ path: 'a', contents: canary }] };
+const sandboxSecrets = { desktopUrl: canary, url: canary };
+/** What may be secret in each record: by the specification, or if a service were careless. */
+const secretFields: Readonly<Record<string, object>> = {
+  ...{ sandbox: sandboxSecrets, sandboxes: sandboxSecrets },
+  ...{ environment: environmentSecrets, environments: environmentSecrets },
+  ...{ webhook: { secret: canary }, webhooks: { secret: canary } },
+  ...{ apiKey: { secret: canary }, apiKeys: { secret: canary }, secrets: { value: canary } },
+};
+
+/** What each activity is given. The type makes an endpoint without an activity a compile error, or a failed test. */
+const inputs: Record<EndpointName, readonly unknown[]> = {
+  ...{ getMe: [], listProviderModels: [], getLimits: [], getDataRetention: [], listRepos: [], listSecrets: [] },
+  ...{ listEnvironments: [], listWebhooks: [], listApiKeys: [], listSandboxes: [], listSnapshots: [] },
+  updateDataRetention: [{ zeroDataRetention: true }],
+  selectRepo: [{ fullName: 'o/a' }],
+  updateSecrets: [{ set: { A: { secretRef: 'secret-store:given' } } }],
+  getDeletionOperation: ['del_1'],
+  updateEnvironment: [{ environmentId: 'env-1', body: {}, envContentsRef: 'secret-store:given' }],
+  upgradeEnvironment: ['env-1'],
+  createWebhook: [webhookBody],
+  getWebhook: ['wh_1'],
+  updateWebhook: ['wh_1', { name: 'm' }],
+  deleteWebhook: ['wh_1'],
+  rotateWebhookSecret: ['wh_1'],
+  createApiKey: [{ name: 'ci' }],
+  ...{ getApiKeyUsage: ['sak_1'], rotateApiKey: ['sak_1'], revokeApiKey: ['sak_1'] },
+  createSandbox: [{ ...keyed, body: { name: 'demo' } }],
+  forkSandbox: [{ ...keyed, sandboxId: id, body: { name: 'demo' } }],
+  ...{ getSandbox: [id], deleteSandbox: [id], getSandboxUsage: [id], shareSandbox: [id], unshareSandbox: [id] },
+  updateSandbox: [id, { name: 'new' }],
+  stopSandbox: [{ sandboxId: id, previousStopId: null }],
+  getStop: [id, 'stop_1'],
+  resumeSandbox: [{ sandboxId: id, body: {}, previousStopId: null }],
+  sendPrompt: [{ sandboxId: id, body: { prompt: 'x' }, lookFirst: false, evidence }],
+  getPrompt: [id, 'prm_1'],
+  listEvents: [id],
+  interruptSandbox: [id, null],
+  readFile: [id, { path: 'a', key: 'read' }],
+  writeFile: [id, { path: 'a', content: 'x' }],
+  runCommand: [{ sandboxId: id, body: { command: 'true' } }],
+  listProcesses: [id],
+  downloadArtifact: [id, { path: 'a', key: 'artifact' }],
+  openDesktop: [id],
+  setSshKey: [id, 'ssh-ed25519 AAAA'],
+  ...{ listSandboxSnapshots: [id], getLatestSnapshot: [id], getSnapshotTree: ['snap_1'], deleteSnapshot: ['snap_1'] },
+  downloadSnapshotFile: ['snap_1', { path: 'a', key: 'file' }],
+  downloadSnapshot: ['snap_1', 'whole'],
+};
+
+/** The answer of a row, with a secret wherever one may stand. */
+function withSecrets(name: EndpointName): Record<string, unknown> {
+  const answer = rows[name].answer ?? {};
+  const records = Object.entries(answer).map(([key, value]) => {
+    if (key === 'secret' || key === 'url') return [key, canary];
+    const added = secretFields[key];
+    if (!added) return [key, value];
+    return [key, Array.isArray(value) ? value.map((one) => ({ ...one, ...added })) : { ...Object(value), ...added }];
+  });
+  return Object.fromEntries(records);
+}
+
+let stand: ActivityStand;
+beforeAll(async () => {
+  stand = await createActivityStand();
+  await stand.secrets.put('given', canary);
+});
+afterAll(() => stand.close());
+
+describe('an activity for each endpoint', () => {
+  it.each(Object.keys(endpoints) as EndpointName[])('%s calls it, and no secret reaches Temporal', async (name) => {
+    const { method, path, raw, type, status }: Endpoint = endpoints[name];
+    stand.answer((request, response) => {
+      if (raw) return void response.end('bytes');
+      const ownPath = request.url.split('?')[0] === rows[name].sends.split(' ')[1]?.split('?')[0];
+      const own = request.method === method && ownPath;
+      sendJson(response, own ? status : 200, { ok: true, type, ...(own ? withSecrets(name) : { webhooks: [] }) });
+    });
+    await stand.run(name, ...inputs[name]);
+    const matched = stand.seen().filter((line) => line.split('?')[0] === rows[name].sends.split('?')[0]);
+    expect(matched, path).toHaveLength(1);
+    expect(await stand.history()).not.toContain(canary);
+  });
+});

@@ -1,0 +1,190 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aSandbox, errorBody, type SeenRequest, sendJson } from '../client/http-stand.js';
+import { type ActivityStand, createActivityStand } from './activity-stand.js';
+
+let stand: ActivityStand;
+beforeAll(async () => {
+  stand = await createActivityStand();
+});
+afterAll(() => stand.close());
+
+const hourMs = 3_600_000;
+const requests = (start: string) => stand.seen().filter((line) => line.startsWith(start));
+
+describe('a fork or create whose key is 23 hours old', () => {
+  const input = (hours: number) => ({
+    sandboxId: 'bx_23456789',
+    body: { name: 'sf-demo' },
+    idempotencyKey: 'k',
+    firstSentAtMs: Date.now() - hours * hourMs,
+    lookFirst: false,
+  });
+  const made = (over: object) => ({
+    ...aSandbox,
+    name: 'sf-demo',
+    access: 'owner',
+    createdAt: new Date().toISOString(),
+    ...over,
+  });
+  const long = new Date(Date.now() - 48 * hourMs).toISOString();
+
+  function answerWith(sandboxes: readonly object[]) {
+    stand.answer(({ method }, response) => {
+      if (method === 'GET') sendJson(response, 200, { ok: true, sandboxes });
+      else sendJson(response, 202, { ok: true, sandbox: made({}) });
+    });
+  }
+
+  it.each(['createSandbox', 'forkSandbox'])(
+    'S4: %s sends the key while it is younger, and does not look',
+    async (name) => {
+      answerWith([]);
+      expect(await stand.run(name, input(22.9))).toMatchObject({ value: { id: aSandbox.id }, calls: 1 });
+      expect(requests('POST')).toHaveLength(1);
+    },
+  );
+
+  it.each(['createSandbox', 'forkSandbox'])(
+    'S4: %s adopts the one sandbox of its name, and sends nothing',
+    async (name) => {
+      const others = [
+        made({ id: 'a', name: 'sf-demo-2' }),
+        made({ id: 'b', access: 'use' }),
+        made({ id: 'c', createdAt: long }),
+      ];
+      answerWith([...others, made({ id: 'mine' })]);
+      expect(await stand.run(name, input(23))).toMatchObject({ value: { id: 'mine' } });
+      expect(requests('POST')).toHaveLength(0);
+    },
+  );
+
+  it.each([
+    ['none', []],
+    ['two', [made({ id: 'a' }), made({ id: 'b' })]],
+  ])('S4: forkSandbox cannot know where there is %s', async (_, sandboxes) => {
+    answerWith(sandboxes);
+    expect(await stand.failureOf('forkSandbox', input(24))).toMatchObject({
+      type: 'outcome_unknown',
+      nonRetryable: true,
+    });
+    expect(requests('POST')).toHaveLength(0);
+  });
+
+  it('forkSandbox repeats a lost answer with the same key', async () => {
+    const keys: unknown[] = [];
+    stand.answer(({ headers }, response) => {
+      keys.push(headers['idempotency-key']);
+      if (keys.length === 1) response.destroy();
+      else sendJson(response, 202, { ok: true, sandbox: made({}) });
+    });
+    await stand.run('forkSandbox', input(0));
+    expect(keys).toEqual(['k', 'k']);
+  });
+});
+
+/** A service that keeps webhooks; `lose` loses the answer to a create. */
+function webhookService(options: { readonly lose: 'after' | 'before'; readonly others?: readonly object[] }) {
+  const webhooks: object[] = [...(options.others ?? [])];
+  let rotations = 0;
+  stand.answer(({ method, url, body }: SeenRequest, response: ServerResponse) => {
+    if (url.endsWith('/rotate')) return sendJson(response, 200, { ok: true, secret: `whsec_new${++rotations}` });
+    if (method === 'GET') return sendJson(response, 200, { ok: true, webhooks });
+    if (options.lose === 'after') webhooks.push({ ...JSON.parse(body), id: 'wh_made' });
+    return response.destroy();
+  });
+}
+
+describe('createWebhook whose answer is lost', { timeout: 60_000 }, () => {
+  const body = { name: 'n', url: 'https://a.example/hook', events: ['sandbox.ready'] };
+  const twin = { ...body, id: 'wh_before' };
+
+  it('adopts the one that was not there before, with a new secret', async () => {
+    webhookService({ lose: 'after', others: [twin, { ...body, id: 'wh_x', url: 'https://b.example/' }] });
+    const result = (await stand.run('createWebhook', body)) as { value: { secretRef: string } };
+    expect(result).toMatchObject({ value: { webhook: { id: 'wh_made' } } });
+    expect(await stand.secrets.get(result.value.secretRef)).toBe('whsec_new1');
+    expect(requests('POST /v1/webhooks').filter((line) => !line.endsWith('/rotate'))).toHaveLength(1);
+    expect(await stand.history()).not.toContain('whsec_');
+  });
+
+  it('cannot know where there is none, and makes no second one', async () => {
+    webhookService({ lose: 'before', others: [twin] });
+    expect(await stand.failureOf('createWebhook', body)).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
+    expect(requests('POST')).toHaveLength(1);
+  });
+
+  it('that was refused is a failure, and not unknown', async () => {
+    stand.answer(({ method }, response) => {
+      if (method === 'GET') sendJson(response, 200, { ok: true, webhooks: [] });
+      else sendJson(response, 403, errorBody(403, 'forbidden'));
+    });
+    expect(await stand.failureOf('createWebhook', body)).toMatchObject({ type: 'forbidden' });
+  });
+});
+
+describe('updateEnvironment whose answer is lost', { timeout: 60_000 }, () => {
+  async function run(shown: object) {
+    const envContentsRef = await stand.secrets.put('env', 'A=whsec_1');
+    stand.answer(({ method }, response) => {
+      if (method === 'PUT') return response.destroy();
+      return sendJson(response, 200, { success: true, environments: [{ id: 'e1', name: 'new', ...shown }] });
+    });
+    return { environmentId: 'e1', body: { name: 'new', passSecrets: true }, envContentsRef };
+  }
+
+  it('is adopted where the environment reads as it was asked for', async () => {
+    const input = await run({ passSecrets: true, envContents: 'A=whsec_1' });
+    expect(await stand.run('updateEnvironment', input)).toMatchObject({
+      value: { id: 'e1', name: 'new', envContents: '[redacted]' },
+    });
+    expect(requests('PUT')).toHaveLength(1);
+    expect(await stand.history()).not.toContain('whsec_1');
+  });
+
+  it('cannot be known where it reads otherwise', async () => {
+    const input = await run({ passSecrets: true, envContents: 'A=other' });
+    expect(await stand.failureOf('updateEnvironment', input)).toMatchObject({ type: 'outcome_unknown' });
+    expect(requests('PUT')).toHaveLength(1);
+  });
+});
+
+describe('a secret whose answer is lost', () => {
+  it.each([
+    ['rotateWebhookSecret', 'wh_1', 'webhook-wh_1'],
+    ['rotateApiKey', 'sak_1', 'api-key-sak_1'],
+  ])('%s is asked for again until one has been kept', async (name, id, kept) => {
+    let turn = 0;
+    stand.answer((_, response) => {
+      turn += 1;
+      if (turn === 1) response.destroy();
+      else sendJson(response, 200, { ok: true, secret: `key_${turn}` });
+    });
+    const { value } = (await stand.run(name, id)) as { value: { secretRef: string } };
+    expect(value.secretRef).toContain(kept);
+    expect(await stand.secrets.get(value.secretRef)).toBe('key_2');
+  });
+});
+
+describe('a download', () => {
+  it('that breaks is repeated, and is in the result store as a whole', async () => {
+    const content = Buffer.alloc(3 * 1024 * 1024, 'x');
+    let turn = 0;
+    stand.answer((_, response) => {
+      response.writeHead(200, { 'content-length': content.length });
+      if (++turn > 1) return response.end(content);
+      return response.write(content.subarray(0, 1024), () => response.destroy());
+    });
+    const result = (await stand.run('downloadSnapshot', 'snap_1', 'jobs/large')) as { value: { ref: string } };
+    expect(result.value).toMatchObject({ size: content.length });
+    expect((await stand.results.get(result.value.ref)).equals(content)).toBe(true);
+  });
+
+  it('of a file that is too long for history is kept in the result store', async () => {
+    const content = 'é'.repeat(70_000);
+    stand.answer((_, response) => sendJson(response, 200, { ok: true, path: 'a', encoding: 'utf8', content }));
+    const result = await stand.run('readFile', 'bx_1', { path: 'a', key: 'jobs/read' });
+    expect(result).toMatchObject({ value: { content: null, size: 140_000, ref: 'file-store:jobs/read' } });
+    expect((await stand.results.get('file-store:jobs/read')).toString()).toBe(content);
+  });
+});

@@ -1,0 +1,12 @@
+/** Calls one activity by its name, as a workflow of a user may. */
+import { proxyActivities } from '@temporalio/workflow';
+
+export async function callActivity(name: string, args: readonly unknown[]): Promise<unknown> {
+  const activities = proxyActivities<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>({
+    startToCloseTimeout: '30 seconds',
+    retry: { initialInterval: '50 milliseconds', backoffCoefficient: 1, maximumAttempts: 4 },
+  });
+  const activity = activities[name];
+  if (!activity) throw new Error(`no activity ${name}`);
+  return activity(...args);
+}

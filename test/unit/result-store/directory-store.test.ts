@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createResultStore } from '../../../src/result-store/index.js';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-results-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<Buffer> {
+  for (const text of texts) {
+    if (text instanceof Error) throw text;
+    yield Buffer.from(text);
+  }
+}
+
+describe('content that comes piece by piece', () => {
+  it('is kept as a whole, with its length and digest', async () => {
+    const results = createResultStore(directory);
+    const sha256 = createHash('sha256').update('one two').digest('hex');
+    const stored = await results.putStream('job/a', pieces('one', ' ', 'two'));
+    expect(stored).toEqual({ ref: 'file-store:job/a', size: 7, sha256 });
+    expect(stored).toEqual(await results.put('job/a', Buffer.from('one two')));
+    expect((await results.get(stored.ref)).toString()).toBe('one two');
+    expect((await stat(join(directory, 'job/a'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('that breaks leaves what was there, and nothing else', async () => {
+    const results = createResultStore(directory);
+    const { ref } = await results.put('a', Buffer.from('before'));
+    const broken = new Error('the connection ended');
+    await expect(results.putStream('a', pieces('half', broken))).rejects.toBe(broken);
+    expect((await results.get(ref)).toString()).toBe('before');
+    expect(await readdir(directory)).toEqual(['a']);
+  });
+
+  it('stays inside the directory', async () => {
+    const put = createResultStore(directory).putStream('../a', pieces('x'));
+    await expect(put).rejects.toMatchObject({ code: 'bad_result_key' });
+  });
+});
