@@ -1,0 +1,49 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { apiKey, startService } from './service-under-test.js';
+
+const MiB = 1024 * 1024;
+
+/** Files of a name that this process, and so the service in it, has open. */
+async function openFiles(name: string): Promise<string[]> {
+  const all = await readdir('/proc/self/fd');
+  const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return targets.filter((path) => path.endsWith(name));
+}
+
+it.skipIf(process.platform !== 'linux')('a download stops when its caller goes away', async () => {
+  const { service, ready, call } = await startService();
+  const id = await ready();
+  await call('POST', `/sandboxes/${id}/commands`, { body: { command: 'truncate -s 256M big.bin' } });
+  const leaving = new AbortController();
+  const response = await fetch(`${service.url}/sandboxes/${id}/artifacts?path=big.bin`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    signal: leaving.signal,
+  });
+  expect(response.headers.get('content-length')).toBe(String(256 * MiB));
+  expect(await openFiles('big.bin')).toHaveLength(1);
+  leaving.abort();
+  await expect.poll(() => openFiles('big.bin'), { timeout: 5_000 }).toEqual([]);
+});
+
+it.skipIf(process.platform !== 'linux')('a caller that was gone before the answer leaves nothing open', async () => {
+  const { service, ready, call, arm } = await startService();
+  const id = await ready();
+  await call('POST', `/sandboxes/${id}/commands`, { body: { command: 'truncate -s 256M late.bin' } });
+  await arm({ kind: 'latency', endpoint: 'downloadArtifact', ms: 100, times: 2 });
+  const leaving = new AbortController();
+  const open = (signal?: AbortSignal) =>
+    fetch(`${service.url}/sandboxes/${id}/artifacts?path=late.bin`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      signal,
+    });
+  const request = open(leaving.signal);
+  const armed = async () => (await call('GET', '/faults', { admin: true })).body.faults;
+  await expect.poll(armed).toMatchObject([{ remaining: 1 }]);
+  leaving.abort();
+  await expect(request).rejects.toThrow();
+  // It waits for as long, and began later: when it is answered, so is the one that nobody waits for.
+  const second = await open();
+  await second.body?.cancel();
+  await expect.poll(() => openFiles('late.bin'), { timeout: 5_000 }).toEqual([]);
+});
