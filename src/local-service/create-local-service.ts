@@ -8,6 +8,7 @@ import { type Accounts, createAccounts } from './accounts.js';
 import { type Agent, createAgents } from './agent/index.js';
 import { type Books, createBooks } from './books.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
+import { resolveBySystem } from './deliveries/public-lookup.js';
 import { assemble, type Given } from './domain/assemble.js';
 import { configuredProvider } from './domain/providers.js';
 import { configuredRepos } from './domain/repos.js';
@@ -89,9 +90,12 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   };
   let origin: string | undefined;
   const gate = createCallGate();
+  const { strictWebhookUrls = false, resolveWebhookHost: resolveHost = resolveBySystem } = options;
   const assembly = assemble(given, {
     seed: { apiKey: options.apiKey, accounts: options.accounts ?? [], teams: options.teams ?? [] },
     apiUrl: () => (origin === undefined ? undefined : `${origin}${currentSurface.base}`),
+    strictWebhookUrls,
+    resolveHost,
   });
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
   const books = createBooks(assembly.context.stores, calls);
@@ -100,13 +104,12 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   clock.waitFor(assembly.sampler);
   assembly.load();
   calls.load();
-  const strictWebhookUrls = options.strictWebhookUrls ?? false;
   const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls });
   const server = createServer({
     context: assembly.context,
     gate,
     state,
-    operations: allOperations({ strictWebhookUrls }),
+    operations: allOperations({ strictWebhookUrls, resolveHost }),
     calls,
     books,
     apiKey: options.apiKey,

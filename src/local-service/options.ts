@@ -53,6 +53,8 @@ export interface LocalServiceOptions {
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default false. */
   readonly strictWebhookUrls?: boolean;
+  /** The addresses that the name of a webhook leads to. Default: what the system's resolver says. */
+  readonly resolveWebhookHost?: (hostname: string) => Promise<readonly string[]>;
   /** Calls kept in the call book; older ones are dropped. Default 100,000. */
   readonly maxCallRecords?: number;
   readonly profile?: Partial<LocalServiceProfile>;

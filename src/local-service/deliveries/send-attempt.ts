@@ -4,8 +4,9 @@ import { deliveryHeadersFor } from '../../webhook/index.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { WebhookRecord } from '../store/webhook-store.js';
+import { createPublicLookup, type ResolveHost } from './public-lookup.js';
 import { spelledFor } from './spelling.js';
-import { isLoopbackUrl, lookupPublic } from './url-rules.js';
+import { isLoopbackUrl, requireWebhookUrl } from './url-rules.js';
 
 interface AttemptResult {
   /** Null where no answer came. */
@@ -20,10 +21,19 @@ export interface DeliverySender {
   close(): Promise<void>;
 }
 
-export function createDeliverySender(options: { readonly timeoutMs: number }): DeliverySender {
-  const { timeoutMs } = options;
+/** @param options.strictUrls sends nothing to this machine, whatever was registered before */
+export function createDeliverySender(options: {
+  readonly timeoutMs: number;
+  readonly strictUrls: boolean;
+  readonly resolveHost: ResolveHost;
+}): DeliverySender {
+  const { timeoutMs, strictUrls, resolveHost } = options;
   const loopback = new Agent({ connections: 32, keepAliveTimeout: 4_000 });
-  const elsewhere = new Agent({ connections: 32, keepAliveTimeout: 4_000, connect: { lookup: lookupPublic } });
+  const elsewhere = new Agent({
+    connections: 32,
+    keepAliveTimeout: 4_000,
+    connect: { lookup: createPublicLookup(resolveHost) },
+  });
   const inFlight = new Set<AbortController>();
 
   return {
@@ -47,11 +57,13 @@ export function createDeliverySender(options: { readonly timeoutMs: number }): D
       }, timeoutMs);
       inFlight.add(abort);
       try {
-        const { statusCode, body } = await request(webhook.url, {
+        // Checked again: it may be of a time when the service was less strict, or of an import.
+        const url = requireWebhookUrl(webhook.url, strictUrls);
+        const { statusCode, body } = await request(url, {
           method: 'POST',
           headers,
           body: rawBody,
-          dispatcher: isLoopbackUrl(new URL(webhook.url)) ? loopback : elsewhere,
+          dispatcher: isLoopbackUrl(url) ? loopback : elsewhere,
           signal: abort.signal,
         });
         // What the receiver says beyond the status is of no interest, however long it is.

@@ -1,5 +1,6 @@
 /** Puts the domain together: stores, queues and what they call. Starts nothing. */
 import { createDeliverer, type Deliverer } from '../deliveries/deliverer.js';
+import type { ResolveHost } from '../deliveries/public-lookup.js';
 import { createDeliverySender, type DeliverySender } from '../deliveries/send-attempt.js';
 import { createFaults } from '../faults/faults.js';
 import { createStartWatch } from '../machine/start-watch.js';
@@ -27,6 +28,8 @@ export interface AssembleOptions {
   readonly seed: SeedAccounts;
   /** Base URL with the version; undefined while the service does not listen. */
   readonly apiUrl: () => string | undefined;
+  readonly strictWebhookUrls: boolean;
+  readonly resolveHost: ResolveHost;
 }
 
 export interface Assembly {
@@ -40,12 +43,13 @@ export interface Assembly {
   load(): void;
 }
 
-export function assemble({ createSsh, ...given }: Given, { seed, apiUrl }: AssembleOptions): Assembly {
+export function assemble({ createSsh, ...given }: Given, options: AssembleOptions): Assembly {
+  const { seed, apiUrl, strictWebhookUrls: strictUrls, resolveHost } = options;
   const { database, clock, timings, log } = given;
   const stores = createStores(database, clock);
   const faults = createFaults(database);
   const closing = new AbortController();
-  const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs });
+  const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs, strictUrls, resolveHost });
   const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
   const scheduler = createScheduler({ database, store: stores.work, clock, log });
   const watch = createStartWatch(given.host);

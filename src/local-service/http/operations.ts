@@ -1,3 +1,4 @@
+import { type ResolveHost, resolveBySystem } from '../deliveries/public-lookup.js';
 import { accountOperations } from './handlers/account.js';
 import { apiKeyOperations } from './handlers/api-keys.js';
 import { environmentOperations } from './handlers/environments.js';
@@ -15,7 +16,12 @@ import { webhookOperations } from './handlers/webhooks.js';
 import type { Operations } from './operation.js';
 
 /** Every operation of the endpoint table. */
-export function allOperations(options: { readonly strictWebhookUrls: boolean }): Operations {
+export function allOperations(options: {
+  readonly strictWebhookUrls: boolean;
+  /** Default: the system's resolver. */
+  readonly resolveHost?: ResolveHost;
+}): Operations {
+  const { strictWebhookUrls: strictUrls, resolveHost = resolveBySystem } = options;
   return {
     ...accountOperations,
     ...apiKeyOperations,
@@ -30,6 +36,6 @@ export function allOperations(options: { readonly strictWebhookUrls: boolean }):
     ...environmentOperations,
     ...secretOperations,
     ...repoOperations,
-    ...webhookOperations({ strictUrls: options.strictWebhookUrls }),
+    ...webhookOperations({ strictUrls, resolveHost }),
   };
 }

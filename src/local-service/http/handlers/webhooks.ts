@@ -1,3 +1,4 @@
+import { type ResolveHost, requirePublicHost } from '../../deliveries/public-lookup.js';
 import { requireWebhookUrl } from '../../deliveries/url-rules.js';
 import { assume } from '../../domain/assume.js';
 import type { Caller } from '../../domain/caller.js';
@@ -16,17 +17,23 @@ type WebhookOperations = Pick<
 /** The secret is shown on create and rotate only. */
 const shown = ({ id, name, url, events, createdAt }: WebhookRecord) => ({ id, name, url, events, createdAt });
 
-/** @param options.strictUrls refuses loopback addresses too */
-export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean }): WebhookOperations {
-  function checkUrl(text: string): void {
+/** @param options.strictUrls refuses loopback addresses too, and names that lead to addresses which are not public */
+export function webhookOperations(options: {
+  readonly strictUrls: boolean;
+  readonly resolveHost: ResolveHost;
+}): WebhookOperations {
+  const { strictUrls, resolveHost } = options;
+
+  async function checkUrl(text: string): Promise<void> {
     const url = requireWebhookUrl(text, strictUrls);
     if (url.protocol === 'http:') assume('A-local-webhook-urls');
+    if (strictUrls) await requirePublicHost(url, resolveHost);
   }
 
   return {
-    createWebhook(context, { caller, surface, body: { name, url, events } }) {
+    async createWebhook(context, { caller, surface, body: { name, url, events } }) {
       const { webhooks } = context.stores;
-      checkUrl(url);
+      await checkUrl(url);
       if (webhooks.of(caller.accountId).length >= maxWebhooks) {
         throw new ServiceError(
           429,
@@ -56,13 +63,15 @@ export function webhookOperations({ strictUrls }: { readonly strictUrls: boolean
       fields: { webhook: shown(find(context, caller, params.webhookId)) },
     }),
 
-    updateWebhook(context, { caller, params, body }) {
-      const webhook = find(context, caller, params.webhookId);
+    async updateWebhook(context, { caller, params, body }) {
+      find(context, caller, params.webhookId);
       const { name, url, events } = body;
       if (name === undefined && url === undefined && events === undefined) {
         throw new ServiceError(400, 'no_changes', 'Give at least one of name, url and events.');
       }
-      if (url !== undefined) checkUrl(url);
+      if (url !== undefined) await checkUrl(url);
+      // Read after the wait: another call may have changed or deleted it.
+      const webhook = find(context, caller, params.webhookId);
       const changed = {
         ...webhook,
         name: name ?? webhook.name,
