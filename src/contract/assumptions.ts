@@ -15,10 +15,20 @@ export const assumptions = {
   'A-command': 'Body and result of POST …/commands.',
   'A-confirmation': 'A delete without its confirming header is refused with 400 `confirmation_required`.',
   'A-create-fields': '`name` and `environment` in the body of a create.',
+  'A-creator-logins':
+    'A sandbox holds its creator’s logins where its environment passes any, or has secret files; plain variables are none.',
   'A-data-retention': 'The data-retention policy and the body that changes it.',
   'A-deletion-operation': 'The record of a deletion, and where its id stands in the answer to a delete.',
   'A-desktop': '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409.',
+  'A-env-contents':
+    'How .env-style text is read: comments, `export`, quotes, no expansion; a malformed line is refused with 400.',
+  'A-environment-default':
+    'An account has a default environment from the start, which passes everything; a create that names none is on it.',
   'A-environment-list': '`environments` in the answer of GET /environments.',
+  'A-environment-update':
+    'The very same content makes no version; the default stops being one only when another becomes it.',
+  'A-environment-upgrade':
+    'Active is what is usable, on its way there or in error; what cannot be upgraded counts as failed, what needs none as neither.',
   'A-events': 'Events of the history, and the query beyond `conversation`.',
   'A-file-limit': 'A file read or written as JSON has at most 32 MiB; more is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
@@ -31,6 +41,8 @@ export const assumptions = {
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, beside /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
   'A-local-webhook-urls': 'The local service also takes loopback http addresses for webhooks, unless it is strict.',
+  'A-machine-variables':
+    'All that is started in a sandbox gets its environment’s variables and secrets; a line comes before a secret of its name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging': 'A list of sandboxes comes whole unless `limit` is given; then `nextCursor` is sent back as `cursor`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',
@@ -40,9 +52,12 @@ export const assumptions = {
   'A-provider-models': 'The rows of GET /provider-models.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
   'A-raw-bytes': 'Query of a download; a file comes as it is, a folder as tar.gz.',
+  'A-repo-selection': 'A repository is selected into the default environment, as a new version of it.',
   'A-repos': 'Repositories, and the body that selects one.',
   'A-resume': 'Body and answer of a resume; on a usable sandbox it changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
+  'A-secret-files':
+    'Secret files lie below the home, for their owner only, and are written at every start; another path is refused with 400.',
   'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
   'A-sharing': '`sandbox` and `message` in the answer of share, and the type of that of unshare.',
   'A-snapshot-delete': 'A snapshot is deleted like a sandbox: the confirming header, 202, an operation.',

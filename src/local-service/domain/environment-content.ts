@@ -2,6 +2,7 @@
 import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
 import { ServiceError } from '../service-error.js';
 import type { EnvironmentContent, SelectedRepository } from '../store/environment-record.js';
+import { assume } from './assume.js';
 import type { Context } from './context.js';
 import { variablesIn } from './env-contents.js';
 import { reposOf } from './repos.js';
@@ -36,8 +37,12 @@ export function changedContent(
     const message = `envContents: holds more than ${MAX_ENV_CONTENTS_BYTES} bytes. Put large values into secret files.`;
     throw new ServiceError(400, 'invalid_request', message);
   }
+  if (body.envContents !== undefined) assume('A-env-contents');
   variablesIn(envContents);
-  if (secretFiles) requireGoodPaths(secretFiles);
+  if (secretFiles) {
+    assume('A-secret-files');
+    requireGoodPaths(secretFiles);
+  }
   return {
     safeForThirdParties: body.safeForThirdParties ?? before.safeForThirdParties,
     passRepoHost: body.passRepoHost ?? before.passRepoHost,

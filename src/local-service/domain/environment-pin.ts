@@ -3,10 +3,10 @@ import type { CreateSandboxBody } from '../../contract/requests.js';
 import { ServiceError } from '../service-error.js';
 import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import type { Context } from './context.js';
 import { defaultEnvironment } from './environments.js';
-import { requireEnvironmentOnKey } from './key-scope.js';
 import { pathBelowHome } from './secret-files.js';
 
 /** What a sandbox keeps for life, until an upgrade. A fork copies it from its source. */
@@ -17,23 +17,20 @@ export type EnvironmentPin = Pick<
 
 /**
  * The environment that a create asks for: the named one, none with `noEnv`, or else the default. Assumption: with both, `noEnv`
- * counts.
- * @throws ServiceError 404 for a name that no environment of the caller has; 403 `api_key_sandbox_forbidden` for a destination
- *   that is not on the key
+ * counts. Whether the caller's key reaches it is not asked here.
+ * @throws ServiceError 404 for a name that no environment of the caller has
  */
 export function environmentFromBody(
   context: Context,
   caller: Caller,
   { environment: name, noEnv }: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
 ): EnvironmentRecord | undefined {
-  const environment = noEnv ? undefined : chosen(context, caller, name);
-  requireEnvironmentOnKey(caller, environment?.id ?? null);
-  return environment;
-}
-
-function chosen(context: Context, { accountId }: Caller, name: string | undefined): EnvironmentRecord {
-  if (name === undefined) return defaultEnvironment(context, accountId);
-  const named = context.stores.environments.byName(accountId, name);
+  if (noEnv) return undefined;
+  if (name === undefined) {
+    assume('A-environment-default');
+    return defaultEnvironment(context, caller.accountId);
+  }
+  const named = context.stores.environments.byName(caller.accountId, name);
   if (named) return named;
   throw new ServiceError(404, 'not_found', `There is no environment named "${name}". GET /environments lists them.`);
 }
@@ -44,6 +41,7 @@ export function attachment(
   body: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
   { caller, restoreFrom }: { readonly caller: Caller; readonly restoreFrom: string | null },
 ): EnvironmentPin & Pick<SandboxRecord, 'secretFilePaths'> {
+  assume('A-creator-logins');
   const environment = environmentFromBody(context, caller, body);
   const latest = environment && context.stores.environments.latest(environment.id);
   const secretFilePaths = secretPathsInSnapshot(context, restoreFrom);

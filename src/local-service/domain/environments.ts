@@ -4,6 +4,7 @@ import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
 import { ServiceError } from '../service-error.js';
 import type { EnvironmentContent, EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import { bodyHash } from './canonical-json.js';
 import type { Context, Core } from './context.js';
@@ -18,6 +19,7 @@ const DEFAULT_NAME = 'Default';
  * default, which passes everything and says nothing.
  */
 export function environmentsFor(context: Context, { accountId, scope }: Caller): readonly EnvironmentRecord[] {
+  assume('A-environment-default');
   defaultEnvironment(context, accountId);
   return context.stores.environments.of(accountId).filter(({ id }) => reachesEnvironment(scope, id));
 }
@@ -77,6 +79,7 @@ export function updateEnvironment(
   environmentId: string,
   body: UpdateEnvironmentBody,
 ): EnvironmentRecord {
+  assume('A-environment-update');
   const { environments, sandboxes } = context.stores;
   return context.database.transaction(() => {
     const environment = environmentFor(context, caller, environmentId);

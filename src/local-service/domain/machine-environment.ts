@@ -1,6 +1,7 @@
 /** What the environment of a sandbox means on its machine: variables, and secret files. */
 import type { SecretFile } from '../store/environment-record.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Context, Core } from './context.js';
 import { variablesIn } from './env-contents.js';
 import { versionOf } from './environments.js';
@@ -19,6 +20,7 @@ export function machineEnvironment(
 ): Readonly<Record<string, string>> {
   const content = versionOf({ stores }, sandbox)?.content;
   if (!content) return {};
+  if (content.passSecrets || content.envContents !== '') assume('A-machine-variables');
   const secrets =
     content.passSecrets && mayHoldLogins({ stores }, sandbox) ? stores.secrets.values(sandbox.ownerId) : [];
   const own =

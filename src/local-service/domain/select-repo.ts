@@ -2,6 +2,7 @@
 import type { SelectRepoBody } from '../../contract/account-requests.js';
 import { ServiceError } from '../service-error.js';
 import type { SelectedRepository } from '../store/environment-record.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import type { Context } from './context.js';
 import { emptyContent } from './environment-content.js';
@@ -15,6 +16,7 @@ import { reposOf } from './repos.js';
  * @throws ServiceError 404 for a repository that is not one of `GET /repos`
  */
 export function selectRepo(context: Context, caller: Caller, body: SelectRepoBody): SelectedRepository {
+  assume('A-repo-selection');
   return context.database.transaction(() => {
     const repo = reposOf(context, caller.accountId).find(({ fullName }) => fullName === body.fullName);
     if (!repo) throw new ServiceError(404, 'not_found', 'GET /repos lists no repository with this fullName.');

@@ -4,6 +4,7 @@ import { reasonOf } from '../log.js';
 import { MachineError } from '../machine/index.js';
 import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
@@ -33,6 +34,7 @@ export async function upgradeEnvironment(
   environmentId: string,
   sandboxIds?: readonly string[],
 ): Promise<UpgradeCounts> {
+  assume('A-environment-upgrade');
   const environment = environmentFor(context, caller, environmentId);
   const latest = context.stores.environments.latest(environmentId);
   const named = sandboxIds === undefined ? undefined : new Set(sandboxIds);
