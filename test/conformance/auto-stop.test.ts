@@ -23,6 +23,7 @@ rule(
     expect(after.stop).toBeNull();
     expect(Date.parse(after.archiveAfter ?? '')).toBeGreaterThan(Date.parse(before) + 1_000);
   },
+  { needs: ['local'] },
 );
 
 rule(
@@ -38,6 +39,7 @@ rule(
     expect((await running).body).toMatchObject({ exitCode: null, timedOut: false });
     expect((await target.call('GET', `/sandboxes/${patched}`)).body.sandbox.state).toBe('ready');
   },
+  { needs: ['clock'] },
 );
 
 rule(['sandbox.ttl-null', 'sandbox.archive-after'], 'auto-stop is off when ttlSeconds is null', async () => {

@@ -21,15 +21,21 @@ rule(
       Date.parse((await target.promptEnd(id, first.body.promptId)).endedAt ?? ''),
     );
   },
+  { needs: ['local'] },
 );
 
-rule(['prompts.parallel-conversations', 'prompts.new-conversation'], 'conversations run side by side', async () => {
-  const id = await target.ready();
-  const waiter = await target.prompt(id, shell('until test -e go; do sleep 0.02; done; echo went'), { new: true });
-  const opener = await target.prompt(id, shell('touch go'), { new: true });
-  expect(opener.body.conversationId).not.toBe(waiter.body.conversationId);
-  expect((await target.promptEnd(id, waiter.body.promptId)).result).toContain('went');
-});
+rule(
+  ['prompts.parallel-conversations', 'prompts.new-conversation'],
+  'conversations run side by side',
+  async () => {
+    const id = await target.ready();
+    const waiter = await target.prompt(id, shell('until test -e go; do sleep 0.02; done; echo went'), { new: true });
+    const opener = await target.prompt(id, shell('touch go'), { new: true });
+    expect(opener.body.conversationId).not.toBe(waiter.body.conversationId);
+    expect((await target.promptEnd(id, waiter.body.promptId)).result).toContain('went');
+  },
+  { needs: ['local'] },
+);
 
 rule(
   ['prompts.events', 'prompts.events-conversation'],
@@ -49,6 +55,7 @@ rule(
     expect(none.body.events).toEqual([]);
     expect((await target.call('GET', `/sandboxes/${id}/events?after=what`)).status).toBe(400);
   },
+  { needs: ['local'] },
 );
 
 rule(
@@ -68,24 +75,35 @@ rule(
     expect((await target.promptEnd(id, other.promptId)).status).toBe('completed');
     await target.reach(id, 'idle');
   },
+  { needs: ['local'] },
 );
 
-rule(['prompts.status', 'states.stop-accepted'], 'a stop interrupts the prompts of the sandbox', async () => {
-  const id = await target.ready();
-  const { body } = await target.prompt(id, shell('sleep 30'));
-  await target.archive(id);
-  expect(await target.promptEnd(id, body.promptId)).toMatchObject({ status: 'interrupted', result: null });
-});
+rule(
+  ['prompts.status', 'states.stop-accepted'],
+  'a stop interrupts the prompts of the sandbox',
+  async () => {
+    const id = await target.ready();
+    const { body } = await target.prompt(id, shell('sleep 30'));
+    await target.archive(id);
+    expect(await target.promptEnd(id, body.promptId)).toMatchObject({ status: 'interrupted', result: null });
+  },
+  { needs: ['local'] },
+);
 
-rule(['prompts.status', 'states.running'], 'a failed prompt says why, and the sandbox is idle', async () => {
-  const id = await target.ready();
-  const { body } = await target.prompt(id, shell('exit 4'));
-  expect(await target.promptEnd(id, body.promptId)).toMatchObject({
-    status: 'failed',
-    error: expect.stringContaining('4'),
-  });
-  await target.reach(id, 'idle');
-});
+rule(
+  ['prompts.status', 'states.running'],
+  'a failed prompt says why, and the sandbox is idle',
+  async () => {
+    const id = await target.ready();
+    const { body } = await target.prompt(id, shell('exit 4'));
+    expect(await target.promptEnd(id, body.promptId)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('4'),
+    });
+    await target.reach(id, 'idle');
+  },
+  { needs: ['local'] },
+);
 
 rule(
   ['errors.sandbox-not-promptable', 'states.usable'],

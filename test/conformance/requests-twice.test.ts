@@ -21,19 +21,24 @@ rule(
   },
 );
 
-rule('trap.S3', 'a prompt that is sent twice under one Idempotency-Key runs twice', async () => {
-  const id = await target.ready();
-  const send = () =>
-    target.call('POST', `/sandboxes/${id}/prompt`, {
-      body: { prompt: '```sh\necho ran >> count\n```' },
-      headers: { 'idempotency-key': 'one-key' },
-    });
-  const [first, second] = [(await send()).body.promptId, (await send()).body.promptId];
-  expect(second).not.toBe(first);
-  await target.promptEnd(id, first);
-  await target.promptEnd(id, second);
-  expect((await target.call('GET', `/sandboxes/${id}/files?path=count`)).body.content).toBe('ran\nran\n');
-});
+rule(
+  'trap.S3',
+  'a prompt that is sent twice under one Idempotency-Key runs twice',
+  async () => {
+    const id = await target.ready();
+    const send = () =>
+      target.call('POST', `/sandboxes/${id}/prompt`, {
+        body: { prompt: '```sh\necho ran >> count\n```' },
+        headers: { 'idempotency-key': 'one-key' },
+      });
+    const [first, second] = [(await send()).body.promptId, (await send()).body.promptId];
+    expect(second).not.toBe(first);
+    await target.promptEnd(id, first);
+    await target.promptEnd(id, second);
+    expect((await target.call('GET', `/sandboxes/${id}/files?path=count`)).body.content).toBe('ran\nran\n');
+  },
+  { needs: ['local'] },
+);
 
 rule(
   ['idempotency.24-hours', 'idempotency.same-sandbox', 'trap.S4'],

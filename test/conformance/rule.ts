@@ -7,7 +7,8 @@ import { remoteTarget } from './target/remote.js';
  * What a test needs that only the local service has:
  * - `clock`: time that is held or moved, or timings of milliseconds.
  * - `faults`: failures on demand.
- * - `local`: settings, accounts, a webhook receiver on this machine, or anything else that an account cannot be asked for.
+ * - `local`: settings, accounts, a webhook receiver on this machine, the scripted agent, which does to the letter what a
+ *   prompt says, or anything else that an account cannot be asked for.
  */
 export type Need = 'clock' | 'faults' | 'local';
 
