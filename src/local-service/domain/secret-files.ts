@@ -84,9 +84,21 @@ export async function placeSecretFiles(
   };
   for (const path of sandbox.secretFilePaths) if (!contents.has(path)) await attempt(path, host.removeFile(id, path));
   for (const [path, text] of contents) {
-    await attempt(path, host.writeFile(id, path, Buffer.from(text), { mode: ONLY_ITS_OWNER }));
+    await attempt(path, writeAnew(host, id, { path, contents: text }));
   }
   // What could not be removed stays known, for the next attempt.
   remember([...new Set([...contents.keys(), ...blocked])]);
   return blocked;
+}
+
+/** Also over a file that its owner may not write: keys are often made so. */
+async function writeAnew(host: Context['host'], sandboxId: string, { path, contents }: SecretFile): Promise<void> {
+  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: ONLY_ITS_OWNER });
+  try {
+    await write();
+  } catch (cause) {
+    if (!(cause instanceof MachineError && cause.code === 'no_access')) throw cause;
+    await host.removeFile(sandboxId, path);
+    await write();
+  }
 }
