@@ -1,10 +1,18 @@
 import type { AddCommand } from '../command.js';
 import type { LocalOptions } from '../serve/serve-local.js';
+import { addLocalAssumptions } from './local-assumptions.js';
+import { addLocalExport } from './local-export.js';
+import { addLocalImport } from './local-import.js';
+import { addLocalLog } from './local-log.js';
+import { addLocalReset } from './local-reset.js';
+import { addLocalSeed } from './local-seed.js';
 
 export const addLocal: AddCommand = (parent, context) => {
-  parent
+  const local = parent
     .command('local')
-    .description('Run the local Sandbox Service alone, on this machine only')
+    .description(
+      'Run the local Sandbox Service alone, on this machine only; or, by a subcommand, look into a running one',
+    )
     .option('--port <port>', 'port to listen on; 0 takes any that is free', '7391')
     .option('--directory <path>', 'its disks and its database (default: "local" in SANDFLOW_HOME)')
     .option('--api-key-file <path>', 'the key that it accepts; made when missing (default: "api-key" in the directory)')
@@ -18,4 +26,7 @@ export const addLocal: AddCommand = (parent, context) => {
       const { serveLocal } = await import('../serve/serve-local.js');
       context.exitCode = await serveLocal(options, context.io);
     });
+  for (const add of [addLocalLog, addLocalAssumptions, addLocalExport, addLocalImport, addLocalSeed, addLocalReset]) {
+    add(local, context);
+  }
 };

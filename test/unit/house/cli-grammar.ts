@@ -29,7 +29,9 @@ export function commandNames(): string[] {
       .filter((command) => command.name() !== 'help')
       .flatMap((command) => {
         const name = `${prefix}${command.name()}`;
-        return command.commands.length > 0 ? namesBelow(command, `${name} `) : [name];
+        // A command that only groups others has no options of its own.
+        const own = command.commands.length === 0 || command.options.length > 0 ? [name] : [];
+        return [...own, ...namesBelow(command, `${name} `)];
       });
   return namesBelow(program(), '');
 }

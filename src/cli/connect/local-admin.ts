@@ -1,0 +1,99 @@
+/** What `sandflow local …` asks a running local service for, under `/_local` beside its base URL. */
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Config } from '../../config.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import type { CommandContext } from '../command.js';
+import { withService } from './with-service.js';
+
+/** A refusal of the local service. */
+class LocalAdminError extends SandflowError {
+  override readonly name = 'LocalAdminError';
+
+  constructor(
+    code: string,
+    message: string,
+    readonly status: number,
+    readonly requestId: string | undefined,
+  ) {
+    super(code, message);
+  }
+}
+
+export interface LocalAdmin {
+  /** @param path below `/_local`; @returns the fields of the answer */
+  call(
+    method: 'GET' | 'POST',
+    path: string,
+    request?: { readonly body: string | Readable; readonly contentType: string },
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** The bytes of an answer. */
+  download(path: string): Promise<Readable>;
+}
+
+/** @throws SandflowError where no local service answers; what `act` throws */
+export function withLocalAdmin<T>(context: CommandContext, act: (admin: LocalAdmin) => Promise<T>): Promise<T> {
+  return withService(context, async ({ config }) => {
+    const { sandboxService } = config;
+    if (!sandboxService) throw new SandflowError('bad_configuration', 'There is no local service to talk to.');
+    const key = await keyOf(sandboxService);
+    return act(
+      createLocalAdmin({ base: new URL('/_local', sandboxService.apiUrl), key, signal: context.io.interrupted }),
+    );
+  });
+}
+
+async function keyOf({ apiKey, apiKeyFile }: NonNullable<Config['sandboxService']>): Promise<string> {
+  if (apiKeyFile === undefined) return apiKey ?? '';
+  try {
+    return (await readFile(apiKeyFile, 'utf8')).trim();
+  } catch (cause) {
+    throw new SandflowError('bad_configuration', `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read.`, { cause });
+  }
+}
+
+function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {
+  async function send(method: string, path: string, body?: string | Readable, contentType?: string): Promise<Response> {
+    const stream = body instanceof Readable ? { body: Readable.toWeb(body), duplex: 'half' as const } : { body };
+    let response: Response;
+    try {
+      response = await fetch(`${base}${path}`, {
+        method,
+        signal,
+        headers: { authorization: `Bearer ${key}`, ...(contentType ? { 'content-type': contentType } : {}) },
+        ...(stream as RequestInit),
+      });
+    } catch (cause) {
+      throw new SandflowError('service_unreachable', `The local service at ${base.origin} cannot be reached.`, {
+        cause,
+      });
+    }
+    if (response.ok) return response;
+    throw await refusalOf(response, base);
+  }
+  return {
+    async call(method, path, { body, contentType } = { body: '', contentType: '' }) {
+      const response = await send(method, path, body === '' ? undefined : body, contentType);
+      return (await response.json()) as Readonly<Record<string, unknown>>;
+    },
+    async download(path) {
+      const { body } = await send('GET', path);
+      return body ? Readable.fromWeb(body as ReadableStream) : Readable.from([]);
+    },
+  };
+}
+
+async function refusalOf(response: Response, base: URL): Promise<SandflowError> {
+  const envelope: unknown = await response.json().catch(() => undefined);
+  const field = (name: string): string | undefined => {
+    const value = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, name) : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  const code = field('code');
+  if (code === undefined || (response.status === 404 && code === 'not_found')) {
+    const message = `The service at ${base.origin} is no local service of this version: it has no /_local.`;
+    return new SandflowError('bad_configuration', message);
+  }
+  return new LocalAdminError(code, field('message') ?? code, response.status, field('requestId'));
+}
