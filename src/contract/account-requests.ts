@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { scopeActions } from './endpoint.js';
 import { keyPresetActions } from './key-presets.js';
 import { sandboxIdSchema } from './records.js';
-import { nameSchema } from './requests.js';
+import { nameSchema, textWithoutNul } from './requests.js';
 
 /** Assumption: the body of PATCH /account/data-retention. */
 export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });
@@ -17,7 +17,7 @@ const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'm
 
 /** Assumption: the body of POST /secrets. */
 export const updateSecretsBodySchema = z.object({
-  set: z.record(variableNameSchema, z.string()).optional(),
+  set: z.record(variableNameSchema, textWithoutNul).optional(),
   unset: z.array(variableNameSchema).optional(),
 });
 export type UpdateSecretsBody = z.infer<typeof updateSecretsBodySchema>;
@@ -54,16 +54,18 @@ export const keyPresets = Object.keys(keyPresetActions) as (keyof typeof keyPres
 const maxKeyTtlSeconds = 365 * 24 * 3600;
 
 /** Assumption: body field names of POST /api-keys/scoped. `preset` and `actions` exclude each other. */
-export const createApiKeyBodySchema = z.object({
-  name: nameSchema,
-  /** Specification, "Limits": at most 365 days. */
-  ttlSeconds: z.number().int().positive().max(maxKeyTtlSeconds).optional(),
-  preset: z.enum(keyPresets).optional(),
-  actions: z
-    .array(z.enum([...scopeActions, '*']))
-    .min(1)
-    .optional(),
-  sandboxes: z.array(sandboxIdSchema).min(1).optional(),
-  environments: z.array(z.string()).min(1).optional(),
-});
+export const createApiKeyBodySchema = z
+  .object({
+    name: nameSchema,
+    /** Specification, "Limits": at most 365 days. */
+    ttlSeconds: z.number().int().positive().max(maxKeyTtlSeconds).optional(),
+    preset: z.enum(keyPresets).optional(),
+    actions: z
+      .array(z.enum([...scopeActions, '*']))
+      .min(1)
+      .optional(),
+    sandboxes: z.array(sandboxIdSchema).min(1).optional(),
+    environments: z.array(z.string()).min(1).optional(),
+  })
+  .meta({ not: { required: ['preset', 'actions'] } });
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;

@@ -49,7 +49,8 @@ export function namedSnapshotFor(context: Context, caller: Caller, name: string)
   const own = ({ ownerId }: SnapshotRecord) => Number(ownerId === caller.accountId);
   const notFound = () => new ServiceError(404, 'not_found', `There is no snapshot named "${name}".`);
   const candidates = context.stores.snapshots.named(name).sort((a, b) => own(b) - own(a));
-  const visible = candidates.find((snapshot) => isVisible(context, caller, snapshot));
+  // One that is merely not on the key is refused as such.
+  const visible = candidates.find((snapshot) => isVisible(context, caller, snapshot)) ?? candidates.find(own);
   if (!visible) throw notFound();
   const snapshot = withAccess(context, caller, { snapshot: visible, need: 'owner', notFound });
   if (!snapshot.expired) return snapshot;

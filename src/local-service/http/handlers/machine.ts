@@ -8,7 +8,7 @@ import { rawAnswer } from '../raw-answer.js';
 
 export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArtifact' | 'openDesktop' | 'setSshKey'> = {
   async listProcesses(context, { caller, params: { sandboxId } }) {
-    const sandbox = sandboxFor(context, caller, sandboxId, 'view');
+    const sandbox = sandboxFor(context, caller, sandboxId, 'use');
     return { fields: { ...(await listProcesses(context, sandbox)) } };
   },
 

@@ -16,7 +16,7 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
   },
 
   getPrompt(context, { caller, params: { sandboxId, promptId } }) {
-    sandboxFor(context, caller, sandboxId, 'view');
+    sandboxFor(context, caller, sandboxId, 'use');
     const stored = context.stores.prompts.get(promptId);
     if (stored?.sandboxId !== sandboxId) {
       throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no prompt ${promptId}.`);
@@ -44,7 +44,7 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
   },
 
   listEvents(context, { caller, params: { sandboxId }, query }) {
-    sandboxFor(context, caller, sandboxId, 'view');
+    sandboxFor(context, caller, sandboxId, 'use');
     const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
     if (afterSeq === undefined) {
       throw new ServiceError(400, 'invalid_request', 'after: must be the id of an event, like sev_ and 24 hex digits.');
