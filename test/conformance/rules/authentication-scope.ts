@@ -11,7 +11,10 @@ export const authenticationRules = {
     'auth.missing': 'A missing token: 401 `unauthorized`.',
     'auth.invalid': 'An invalid token: 401 `unauthorized`.',
     'auth.forbidden': 'An authenticated key that is not allowed the action: 403 `forbidden` or a typed 403.',
-    'auth.desktop-urls-secret': 'Desktop and VNC URLs contain access tokens and are secrets.',
+    'auth.desktop-urls-secret': untestable(
+      'Desktop and VNC URLs contain access tokens and are secrets.',
+      'What callers do with a URL cannot be seen over HTTP; that ours keep it from workflows is tested in test/activities.',
+    ),
     'auth.per-sandbox-key': 'A per-sandbox key is restricted to its sandbox.',
     'auth.account-reads': 'Account-wide reads need an account key.',
     'auth.retention-session': 'PATCH /account/data-retention refuses API keys and needs an interactive session.',

@@ -39,7 +39,10 @@ export const sandboxFieldRules = {
     'sandbox.ttl-seconds': '`ttlSeconds` is the auto-stop length as last set on create, resume, fork or PATCH.',
     'sandbox.ttl-null': '`ttlSeconds` is null when auto-stop is disabled.',
     'sandbox.desktop-available': '`desktopAvailable` says whether a desktop is available.',
-    'sandbox.desktop-url-secret': '`desktopUrl` bears a secret and is redacted from logs.',
+    'sandbox.desktop-url-secret': untestable(
+      '`desktopUrl` bears a secret and is redacted from logs.',
+      'What callers do with a URL cannot be seen over HTTP; that ours keep it from workflows is tested in test/activities.',
+    ),
     'sandbox.snapshots-off': '`snapshots` is false when created with snapshots off.',
     'sandbox.monitoring-off': '`monitoring` is false when created with monitoring off.',
     'sandbox.snapshot-available': '`snapshotAvailable` says whether a snapshot exists.',
