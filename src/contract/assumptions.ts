@@ -3,6 +3,8 @@
  * them, and so do answers of the local service (`assumptionsHeader`). docs/assumptions.md lists the same. No dependencies.
  */
 export const assumptions = {
+  'A-access-refusals':
+    'A teammate may read neither snapshots nor, of a private sandbox, its events, prompts and processes: they show what it holds.',
   'A-answer-types': 'Status and `type` of an answer for which the specification shows neither.',
   'A-api-key-create': 'Body of POST /api-keys/scoped, and `apiKey` and `secret` in the answer.',
   'A-api-key-paths':
@@ -24,6 +26,7 @@ export const assumptions = {
     'How .env-style text is read: comments, `export`, quotes, no expansion; a malformed line is refused with 400.',
   'A-environment-default':
     'An account has a default environment from the start, which passes everything; a create that names none is on it.',
+  'A-error-codes': 'Codes of refusals for which the specification lists none, such as `invalid_request`.',
   'A-environment-list': '`environments` in the answer of GET /environments.',
   'A-environment-update':
     'The very same content makes no version; the default stops being one only when another becomes it.',
@@ -36,8 +39,9 @@ export const assumptions = {
     'Body of a fork and `sourceSandboxId` in its answer; a fork while archiving and from error answers 409 `fork_failed`.',
   'A-idempotency-body': 'The same body, for an idempotency key, is the same JSON, whatever the order of its keys.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
-  'A-invalid-request':
-    'A request that is malformed in a way that has no code of its own is refused with 400 `invalid_request`.',
+  'A-key-creation':
+    'While key creation is off the code is `scoped_key_creation_disabled`; a key of before scopes counts as admin-scoped.',
+  'A-key-presets': 'Which actions the presets read-only, full-sandbox and ci have.',
   'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, beside /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
   'A-local-webhook-urls': 'The local service also takes loopback http addresses for webhooks, unless it is strict.',
@@ -56,6 +60,8 @@ export const assumptions = {
   'A-repos': 'Repositories, and the body that selects one.',
   'A-resume': 'Body and answer of a resume; on a usable sandbox it changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
+  'A-sandbox-variables':
+    'A sandbox has its own credential in `SANDBOX_API_KEY` and the base URL in `SANDBOX_API_URL`, where its environment passes sandbox credentials.',
   'A-secret-files':
     'Secret files lie below the home, for their owner only, and are written at every start; another path is refused with 400.',
   'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
@@ -66,6 +72,8 @@ export const assumptions = {
   'A-snapshot-record': 'The record of a snapshot.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey': 'Body of POST …/sshkey, and `sshEndpoint` in its answer.',
+  'A-standing':
+    'Create, fork and resume need an account or organization in good standing; a trial has small and default machines only.',
   'A-stop-answer': 'Where the id of a stop stands in the answer; on an archived sandbox it is the last stop.',
   'A-stop-states':
     'A stop of a sandbox that is still being made answers `machine_not_running`; in error it is accepted. With snapshots off it keeps nothing.',

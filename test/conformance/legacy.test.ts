@@ -3,16 +3,25 @@ import { isSignedWith, startReceiver } from '../local-service/webhook-receiver.j
 import { rule } from './rule.js';
 import { type LocalTarget, startLocalTarget } from './target/index.js';
 
-/** Answers of the legacy surface are not those of the contract, so they are read as plain JSON. */
+/** What the tests read of answers, in the legacy vocabulary. */
+interface LegacyBody {
+  readonly type: string;
+  readonly box: { readonly id: string };
+  readonly promptId: string;
+  readonly prompt: object;
+  readonly secret: string;
+  readonly webhook: { readonly id: string; readonly events: readonly string[] };
+}
+
 interface Legacy {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what stands where is what the tests are about
-  readonly body: any;
+  readonly body: LegacyBody;
 }
 
 async function legacyCall(local: LocalTarget, method: string, path: string, options: object = {}): Promise<Legacy> {
-  return local.call(method, path, { ...options, base: local.service.legacyUrl });
+  const { status, headers, body } = await local.call(method, path, { ...options, base: local.service.legacyUrl });
+  return { status, headers, body: body as unknown as LegacyBody };
 }
 
 const local = { needs: ['local'] } as const;
@@ -168,6 +177,18 @@ rule(
     expect(await legacyCall(target, 'PATCH', path, { body: { events: ['sandbox.ready'] } })).toMatchObject({
       status: 400,
     });
+  },
+  local,
+);
+
+rule(
+  ['legacy.base', 'legacy.types'],
+  'a wrong method is told from a wrong path there too',
+  async () => {
+    const target = await startLocalTarget();
+    const refused = await legacyCall(target, 'PUT', '/boxes');
+    expect(refused).toMatchObject({ status: 405, body: { type: 'box.error' } });
+    expect(refused.headers.get('allow')).toBe('GET, POST, HEAD');
   },
   local,
 );

@@ -1,5 +1,6 @@
 /** Which methods a path of the endpoint table has, for telling a wrong method from a wrong path. */
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
+import { surfaces } from './surface.js';
 
 interface Row {
   readonly method: string;
@@ -7,11 +8,13 @@ interface Row {
   readonly pattern: RegExp;
 }
 
-const table: readonly Row[] = (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
-  method,
-  path: `/v1${path}`,
-  pattern: new RegExp(`^/v1${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}));
+const table: readonly Row[] = surfaces.flatMap(({ base, pathOf }) =>
+  (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
+    method,
+    path: `${base}${pathOf(path)}`,
+    pattern: new RegExp(`^${base}${pathOf(path).replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  })),
+);
 
 /** Empty where there is no such path. */
 export function allowedMethods(path: string): readonly string[] {

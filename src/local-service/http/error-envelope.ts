@@ -1,5 +1,6 @@
 /** Turns whatever was thrown into the error envelope (specification, "Errors"). */
 import type { AssumptionId } from '../../contract/assumptions.js';
+import { errorCodes } from '../../contract/error-codes.js';
 import { type Log, reasonOf } from '../log.js';
 import { MachineError, type MachineErrorCode } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
@@ -55,7 +56,6 @@ export function asServiceError(cause: unknown, log: Log): ServiceError {
 const assumedCodes: Readonly<Record<string, AssumptionId>> = {
   confirmation_required: 'A-confirmation',
   invalid_name: 'A-names',
-  invalid_request: 'A-invalid-request',
   too_large: 'A-file-limit',
 };
 
@@ -64,6 +64,7 @@ export function assumptionsOf({ code, status, retryAfterSeconds }: ServiceError)
   const assumed = Object.hasOwn(assumedCodes, code) ? assumedCodes[code] : undefined;
   return [
     ...(assumed ? [assumed] : []),
+    ...(Object.hasOwn(errorCodes, code) ? [] : (['A-error-codes'] as const)),
     ...(status === 429 ? (['A-rate-limits'] as const) : []),
     ...(retryAfterSeconds === undefined ? [] : (['A-retry-after'] as const)),
   ];

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { startService } from './service-under-test.js';
+
+const header = 'x-svc-assumptions';
+
+test('an answer names what it rests on: its row of the contract, and what was touched on the way', async () => {
+  const under = await startService({ limits: { requestsPerSecond: 1_000 } });
+  const id = await under.create();
+  const named = async (...call: Parameters<typeof under.call>) => (await under.call(...call)).headers.get(header);
+  expect(await named('GET', '/me')).toBeNull();
+  expect(await named('GET', '/sandboxes')).toBe('A-paging');
+  expect(await named('GET', '/sandboxes/bx_22222222')).toBeNull();
+  expect(await named('POST', '/sandboxes', { body: { name: '' } })).toBe('A-names');
+  expect(await named('DELETE', `/sandboxes/${id}`)).toBe('A-confirmation, A-error-codes');
+  expect(
+    await named('POST', '/webhooks', { body: { name: 'x', url: 'http://127.0.0.1:9/', events: ['sandbox.ready'] } }),
+  ).toBe('A-local-webhook-urls, A-answer-types, A-webhook-record');
+  await under.reach(id, 'ready');
+  expect(await named('POST', `/sandboxes/${id}/prompt`, { body: { prompt: 'x' } })).toEqual(
+    expect.stringMatching(/^A-prompt-states, .*A-prompt-id$/),
+  );
+  const large = { path: 'x', content: 'x'.repeat(65 * 1024 * 1024) };
+  expect(await named('PUT', `/sandboxes/${id}/files`, { body: large })).toContain('A-file-limit');
+});
+
+test('a stop of a sandbox that is being made names the assumption by which it is refused', async () => {
+  const under = await startService({ timings: { bootMs: 60_000 } });
+  const id = await under.create();
+  const refused = await under.call('POST', `/sandboxes/${id}/stop`);
+  expect(refused).toMatchObject({ status: 400, body: { code: 'machine_not_running' } });
+  expect(refused.headers.get(header)).toBe('A-stop-states');
+});
+
+test('a 429 names that its numbers are settings, and its Retry-After', async () => {
+  const under = await startService({ limits: { requestsPerSecond: 1 } });
+  under.service.clock.hold();
+  await under.call('GET', '/me');
+  const refused = await under.call('GET', '/me');
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get(header)).toBe('A-rate-limits, A-retry-after');
+});
+
+test('calls at the same time note their own assumptions, and nobody else’s', async () => {
+  const under = await startService();
+  const id = await under.ready();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      index % 2 === 0
+        ? under.call('POST', `/sandboxes/${id}/commands`, { body: { command: 'true' } })
+        : under.call('GET', `/sandboxes/${id}`),
+    ),
+  );
+  expect(answers.map(({ headers }) => headers.get(header))).toEqual(
+    answers.map((_, index) => (index % 2 === 0 ? expect.stringMatching(/A-command$/) : 'A-answer-types')),
+  );
+});
+
+test('what was touched is counted with the first request, also over a restart, until a reset', async () => {
+  const under = await startService();
+  const first = await under.call('GET', '/sandboxes');
+  await under.call('GET', '/sandboxes');
+  await under.service.close();
+  const again = await startService({ directory: under.directory });
+  await again.call('GET', '/sandboxes');
+  const touched = async () => JSON.parse((await again.call('GET', '/assumptions', { admin: true })).text).assumptions;
+  await expect
+    .poll(touched)
+    .toMatchObject([{ id: 'A-paging', count: 3, firstRequestId: first.headers.get('x-request-id') }]);
+  await again.service.reset();
+  expect(await touched()).toEqual([]);
+});
