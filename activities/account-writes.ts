@@ -6,6 +6,7 @@ import type { UpdateWebhookBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 import { counted } from './calls.js';
+import { takeSecret } from './kept-secrets.js';
 import { orNullWhenMissing } from './reads.js';
 import { type WebhookView, webhookView } from './redact.js';
 
@@ -35,7 +36,9 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
     async updateSecrets(input: UpdateSecretsInput): Promise<Counted<string[]>> {
       return counted(async ({ call }) => {
         const set: Record<string, string> = {};
-        for (const [name, { secretRef }] of Object.entries(input.set ?? {})) set[name] = await secrets.get(secretRef);
+        for (const [name, { secretRef }] of Object.entries(input.set ?? {})) {
+          set[name] = await takeSecret(secrets, secretRef);
+        }
         const body = { set, unset: [...(input.unset ?? [])] };
         const answer = await call((signal) => client.updateSecrets(body, { signal }));
         return answer.secrets.map(({ name }) => name);

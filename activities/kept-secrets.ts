@@ -1,6 +1,7 @@
 /** The worker's own secrets: where activities keep what the service shows once, and take what workflows only name. */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import { SandflowError } from '../src/contract/sandflow-error.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 
 /** The store, or one that refuses, for a worker without. */
@@ -21,4 +22,17 @@ export function secretsOrRefusal(secrets: SecretStore | undefined): SecretStore 
  */
 export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void> {
   await secrets.delete(await secrets.put(`probe-${randomUUID()}`, ''));
+}
+
+/**
+ * The secret that a workflow named.
+ * @throws ApplicationFailure final, where there is none: another attempt cannot help
+ */
+export async function takeSecret(secrets: SecretStore, secretRef: string): Promise<string> {
+  try {
+    return await secrets.get(secretRef);
+  } catch (error) {
+    const isFinal = error instanceof SandflowError && /^(?:secret_not_found|bad_secret_name)$/.test(error.code);
+    throw isFinal ? ApplicationFailure.nonRetryable(error.message, error.code) : error;
+  }
 }

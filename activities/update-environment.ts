@@ -6,6 +6,7 @@ import type { Counted } from '../src/contract/service-failure.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 import { createAttempt } from './calls.js';
 import { sendOnce } from './evidence.js';
+import { takeSecret } from './kept-secrets.js';
 import { type EnvironmentView, environmentView } from './redact.js';
 
 export interface UpdateEnvironmentInput {
@@ -47,10 +48,10 @@ async function withSecrets(input: UpdateEnvironmentInput, secrets: SecretStore):
   const { body, envContentsRef, secretFiles } = input;
   return {
     ...body,
-    ...(envContentsRef === undefined ? {} : { envContents: await secrets.get(envContentsRef) }),
+    ...(envContentsRef === undefined ? {} : { envContents: await takeSecret(secrets, envContentsRef) }),
     ...(secretFiles && {
       secretFiles: await Promise.all(
-        secretFiles.map(async ({ path, contentsRef }) => ({ path, contents: await secrets.get(contentsRef) })),
+        secretFiles.map(async ({ path, contentsRef }) => ({ path, contents: await takeSecret(secrets, contentsRef) })),
       ),
     }),
   };

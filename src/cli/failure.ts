@@ -24,6 +24,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'webhook_secret_unknown',
   'webhook_duplicate',
   'secret_file_unwritable',
+  'download_not_written',
 ]);
 
 /** Never throws; an error that nobody planned for is reported with its message and no stack. */

@@ -3,7 +3,9 @@ import type { Config } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 
 export interface OutputStream {
-  write(text: string): unknown;
+  /** False where the reader is behind, who tells by `drain` that there is room again. */
+  write(text: string | Uint8Array): unknown;
+  once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   /** Of a terminal; respects NO_COLOR. */

@@ -1,12 +1,14 @@
 /** The command line's grammar. */
 import { Command } from 'commander';
 import type { CommandContext } from './command.js';
+import { addApi } from './commands/api.js';
 import { addBridge } from './commands/bridge.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
 import { addJobs } from './commands/jobs.js';
 import { addLocal } from './commands/local.js';
 import { addRun } from './commands/run.js';
+import { addSandboxes } from './commands/sandboxes.js';
 import { addSupervisor } from './commands/supervisor.js';
 import { addWebhooks } from './commands/webhooks.js';
 import { addWorker } from './commands/worker.js';
@@ -40,7 +42,19 @@ export function createProgram(context: CommandContext, version: string): Command
       outputError: () => undefined,
     })
     .addHelpText('after', exitCodesHelp);
-  for (const add of [addRun, addJobs, addDev, addWorker, addBridge, addLocal, addWebhooks, addDoctor, addSupervisor]) {
+  for (const add of [
+    addRun,
+    addJobs,
+    addSandboxes,
+    addApi,
+    addDev,
+    addWorker,
+    addBridge,
+    addLocal,
+    addWebhooks,
+    addDoctor,
+    addSupervisor,
+  ]) {
     add(program, context);
   }
   return program;

@@ -124,9 +124,9 @@ export function createCaller(given: CallerOptions): Caller {
       const { method, path, query, confirmDelete } = plain;
       const parts = { path, query, confirmDelete };
       const sent = { method, headers: { accept: '*/*' }, body: plain.body ?? null, parts };
-      const { status, header, body } = await streamExchange(pool, (await prepare(name, sent, options)).request);
-      finished(body, (error) => record.end(status, error ?? undefined));
-      return { status, header, body };
+      const response = await streamExchange(pool, (await prepare(name, sent, options)).request);
+      finished(response.body, (error) => record.end(response.status, error ?? undefined));
+      return response;
     } catch (error) {
       record.end(null, error);
       throw error;

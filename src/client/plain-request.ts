@@ -17,6 +17,8 @@ export interface PlainResponse {
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** All of them; names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** To be read or destroyed, whatever the status: the connection is taken until then. */
   readonly body: Readable;
 }

@@ -12,6 +12,8 @@ export interface StreamResponse {
   readonly status: number;
   /** First value of a header; names in lower case. */
   readonly header: (name: string) => string | undefined;
+  /** All of them; names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Errors with ConnectionError, TimeoutError or the signal's reason. Destroying it closes the connection. */
   readonly body: Readable;
 }
@@ -86,7 +88,7 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
         onResponseStart(_, status, received) {
           if (status < 200 || ended) return;
           body = openBody();
-          resolve({ status, header: (name) => [received[name]].flat()[0], body });
+          resolve({ status, header: (name) => [received[name]].flat()[0], headers: received, body });
         },
         onResponseData(given, chunk) {
           if (!body || ended) return;

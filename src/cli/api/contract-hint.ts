@@ -1,0 +1,61 @@
+/** Looks a request up in the contract. What is not there may be called all the same: the service may know more. */
+import { type Endpoint, endpoints } from '../../contract/endpoints.js';
+
+export interface InContract {
+  /** True where the answer is bytes. */
+  readonly raw: boolean;
+  /** What a person may have meant, where the contract has no such endpoint; otherwise null. */
+  readonly hint: string | null;
+}
+
+export function lookUp(method: string, path: string): InContract {
+  const rows = Object.values<Endpoint>(endpoints);
+  const ofPath = rows.filter((row) => matches(row.path, path));
+  const found = ofPath.find((row) => row.method === method);
+  if (found) return { raw: found.raw === true, hint: null };
+  const none = `The contract has no ${method} ${path}`;
+  if (ofPath.length > 0)
+    return { raw: false, hint: `${none}; it takes ${ofPath.map((row) => row.method).join(', ')}.` };
+  const nearest = nearestOf(
+    rows.filter((row) => row.method === method),
+    path,
+  );
+  return { raw: false, hint: nearest ? `${none}. Did you mean ${method} ${nearest}?` : `${none}.` };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  return wanted.length === given.length && wanted.every((part, at) => isParameter(part) || part === given[at]);
+}
+
+const isParameter = (part: string) => part.startsWith('{');
+
+/** The path with the fewest wrong letters, where there are few; a version that was repeated costs nothing. */
+function nearestOf(rows: readonly Endpoint[], path: string): string | undefined {
+  const given = path.replace(/^\/v\d+(?=\/)/, '').split('/');
+  const scored = rows
+    .filter((row) => row.path.split('/').length === given.length)
+    .map((row) => {
+      const parts = row.path.split('/');
+      const wrong = parts.map((part, at) => (isParameter(part) ? 0 : distance(part, given[at] ?? '')));
+      return { path: row.path, wrong: wrong.reduce((sum, one) => sum + one, 0) };
+    })
+    .sort((a, b) => a.wrong - b.wrong);
+  const [best] = scored;
+  return best && best.wrong <= 3 ? best.path : undefined;
+}
+
+/** Letters to insert, leave out or change. */
+function distance(a: string, b: string): number {
+  let before = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(change, (before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    before = row;
+  }
+  return before[b.length] ?? 0;
+}

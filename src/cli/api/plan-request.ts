@@ -1,0 +1,113 @@
+/** What `sandflow api` is to send, checked before anything is started. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { PlainRequest } from '../../client/index.js';
+import type { CliIo } from '../io.js';
+import { UsageError } from '../usage-error.js';
+
+export interface ApiOptions {
+  readonly field: readonly string[];
+  readonly query: readonly string[];
+  readonly body?: string;
+  readonly confirm?: string;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** @throws UsageError */
+export async function planRequest(
+  method: string,
+  address: string,
+  options: ApiOptions,
+  io: Pick<CliIo, 'stdin' | 'cwd'>,
+): Promise<PlainRequest> {
+  const known = methods.find((one) => one === method.toUpperCase());
+  if (!known) throw new UsageError(`"${method}" is not a method. Give one of ${methods.join(', ')}.`);
+  const { path, query } = readAddress(address);
+  for (const [name, value] of options.query.map((pair) => readPair(pair, '--query'))) query[name] = value;
+  const body = await readBody(options, io);
+  if (body !== undefined && (known === 'GET' || known === 'DELETE')) {
+    throw new UsageError(`${known} takes no body. Give --query in place of --field and --body.`);
+  }
+  return { method: known, path, query, body, confirmDelete: readConfirmation(known, path, options.confirm) };
+}
+
+function readAddress(address: string): { readonly path: `/${string}`; readonly query: Record<string, string> } {
+  if (/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(address)) {
+    throw new UsageError(`"${address}" is not a path. Give one relative to SANDBOX_API_URL, like /sandboxes.`);
+  }
+  const [before = '', ...after] = address.split('?');
+  const path = `/${before.replace(/^\//, '').replace(/\/$/, '')}` as const;
+  const unfilled = /\{\w+\}/.exec(path);
+  if (unfilled) throw new UsageError(`${path}: put an id in place of ${unfilled[0]}.`);
+  if (/[^\x21-\x7e]|[#\\]|%(?![0-9a-f]{2})/i.test(path)) {
+    throw new UsageError(`${path}: spaces, #, \\, % and letters beyond ASCII must be escaped, like %20.`);
+  }
+  if (
+    path
+      .slice(1)
+      .split('/')
+      .some((segment) => /^(?:\.|%2e){0,2}$/i.test(segment))
+  ) {
+    throw new UsageError(`"${address}": no part of a path may be empty, "." or "..".`);
+  }
+  return { path, query: Object.fromEntries(new URLSearchParams(after.join('?'))) };
+}
+
+function readPair(pair: string, option: string): readonly [string, string] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new UsageError(`${option}: "${pair}" is not KEY=VALUE.`);
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+async function readBody({ field, body }: ApiOptions, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string | undefined> {
+  if (field.length > 0 && body !== undefined) throw new UsageError('Give --field or --body, not both.');
+  if (body === undefined) {
+    if (field.length === 0) return undefined;
+    const fields = field.map((pair) => readPair(pair, '--field'));
+    return JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, asJson(value)])));
+  }
+  const text = body === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, body), body);
+  if (parse(text) === undefined) throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} does not hold JSON.`);
+  return text;
+}
+
+/** Numbers, true, false, null, lists and objects as JSON; everything else is the string that it is. */
+function asJson(value: string): unknown {
+  const parsed = parse(value);
+  return parsed === undefined ? value : parsed;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(path: string, given: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`--body: ${given} cannot be read.`, { cause });
+  }
+}
+
+async function readAll(stdin: CliIo['stdin']): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What deletes must be said twice: what a script has put together wrongly then deletes nothing. */
+function readConfirmation(method: string, path: string, confirm: string | undefined): string | undefined {
+  if (method !== 'DELETE') {
+    if (confirm !== undefined) throw new UsageError('--confirm goes only with DELETE.');
+    return undefined;
+  }
+  const id = path.slice(path.lastIndexOf('/') + 1);
+  if (confirm === undefined) throw new UsageError(`DELETE is for ever. Repeat what is to be deleted: --confirm ${id}`);
+  if (confirm !== id) throw new UsageError(`--confirm: "${confirm}" is not "${id}", which the path would delete.`);
+  return id;
+}

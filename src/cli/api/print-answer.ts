@@ -1,0 +1,99 @@
+/** Prints what the service answered: JSON for people, bytes as they are. */
+import type { Readable } from 'node:stream';
+import type { PlainResponse } from '../../client/index.js';
+import { errorEnvelopeSchema } from '../../contract/endpoints.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo, OutputStream } from '../io.js';
+import { createPaint } from '../output/paint.js';
+import { terminalSafe } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+
+export interface PrintOptions {
+  /** Status and headers first. */
+  readonly include: boolean;
+  /** Takes the bytes of a success in place of stdout. */
+  readonly save?: (response: PlainResponse) => Promise<void>;
+}
+
+/** @returns 0 for a success, 1 for every other answer */
+export async function printAnswer(response: PlainResponse, io: CliIo, options: PrintOptions): Promise<number> {
+  const { status } = response;
+  const isSuccess = status >= 200 && status < 300;
+  if (options.include) printHead(response, io.stdout);
+  if (!isSuccess) {
+    const text = (await whole(response.body)).toString('utf8');
+    printText(text, io.stdout);
+    io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${terminalSafe(describe(status, text))}\n`);
+    return exitCodes.otherOutcome;
+  }
+  if (options.save) await options.save(response);
+  else if (isJson(response)) printText((await whole(response.body)).toString('utf8'), io.stdout);
+  else await printBytes(response.body, io.stdout);
+  return exitCodes.done;
+}
+
+function isJson({ header }: PlainResponse): boolean {
+  const type = header('content-type');
+  // An empty answer has no type.
+  return type === undefined ? header('content-length') === '0' : /^application\/(?:\w+\+)?json\b/i.test(type);
+}
+
+function printHead({ status, headers }: PlainResponse, stdout: OutputStream): void {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one) => `${name}: ${one ?? ''}`),
+  );
+  stdout.write(`${terminalSafe([`HTTP ${status}`, ...lines].join('\n'))}\n\n`);
+}
+
+/** Pretty where it is JSON; what a proxy sends instead is shown as it is. */
+function printText(text: string, stdout: OutputStream): void {
+  if (text === '') return;
+  const parsed = parse(text);
+  const shown = parsed === undefined ? text.trimEnd() : JSON.stringify(parsed, null, 2);
+  stdout.write(`${stdout.isTTY ? terminalSafe(shown) : shown}\n`);
+}
+
+function describe(status: number, text: string): string {
+  const envelope = errorEnvelopeSchema.safeParse(parse(text));
+  if (!envelope.success) return `The service answered ${status} without its error body; a proxy may have.`;
+  const { code, message, requestId } = envelope.data;
+  return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function whole(body: Readable): Promise<Buffer> {
+  return Buffer.concat(await body.toArray());
+}
+
+/** @throws UsageError on a terminal */
+async function printBytes(body: Readable, stdout: OutputStream): Promise<void> {
+  if (stdout.isTTY) {
+    body.destroy();
+    throw bytesOnTerminal();
+  }
+  let isClosed = false;
+  let goOn = () => {};
+  stdout.once?.('close', () => {
+    isClosed = true;
+    goOn();
+  });
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    if (isClosed) return;
+    if (stdout.write(chunk) !== false || !stdout.once) continue;
+    await new Promise<void>((resolve) => {
+      goOn = resolve;
+      stdout.once?.('drain', resolve);
+    });
+  }
+}
+
+export function bytesOnTerminal(): UsageError {
+  return new UsageError('The answer is a file, and stdout is a terminal. Give --output FILE, or redirect stdout.');
+}

@@ -1,0 +1,98 @@
+/** What `sandflow sandboxes show` does. */
+import { isSandboxId } from '../../contract/ids.js';
+import type { Sandbox } from '../../contract/records.js';
+import type { CommandContext } from '../command.js';
+import { withService } from '../connect/with-service.js';
+import { printJson } from '../output/json.js';
+import { terminalSafe } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+import { sandboxReport } from './sandbox-report.js';
+import { ageText, ttlLeftText } from './times.js';
+
+export async function showSandbox(
+  sandboxId: string,
+  options: { readonly json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  if (!isSandboxId(sandboxId)) {
+    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
+  }
+  const signal = io.interrupted;
+  const { sandbox } = await withService(context, ({ service }) => service.getSandbox(sandboxId, { signal }));
+  if (options.json) return printJson(io.stdout, { sandbox: sandboxReport(sandbox), error: null });
+  for (const [label, text] of linesOf(sandbox, Date.now())) {
+    io.stdout.write(`${label.padEnd(13)}${terminalSafe(text)}\n`);
+  }
+}
+
+type Line = readonly [label: string, text: string];
+
+/** What a person wants to know; what is as usual is left out. */
+export function linesOf(sandbox: Sandbox, nowMs: number): Line[] {
+  const { error, health, healthReason, setupStatus, setupError, access, visibility, team } = sandbox;
+  const lines: readonly (readonly [string, string | null])[] = [
+    ['id', sandbox.id],
+    ['name', sandbox.name ?? null],
+    ['state', sentence(sandbox.state, error)],
+    ['health', health === undefined || health === 'ok' ? null : sentence(health, healthReason)],
+    ['files', filesText(sandbox)],
+    ['created', timeText(sandbox.createdAt, nowMs, sandbox.createdBy)],
+    ['stops', ttlLeftText(sandbox, nowMs) && stopsText(sandbox, nowMs)],
+    ['machine', machineText(sandbox)],
+    ['ssh', sandbox.sshEndpoint ?? null],
+    ['environment', environmentText(sandbox)],
+    ['setup', setupStatus == null ? null : sentence(setupStatus, setupError)],
+    ['access', [access, visibility, team?.name].filter(Boolean).join(', ')],
+    ['snapshot', snapshotText(sandbox, nowMs)],
+    ['last stop', lastStopText(sandbox, nowMs)],
+  ];
+  return lines.filter((line): line is Line => Boolean(line[1]));
+}
+
+const sentence = (what: string, why: string | null | undefined) => (why ? `${what}: ${why}` : what);
+
+function timeText(at: string | null | undefined, nowMs: number, by?: string | null): string | null {
+  return at == null ? null : `${ageText(at, nowMs)} ago (${at})${by ? ` by ${by}` : ''}`;
+}
+
+function stopsText(sandbox: Sandbox, nowMs: number): string {
+  const { archiveAfter } = sandbox;
+  return archiveAfter == null ? 'never by itself' : `in ${ttlLeftText(sandbox, nowMs)} (${archiveAfter})`;
+}
+
+function filesText({ hydrated, hydration }: Sandbox): string | null {
+  if (hydrated !== false) return null;
+  const percent = hydration?.percent == null ? '' : `, ${hydration.percent} %`;
+  return `still being restored${hydration ? ` (${hydration.phase}${percent})` : ''}`;
+}
+
+function machineText({ type, vcpu, memoryGB, machineProvider, ip }: Sandbox): string {
+  const size = [vcpu === undefined ? '' : `${vcpu} vCPU`, memoryGB === undefined ? '' : `${memoryGB} GB`];
+  return [type, ...size, machineProvider, ip].filter(Boolean).join(', ');
+}
+
+function environmentText({ environment, environmentVersion }: Sandbox): string | null {
+  if (environment == null) return null;
+  return environmentVersion == null ? environment : `${environment}, version ${environmentVersion}`;
+}
+
+function snapshotText(sandbox: Sandbox, nowMs: number): string {
+  const { snapshots, snapshotAvailable, snapshotCompletedAt, snapshotVerifiedAt, lastSnapshotStatus } = sandbox;
+  const expired = sandbox.dataExpiredAt == null ? '' : `, data deleted ${sandbox.dataExpiredAt}`;
+  if (snapshots === false) return 'off: a stop keeps nothing';
+  const verified = snapshotVerifiedAt ?? snapshotCompletedAt;
+  const kept = snapshotAvailable
+    ? `kept${verified == null ? '' : `, verified ${ageText(verified, nowMs)} ago`}`
+    : 'none';
+  const last =
+    lastSnapshotStatus == null || lastSnapshotStatus === 'completed' ? '' : `; last attempt ${lastSnapshotStatus}`;
+  return `${kept}${expired}${last}`;
+}
+
+function lastStopText({ stop }: Sandbox, nowMs: number): string | null {
+  if (stop == null) return null;
+  const asked = stop.requestedAt == null ? '' : `, asked for ${ageText(stop.requestedAt, nowMs)} ago`;
+  const ended = stop.endedAt == null ? '' : `, ended ${ageText(stop.endedAt, nowMs)} ago`;
+  return sentence(`${stop.id} ${stop.status}${asked}${ended}`, stop.error);
+}
