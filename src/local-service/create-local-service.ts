@@ -102,7 +102,13 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   clock.waitFor(assembly.scheduler);
   clock.waitFor(assembly.deliverer);
   clock.waitFor(assembly.sampler);
-  assembly.load();
+  try {
+    assembly.load();
+  } catch (cause) {
+    // Otherwise nobody could open the directory again.
+    database.close();
+    throw cause;
+  }
   calls.load();
   const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls });
   const server = createServer({

@@ -103,6 +103,7 @@ rule(
     'access.private-means',
     'access.private-logins',
     'sandbox.holds-creator-logins',
+    'sandbox.holds-creator-logins-view',
   ],
   'a teammate sees a sandbox that holds its creator’s logins and stops it, and can do nothing else with it',
   async () => {

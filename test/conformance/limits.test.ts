@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { rule } from './rule.js';
-import { type Answer, startPeople, type Target } from './target/index.js';
+import type { Answer } from './target/answer.js';
+import { startPeople, type Target } from './target/index.js';
 
 const local = { needs: ['local'] } as const;
 const clocked = { needs: ['local', 'clock'] } as const;

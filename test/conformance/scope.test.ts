@@ -116,7 +116,7 @@ rule(
     const source = await ann.ready({ environment: 'elsewhere' });
     await ann.archive(source);
     await ann.call('PATCH', `/sandboxes/${source}`, { body: { snapshotName: 'gold' } });
-    const create = async (scope: object) => {
+    const create = async (scope: Record<string, unknown>) => {
       const { secret: key } = await scopedKey(ann, scope);
       return ann.call('POST', '/sandboxes', { key, body: { from: 'gold', environment: 'inside' } });
     };
@@ -140,7 +140,7 @@ rule(
     const [source, saved] = [await ann.ready(), await ann.ready()];
     for (const id of [source, saved]) await ann.archive(id);
     await ann.call('PATCH', `/sandboxes/${source}`, { body: { snapshotName: 'gold' } });
-    const rename = async (scope: object) => {
+    const rename = async (scope: Record<string, unknown>) => {
       const { secret: key } = await scopedKey(ann, scope);
       return ann.call('PATCH', `/sandboxes/${saved}`, { key, body: { snapshotName: 'gold' } });
     };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { endpoints } from '../../src/contract/endpoints.js';
 import { register, startReceiver } from '../local-service/webhook-receiver.js';
 import { rule } from './rule.js';
-import { callSample, endpointNames, onesOfEverything, startPeople } from './target/index.js';
+import { callSample, endpointNames, onesOfEverything, scopedKey, startPeople } from './target/index.js';
 
 const local = { needs: ['local'], timeoutMs: 120_000 } as const;
 
@@ -73,6 +73,9 @@ rule(
     const second = (await eve.call('POST', '/sandboxes', keyed({ name: 'of-eve' }))).body.sandbox;
     expect(second).toMatchObject({ name: 'of-eve', createdBy: 'eve' });
     expect((await ann.call('POST', '/sandboxes', keyed({ name: 'of-ann' }))).body.sandbox.id).toBe(first.id);
+    const { secret: key } = await scopedKey(ann, { actions: ['sandbox.create'], sandboxes: [await ann.create()] });
+    const repeated = await ann.call('POST', '/sandboxes', { key, ...keyed({ name: 'of-ann' }) });
+    expect(repeated).toMatchObject({ status: 403, body: { code: 'api_key_sandbox_forbidden' } });
   },
   local,
 );

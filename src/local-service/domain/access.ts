@@ -1,6 +1,7 @@
 /** Which sandboxes a caller may see and use (specification, "Access rules"). */
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import type { Core } from './context.js';
 import { holdsCreatorLogins } from './environments.js';
@@ -67,6 +68,7 @@ export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, san
   if (access === undefined) throw sandboxNotFound(sandbox.id);
   requireSandboxOnKey(caller, sandbox);
   if (order.indexOf(access) >= order.indexOf(need)) return;
+  assume('A-access-refusals');
   const message =
     need === 'owner'
       ? 'Only the account that created this sandbox may do this.'

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../service-error.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';
 import type { Core } from './context.js';
-import { issue } from './credentials.js';
+import { hashOf, issue } from './credentials.js';
 
 type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
 
@@ -52,7 +52,7 @@ export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): 
 
 /**
  * Makes an account with a key of before scopes. Not safe to repeat.
- * @throws ServiceError 409 `login_taken`
+ * @throws ServiceError 409 `login_taken`, `api_key_taken`
  */
 export function addAccount(
   context: Keeping,
@@ -81,8 +81,15 @@ export function addAccount(
   });
 }
 
-/** A key of before scopes: account-wide and without expiry. @returns its secret */
+/**
+ * A key of before scopes: account-wide and without expiry.
+ * @returns its secret
+ * @throws ServiceError 409 `api_key_taken`
+ */
 export function addOldKey(context: Keeping, accountId: string, secret?: string): string {
+  if (secret !== undefined && context.stores.credentials.byHash(hashOf(secret))) {
+    throw new ServiceError(409, 'api_key_taken', 'Two accounts cannot have the same API key. Choose another one.');
+  }
   const wanted = {
     accountId,
     kind: 'api_key',

@@ -4,6 +4,7 @@ import { keyPresetActions } from '../../contract/key-presets.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
 import { sandboxFor } from './access.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import type { Context } from './context.js';
 import { type Issued, issue, reissue } from './credentials.js';
@@ -39,7 +40,9 @@ export function createScopedKey(context: Context, caller: Caller, body: CreateAp
       'Creating keys needs a session or an admin-scoped key that is not limited.',
     );
   }
+  if (caller.kind !== 'session' && caller.scope === null) assume('A-key-creation');
   if (!scopedCreationEnabled(context)) {
+    assume('A-key-creation');
     const message = 'The creation of scoped keys is switched off for now. Try again later.';
     throw new ServiceError(503, 'scoped_key_creation_disabled', message);
   }
@@ -53,6 +56,7 @@ export function createScopedKey(context: Context, caller: Caller, body: CreateAp
     sandboxIds: body.sandboxes ? requireSandboxes(context, caller, body.sandboxes) : null,
     environmentIds: body.environments ? requireEnvironments(context, caller, body.environments) : null,
   };
+  if (usedPreset !== null && usedPreset !== 'admin') assume('A-key-presets');
   const ttlMs = ttlSeconds === undefined ? DEFAULT_TTL_MS : ttlSeconds * 1000;
   const expiresAt = new Date(context.clock.now() + ttlMs).toISOString();
   return context.database.transaction(() =>

@@ -7,7 +7,7 @@ import { bodyHash } from './canonical-json.js';
 import type { Context } from './context.js';
 import { environmentFromBody } from './environment-pin.js';
 import { acceptOnce } from './idempotency.js';
-import { requireAction, requireEnvironmentOnKey } from './key-scope.js';
+import { requireAction, requireEnvironmentOnKey, requireSandboxOnKey } from './key-scope.js';
 import { refuseOverLimit } from './limits.js';
 import { beginAcceptance, newSandbox } from './new-sandbox.js';
 import { namedSnapshotFor } from './snapshots.js';
@@ -17,7 +17,7 @@ import { requireStandingToCreate } from './standing.js';
  * Creates a sandbox, or returns the one that the same key has created, gone or not.
  * @param options.sentBody the body as it came, for comparing it with the first one under the key
  */
-export function createSandbox(
+export async function createSandbox(
   context: Context,
   body: CreateSandboxBody,
   options: { readonly caller: Caller; readonly idempotencyKey: string | undefined; readonly sentBody: unknown },
@@ -25,7 +25,7 @@ export function createSandbox(
   const { caller, idempotencyKey, sentBody } = options;
   const { stores } = context;
   const call = { caller, idempotencyKey, fingerprint: bodyHash(sentBody) };
-  return acceptOnce(context, call, async (complete) => {
+  const accepted = await acceptOnce(context, call, async (complete) => {
     requireEnvironmentOnKey(caller, environmentFromBody(context, caller, body)?.id ?? null);
     const { from, type = 'default', ttlSeconds = null } = body;
     // Specification, "Scope": the destination and the source each need their own right.
@@ -35,6 +35,7 @@ export function createSandbox(
     if (from !== undefined) namedSnapshotFor(context, caller, from);
     await beginAcceptance(context);
     return context.database.transaction(() => {
+      refuseOverLimit(context, caller);
       // Looked up anew: its name may have moved, or its data gone, while the create was being accepted.
       const restoreFrom = from === undefined ? null : namedSnapshotFor(context, caller, from).id;
       const sandbox = newSandbox(context, body, { caller, restoreFrom });
@@ -44,4 +45,7 @@ export function createSandbox(
       return sandbox;
     });
   });
+  // Who repeats a key need not be who sent it first.
+  requireSandboxOnKey(caller, accepted);
+  return accepted;
 }

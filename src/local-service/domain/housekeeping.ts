@@ -16,6 +16,7 @@ export function keepHouse(context: Context): void {
     stores.idempotency.removeClaimedBefore(now - timings.idempotencyKeyMs);
     stores.deliveries.removeEndedBefore(now - timings.recordsMs);
     stores.samples.removeTakenBefore(now - timings.processSampleKeptMs);
+    stores.credentials.removeOfSandboxes((sandboxId) => stores.sandboxes.get(sandboxId) === undefined);
     scheduleHousekeeping(context);
   });
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.js';
 import type { Database } from '../store/database.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { Stores } from '../store/stores.js';
+import { assume } from './assume.js';
 import { hashOf, issue, reissue } from './credentials.js';
 
 export interface SandboxCredentials {
@@ -51,6 +52,7 @@ export function createSandboxCredentials(options: {
 
   return {
     variablesFor(sandbox) {
+      assume('A-sandbox-variables');
       const url = apiUrl();
       return { SANDBOX_API_KEY: secretFor(sandbox), ...(url === undefined ? {} : { SANDBOX_API_URL: url }) };
     },

@@ -3,6 +3,7 @@ import { ServiceError } from '../service-error.js';
 import type { TeamRecord } from '../store/account-store.js';
 import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';
 import { accountOf } from './accounts.js';
+import { assume } from './assume.js';
 import type { Context } from './context.js';
 import { costOf } from './machine-time.js';
 
@@ -40,6 +41,7 @@ function requireGoodStanding(
   wanted: WantedMachine,
 ): void {
   const account = accountOf(context, accountId);
+  if (!account.ready || account.billingRequired || account.trial || team?.suspended) assume('A-standing');
   if (!account.ready) {
     throw new ServiceError(409, 'account_not_ready', 'The account is still being set up. Try again shortly.');
   }

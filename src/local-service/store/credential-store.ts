@@ -35,6 +35,8 @@ export interface CredentialStore {
   keysOf(accountId: string): CredentialRecord[];
   /** The credential written into a sandbox. */
   ofSandbox(sandboxId: string): CredentialRecord | undefined;
+  /** Those of sandboxes that are gone. */
+  removeOfSandboxes(gone: (sandboxId: string) => boolean): void;
   put(credential: CredentialRecord): void;
   remove(id: string): void;
   load(): void;
@@ -74,6 +76,11 @@ export function createCredentialStore(database: Database): CredentialStore {
     database.onRollback(() => remember(id, before));
   }
 
+  function removeOne(id: string): void {
+    remove.run(id);
+    change(id, undefined);
+  }
+
   return {
     get: (id) => byId.get(id),
     byHash: (hash) => byHash.get(hash),
@@ -87,9 +94,9 @@ export function createCredentialStore(database: Database): CredentialStore {
       put.run(id, accountId, hash, JSON.stringify(credential));
       change(id, credential);
     },
-    remove(id) {
-      remove.run(id);
-      change(id, undefined);
+    remove: removeOne,
+    removeOfSandboxes(gone) {
+      for (const [sandboxId, { id }] of [...bySandbox]) if (gone(sandboxId)) removeOne(id);
     },
     load() {
       byId.clear();
