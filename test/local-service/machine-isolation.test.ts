@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
@@ -24,6 +24,18 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     const command =
       'for d in / /usr /etc /home /var /opt /usr/local; do touch $d/x 2>/dev/null && echo "wrote $d"; done; touch ~/x /tmp/x /var/tmp/y && ls ~ /tmp';
     expect((await host.run(SANDBOX, { command })).stdout).toBe('/home/sandbox:\nx\n\n/tmp:\nx\ny\n');
+  });
+
+  it('gives variables to the command, and none of them to bubblewrap outside of the sandbox', async () => {
+    const { host, directory } = await machine('bubblewrap');
+    const trace = join(directory, 'trace');
+    // With these the dynamic loader of a program writes a file of its own.
+    const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: trace, LONG: 'x'.repeat(100_000), LINES: 'a\nb' };
+    const command = 'printf "%s-%s-" "$LD_DEBUG" "$LINES"; printf "%s" "$LONG" | tr -d x';
+    const { stdout } = await host.run(SANDBOX, { command, env });
+    expect(stdout).toContain('libs-a\nb-');
+    expect(stdout).not.toContain('x'.repeat(10));
+    expect((await readdir(directory)).filter((name) => name.startsWith('trace'))).toEqual([]);
   });
 
   it('keeps /tmp from command to command, apart from that of others', async () => {

@@ -9,6 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from './machine-directories.js';
 import { SANDBOX_HOME } from './machine-directories.js';
+import { MachineError } from './machine-error.js';
 import { runProgram } from './program.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from './shell-launch.js';
 
@@ -26,9 +27,12 @@ export function createBubblewrap(directories: MachineDirectories, bwrap: string)
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
       return {
         file: bwrap,
-        args: [...machine, ...mounts, ...shell, ...shellArguments(spec.command, spec.cwd)],
+        args: ['--args', '3', ...machine, ...mounts, ...shell, ...shellArguments(spec.command, spec.cwd)],
         cwd: '/',
-        env: sandboxEnvironment(sandboxId, SANDBOX_HOME, spec),
+        // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
+        // be for everybody on the machine to read.
+        env: {},
+        descriptor3: variableArguments(sandboxEnvironment(sandboxId, SANDBOX_HOME, spec)),
       };
     },
     copyCall(options, source, target) {
@@ -59,6 +63,15 @@ function machineArguments(stateDirectory: string): string[] {
   args.push(...resolverArguments());
   if (PROGRAM_FOLDERS.some((folder) => stateDirectory.startsWith(`${folder}/`))) args.push('--tmpfs', stateDirectory);
   return args;
+}
+
+/** Arguments that end with NUL each, as bubblewrap reads them from a descriptor. */
+function variableArguments(variables: Readonly<Record<string, string>>): string {
+  const args = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
+  if (args.some((arg) => arg.includes('\0'))) {
+    throw new MachineError('bad_command', 'The environment holds a NUL character, which no variable can.');
+  }
+  return args.map((arg) => `${arg}\0`).join('');
 }
 
 function mountArguments(disk: string, temporary: string): string[] {

@@ -1,5 +1,6 @@
 /** One command, from its start to its outcome. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, type StdioPipe, spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
@@ -49,12 +50,19 @@ export async function startShell(
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const { file, args, cwd, env } = launch.call(sandboxId, spec);
+  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec);
   let child: ChildProcessWithoutNullStreams;
   try {
-    child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const stdio: StdioPipe[] = descriptor3 === undefined ? ['pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'];
+    child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
+  }
+  const extra = child.stdio[3];
+  if (extra instanceof Writable) {
+    // Where the program has not started, what tells so is its own error.
+    extra.on('error', () => undefined);
+    extra.end(descriptor3);
   }
   if (child.pid !== undefined) {
     const isMonitor = launch.isolation === 'bubblewrap';

@@ -11,6 +11,8 @@ export interface ProgramCall {
   /** Where the program is started; seen from outside the sandbox. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Written to descriptor 3, which the program reads before it does anything else. */
+  readonly descriptor3?: string;
 }
 
 export interface ShellLaunch {
