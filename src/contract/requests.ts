@@ -3,6 +3,7 @@
  * service. Known fields with a wrong type are refused; unknown fields are ignored by the local service.
  */
 import { z } from 'zod';
+import { idPatterns } from './ids.js';
 import { sandboxTypes } from './records.js';
 import { sandboxEventTypes } from './states.js';
 
@@ -27,7 +28,7 @@ const ttlSecondsSchema = z
   .describe('Auto-stop length; null disables it');
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it refuses, since no program can be given one
-const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
+export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
 
 /** For bodies that change something: one of these fields has to be there. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
@@ -106,7 +107,7 @@ export type PromptBody = z.infer<typeof promptBodySchema>;
 /** Assumption: the query of the event history beyond `conversation`. */
 export const listEventsQuerySchema = z.object({
   conversation: z.string().optional(),
-  after: z.string().optional(),
+  after: z.string().regex(idPatterns.sandboxEvent, 'must be the id of an event').optional(),
   limit: z.coerce.number().int().positive().max(1000).optional(),
 });
 

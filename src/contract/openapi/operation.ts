@@ -6,6 +6,7 @@ import { confirmDeleteHeader, idempotencyKeyHeader } from '../requests.js';
 import { errorResponses } from './errors.js';
 import { bodyExamples, parameterExamples } from './examples.js';
 import type { JsonSchema, SchemaCollector } from './json-schemas.js';
+import { linksOf } from './links.js';
 
 const retries: Readonly<Record<RetryClass, string>> = {
   safe: 'Safe to repeat.',
@@ -28,6 +29,7 @@ const pathParameterPatterns: Readonly<Record<string, RegExp>> = {
 
 export function operationOf(name: EndpointName, endpoint: Endpoint, schemas: SchemaCollector): JsonSchema {
   const assumed = assumptionsOf(endpoint);
+  const links = linksOf(name);
   const description = [
     `Scope action \`${endpoint.scope}\`. ${retries[endpoint.retry]}`,
     endpoint.sessionOnly ? 'Needs an interactive session: API keys are refused.' : '',
@@ -42,7 +44,11 @@ export function operationOf(name: EndpointName, endpoint: Endpoint, schemas: Sch
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, schemas), ...headerParameters(endpoint)],
     ...requestBodyOf(name, endpoint, schemas),
     responses: {
-      [endpoint.status]: { description: endpoint.summary, content: successContent(name, endpoint, schemas) },
+      [endpoint.status]: {
+        description: endpoint.summary,
+        content: successContent(name, endpoint, schemas),
+        ...(Object.keys(links).length === 0 ? {} : { links }),
+      },
       ...errorResponses(endpoint),
     },
     'x-scope-action': endpoint.scope,

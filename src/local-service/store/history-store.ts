@@ -47,7 +47,7 @@ const ID = /^sev_([0-9a-f]{24})$/;
 export function historySeqOf(eventId: string): number | undefined {
   const digits = ID.exec(eventId)?.[1];
   const seq = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);
-  return Number.isSafeInteger(seq) ? seq : undefined;
+  return Number.isNaN(seq) ? undefined : Math.min(seq, Number.MAX_SAFE_INTEGER);
 }
 
 export function createHistoryStore(database: Database, clock: Clock): HistoryStore {

@@ -69,7 +69,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'src/local-service',
     own: ['src/contract', 'src/webhook'],
-    packages: ['node:', 'fastify', 'libsql', 'undici', 'zod'],
+    packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
   },
   {
     part: 'src/supervisor',
