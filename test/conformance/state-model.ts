@@ -1,0 +1,61 @@
+/** A model of the states: which moves the specification's table has, and which events they send. */
+
+const creating = ['provisioning', 'provisioned', 'cloning'];
+const usable = ['ready', 'idle', 'running'];
+export const isUsable = (state: string): boolean => usable.includes(state);
+export const isCreating = (state: string): boolean => creating.includes(state);
+
+/** Why a state may change. */
+export type Cause = 'time' | 'stop' | 'resume' | 'prompt' | 'interrupt' | 'finish' | 'error' | 'recover' | 'delete';
+
+/** Moves that time makes: boots, archival, auto-stop and recovery. To `gone` when a cancelled sandbox was reported. */
+const byTime: Readonly<Record<string, readonly string[]>> = {
+  provisioning: ['provisioned', 'cloning'],
+  provisioned: ['ready', 'error', 'cancelled'],
+  cloning: ['ready', 'error', 'cancelled'],
+  ready: ['archiving'],
+  idle: ['archiving'],
+  archiving: ['archived'],
+  error: ['ready'],
+  cancelled: ['gone'],
+};
+
+/** The states that a sandbox may be in after a cause, beside the one that it was in. */
+export function movesOf(from: string, cause: Cause): readonly string[] {
+  // A cancelled sandbox is reported once, whatever else is done.
+  if (from === 'cancelled') return ['gone'];
+  switch (cause) {
+    case 'time':
+      return byTime[from] ?? [];
+    case 'stop':
+      return isUsable(from) || from === 'error' ? ['archiving'] : [];
+    case 'resume':
+      return ['archived', 'archiving', 'error'].includes(from) ? ['provisioning'] : [];
+    case 'prompt':
+      return isUsable(from) ? ['running'] : [];
+    case 'interrupt':
+    case 'finish':
+      return from === 'running' ? ['idle'] : [];
+    case 'error':
+      return isUsable(from) ? ['error'] : [];
+    case 'recover':
+      return from === 'error' ? ['ready'] : [];
+    case 'delete':
+      return ['gone'];
+  }
+}
+
+/** Whether the cause leaves no choice: the sandbox has moved. */
+export function mustMove(from: string, cause: Cause): boolean {
+  if (cause === 'time') return from === 'cancelled';
+  // A resume of what has kept nothing is refused.
+  if (cause === 'resume') return from === 'archiving';
+  return movesOf(from, cause).length > 0 && from !== movesOf(from, cause)[0];
+}
+
+/** The event that a move sends; undefined for none. */
+export function eventOf(from: string, to: string): string | undefined {
+  if (to === 'error') return 'sandbox.error';
+  if (to === 'archived') return 'sandbox.archived';
+  return isUsable(to) && !isUsable(from) ? 'sandbox.ready' : undefined;
+}
