@@ -18,6 +18,8 @@ describe('docs/coverage.md', () => {
   });
 
   test('shows no endpoint without its parts and no rule without a test', () => {
+    // A script that broke off has listed nothing either.
+    expect(ended.stderr).not.toContain('Error');
     expect(ended.stdout).toBe('');
   });
 });
