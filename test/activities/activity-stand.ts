@@ -33,7 +33,8 @@ export interface ActivityStand {
 /** Activities warn of what the tests provoke. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-export async function createActivityStand(): Promise<ActivityStand> {
+/** @param options.withSecrets false for a worker without a secret store */
+export async function createActivityStand(options: { readonly withSecrets?: boolean } = {}): Promise<ActivityStand> {
   const closing = createClosing();
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-activities-'));
   let current: Answer = (_, response) => void response.writeHead(500).end();
@@ -45,7 +46,12 @@ export async function createActivityStand(): Promise<ActivityStand> {
   const taskQueue = `activities-${randomBytes(4).toString('hex')}`;
   const workflowsPath = fileURLToPath(new URL('./own/call-activity.ts', import.meta.url));
   const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-  const activities = createActivities({ client: closing.client(service), results, secrets, taskQueue });
+  const activities = createActivities({
+    client: closing.client(service),
+    results,
+    secrets: options.withSecrets === false ? undefined : secrets,
+    taskQueue,
+  });
   const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
   const running = worker.run();
   let lastId = '';
