@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { rule } from './rule.js';
-import { startLocalTarget, type Target, useTarget } from './target/index.js';
+import { type LocalTarget, startLocalTarget, type Target, useTarget } from './target/index.js';
 
 const target = useTarget();
 
@@ -10,6 +10,11 @@ const read = async (on: Target, id: string, path: string) => {
   const { status, body } = await on.call('GET', `/sandboxes/${id}/files?path=${encodeURIComponent(path)}`);
   return status === 200 ? body.content : status;
 };
+/** A fault is taken when a request comes in, so that none is left once it has. */
+async function armedFaults({ service, key }: LocalTarget): Promise<unknown> {
+  const response = await fetch(`${service.adminUrl}/faults`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await response.json()) as { readonly faults: unknown }).faults;
+}
 const fork = (on: Target, id: string, body?: object, key?: string) =>
   on.call('POST', `/sandboxes/${id}/fork`, { body, headers: key === undefined ? {} : { 'idempotency-key': key } });
 
@@ -166,4 +171,32 @@ rule(
     expect(await fork(local, source)).toMatchObject({ status: 429, body: { code: 'limit_reached' } });
   },
   { needs: ['local'] },
+);
+
+rule(
+  ['fork.idempotent', 'idempotency.in-progress'],
+  'a key is in progress for as long as its fork is being accepted, however long that takes',
+  async () => {
+    const minute = 60_000;
+    const local = await startLocalTarget({ timings: { acceptMs: 5 * minute } });
+    local.service.clock.hold();
+    await local.arm({ kind: 'latency', endpoint: '*', ms: 0 });
+    const created = local.call('POST', '/sandboxes');
+    await expect.poll(() => armedFaults(local)).toEqual([]);
+    await local.service.clock.advance(5 * minute);
+    const source = (await created).body.sandbox.id;
+    await local.service.clock.advance(minute);
+    await local.arm({ kind: 'latency', endpoint: '*', ms: 0 });
+    const first = fork(local, source, {}, 'key-1');
+    await expect.poll(() => armedFaults(local)).toEqual([]);
+    const inProgress = { status: 409, body: { code: 'idempotency_in_progress' } };
+    await expect.poll(() => fork(local, source, {}, 'key-1')).toMatchObject(inProgress);
+    await local.service.clock.advance(4 * minute);
+    expect(await fork(local, source, {}, 'key-1')).toMatchObject(inProgress);
+    await local.service.clock.advance(minute);
+    const { body } = await first;
+    expect((await fork(local, source, {}, 'key-1')).body.sandbox.id).toBe(body.sandbox.id);
+    expect((await local.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(2);
+  },
+  { needs: ['clock', 'local'] },
 );
