@@ -21,7 +21,8 @@ export const assumptions = {
     'A sandbox holds its creator’s logins where its environment passes any, or has secret files; plain variables are none.',
   'A-data-retention': 'The data-retention policy and the body that changes it.',
   'A-deletion-operation': 'The record of a deletion, and where its id stands in the answer to a delete.',
-  'A-desktop': '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409.',
+  'A-desktop':
+    '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409 `desktop_not_available`.',
   'A-env-contents':
     'How .env-style text is read: comments, `export`, quotes, no expansion; a malformed line is refused with 400.',
   'A-environment-default':
@@ -37,6 +38,8 @@ export const assumptions = {
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':
     'Body of a fork and `sourceSandboxId` in its answer; a fork while archiving and from error answers 409 `fork_failed`.',
+  'A-fork-moment':
+    'A fork of a usable sandbox has the disk as it was before the answer; with snapshots off that copy is not kept.',
   'A-idempotency-body': 'The same body, for an idempotency key, is the same JSON, whatever the order of its keys.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
   'A-key-creation':
@@ -49,6 +52,8 @@ export const assumptions = {
     'All that is started in a sandbox gets its environment’s variables and secrets; a line comes before a secret of its name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging': 'A list of sandboxes comes whole unless `limit` is given; then `nextCursor` is sent back as `cursor`.',
+  'A-process-samples':
+    'Of a sandbox with monitoring off no process sample is kept; without one `sampledAt` is null. A process that no command started has no `commandId`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',
   'A-prompt-record': 'The record of a prompt.',
   'A-prompt-states':
@@ -66,12 +71,17 @@ export const assumptions = {
     'Secret files lie below the home, for their owner only, and are written at every start; another path is refused with 400.',
   'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
   'A-sharing': '`sandbox` and `message` in the answer of share, and the type of that of unshare.',
+  'A-snapshot-access':
+    'Who sees a sandbox sees its snapshots, its creator alone reads and deletes them. A list leaves out those whose data was deleted.',
+  'A-snapshot-before':
+    'When the latest snapshot of a sandbox is deleted, the one before it is the latest, where there is one.',
   'A-snapshot-delete': 'A snapshot is deleted like a sandbox: the confirming header, 202, an operation.',
   'A-snapshot-name':
     'A snapshot gets its name by `snapshotName` of an update: the latest snapshot, or else the next one.',
   'A-snapshot-record': 'The record of a snapshot.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
-  'A-sshkey': 'Body of POST …/sshkey, and `sshEndpoint` in its answer.',
+  'A-sshkey':
+    'Body of POST …/sshkey, and `sshEndpoint` in its answer; a new key takes the place of the one that the account had there.',
   'A-standing':
     'Create, fork and resume need an account or organization in good standing; a trial has small and default machines only.',
   'A-stop-answer': 'Where the id of a stop stands in the answer; on an archived sandbox it is the last stop.',

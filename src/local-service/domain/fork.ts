@@ -11,6 +11,7 @@ import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { sandboxFor } from './access.js';
+import { assume } from './assume.js';
 import { scheduleBoot } from './boot.js';
 import type { Caller } from './caller.js';
 import { bodyHash } from './canonical-json.js';
@@ -87,6 +88,7 @@ function refuseUnforkable(source: SandboxRecord): void {
     throw new ServiceError(409, 'snapshot_data_expired', message);
   }
   if (isUsable(source.state)) return;
+  assume('A-fork');
   if (source.state !== 'archived') {
     const message = `The sandbox is ${source.state}. It can be forked while it is ready, idle, running or archived.`;
     throw new ServiceError(409, 'fork_failed', message);
@@ -101,6 +103,7 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
   if (source.state === 'archived' && source.snapshotId !== null) {
     return { snapshotId: source.snapshotId, record: () => undefined };
   }
+  assume('A-fork-moment');
   const snapshotId = newSnapshotId();
   const createdAt = clock.iso();
   context.schedule('drop_snapshot', snapshotId, '', clock.now() + ORPHAN_MS);

@@ -3,6 +3,7 @@ import { isUsable } from '../../contract/states.js';
 import type { SandboxProcess } from '../machine/machine-host.js';
 import type { SampledProcess } from '../store/sample-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
 import type { Core } from './context.js';
 
 /** Of a sample the busiest are kept. */
@@ -24,6 +25,7 @@ export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promis
     const { processes, total } = await core.host.processes(sandbox.id);
     return { live: true, sampledAt: core.clock.iso(), total, processes: processes.map((entry) => shown(core, entry)) };
   }
+  assume('A-process-samples');
   const kept = core.stores.samples.get(sandbox.id);
   if (!kept || kept.sampledAt < core.clock.now() - core.timings.processSampleKeptMs) {
     return { live: false, sampledAt: null, total: 0, processes: [] };

@@ -2,6 +2,7 @@
 import type { DeletionRecord } from '../store/deletion-store.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import type { Work } from '../store/work-store.js';
+import { assume } from './assume.js';
 import { changeSandbox } from './change-sandbox.js';
 import type { Context } from './context.js';
 import { newDeletionId } from './ids.js';
@@ -36,6 +37,7 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
     const sandbox = stores.sandboxes.get(snapshot.sandboxId);
     if (sandbox?.snapshotId === snapshot.id) {
       const latest = stores.snapshots.of(sandbox.id).findLast(({ expired }) => !expired);
+      if (latest) assume('A-snapshot-before');
       changeSandbox(context, sandbox, {
         snapshotId: latest?.id ?? null,
         snapshotCompletedAt: latest?.completedAt ?? null,

@@ -3,6 +3,7 @@ import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import { accessOf, type Need, sandboxesFor, sandboxFor } from './access.js';
+import { assume } from './assume.js';
 import type { Caller } from './caller.js';
 import type { Context } from './context.js';
 import { requireAction } from './key-scope.js';
@@ -65,6 +66,7 @@ function isVisible(context: Context, { accountId }: Caller, { sandboxId }: Snaps
 
 /** Those that the caller sees, oldest first. One whose data is gone is no longer listed. */
 export function visibleSnapshots(context: Context, caller: Caller): SnapshotRecord[] {
+  assume('A-snapshot-access');
   const seen = new Set(sandboxesFor(context, caller).map(({ id }) => id));
   return context.stores.snapshots.available().filter(({ sandboxId }) => seen.has(sandboxId));
 }
@@ -106,6 +108,7 @@ function withAccess(
   options: { readonly snapshot: SnapshotRecord; readonly need: Need; readonly notFound: () => ServiceError },
 ): SnapshotRecord {
   const { snapshot, need, notFound } = options;
+  assume('A-snapshot-access');
   try {
     sandboxFor(context, caller, snapshot.sandboxId, need);
     return snapshot;

@@ -1,4 +1,5 @@
 import { sandboxFor } from '../../domain/access.js';
+import { assume } from '../../domain/assume.js';
 import { requireMachine } from '../../domain/machine-running.js';
 import { listProcesses } from '../../domain/process-samples.js';
 import { configureSshKey } from '../../domain/ssh-access.js';
@@ -20,6 +21,7 @@ export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArti
   /** Assumption: the code. No state of the sandbox would change the answer, so none is asked for. */
   openDesktop(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'use');
+    assume('A-desktop');
     const message =
       'This sandbox has no desktop: the machines of the local service have neither a display server nor a VNC server.';
     throw new ServiceError(409, 'desktop_not_available', message, {
