@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { isSignedWith, register, startReceiver } from '../local-service/webhook-receiver.js';
 import { rule } from './rule.js';
-import { startLocalTarget } from './target/index.js';
+import { startLocalTarget, startPeople } from './target/index.js';
 
 const dayMs = 86_400_000;
 const needs = { needs: ['clock', 'local'] } as const;
@@ -105,4 +105,27 @@ rule(
     expect((await target.call('POST', '/webhooks', { body })).status).toBe(201);
   },
   needs,
+);
+
+rule(
+  ['events.account-wide', 'webhooks.get', 'webhooks.list'],
+  'a webhook tells of the sandboxes of its own account, and nobody else reads or changes it',
+  async () => {
+    const { ann, eve } = await startPeople();
+    const [hers, strange] = [await startReceiver(), await startReceiver()];
+    const { id: webhookId } = await register(ann, hers.url, ['sandbox.ready']);
+    await register(eve, strange.url, ['sandbox.ready']);
+    const [first, second, other] = [await ann.ready(), await ann.ready(), await eve.ready()];
+    const told = (await hers.waitFor(2)).map(({ body }) => body.data.sandbox.id);
+    expect(told.sort()).toEqual([first, second].sort());
+    expect((await strange.waitFor(1)).map(({ body }) => body.data.sandbox.id)).toEqual([other]);
+    const path = `/webhooks/${webhookId}`;
+    expect((await eve.call('GET', '/webhooks')).text).not.toContain(webhookId);
+    expect((await eve.call('GET', path)).status).toBe(404);
+    expect((await eve.call('PATCH', path, { body: { name: 'mine' } })).status).toBe(404);
+    expect((await eve.call('POST', `${path}/rotate`)).status).toBe(404);
+    expect((await eve.call('DELETE', path)).status).toBe(404);
+    expect((await ann.call('GET', path)).body.webhook.name).toBe('test');
+  },
+  { needs: ['local'] },
 );

@@ -87,6 +87,7 @@ test('an import ends what ran before it, and the service takes calls again', asy
 test.each([
   ['no archive at all', async () => Buffer.from('nothing of the kind')],
   ['an archive that was cut off', async (whole: Buffer) => whole.subarray(0, whole.length / 2)],
+  ['an archive whose last bytes are missing', async (whole: Buffer) => whole.subarray(0, whole.length - 12)],
   ['nothing', async () => Buffer.alloc(0)],
 ])('%s is refused, and leaves the state as it was', async (_what, damage) => {
   const under = await startService();

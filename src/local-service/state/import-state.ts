@@ -80,7 +80,7 @@ async function decide(incoming: string, directory: string, database: Database): 
     await rm(decided, { recursive: true, force: true });
     throw cause;
   }
-  await finishImport(directory, database);
+  await moveMachines(directory);
 }
 
 /** Applies an import that was decided, if there is one. Called before anything else. Safe to repeat. */
@@ -92,6 +92,12 @@ export async function finishImport(directory: string, database: Database): Promi
   );
   if (!isDecided) return;
   database.replaceBy(join(decided, 'service.db'));
+  await moveMachines(directory);
+}
+
+/** The second half of an import: no row is of before any more. */
+async function moveMachines(directory: string): Promise<void> {
+  const decided = join(directory, decidedFolder);
   await replaceMachines(join(directory, 'machines'), join(decided, machinesFolder));
   await rm(decided, { recursive: true, force: true });
 }
