@@ -40,11 +40,17 @@ export function breakSandbox(
   });
 }
 
-/** Lets a sandbox in `error` become usable; nothing where it is not in `error`. */
+/**
+ * Lets a sandbox in `error` become usable; nothing where it is not in `error`.
+ * @throws ServiceError `machine_not_running` where its disk could not be made: a resume tries again
+ */
 export function recoverNow(context: Context, sandboxId: string): void {
   const sandbox = context.stores.sandboxes.get(sandboxId);
   if (!sandbox) throw sandboxNotFound(sandboxId);
   if (sandbox.state !== 'error') return;
+  if (sandbox.restoreFrom !== null) {
+    throw new ServiceError(400, 'machine_not_running', 'The disk of the sandbox could not be made. Resume it.');
+  }
   context.stores.work.cancel('recover', sandboxId);
   makeUsable(context, sandbox);
 }
