@@ -144,3 +144,19 @@ test('a service that is not there, and one that is no local service, are told ap
   onTestFinished(() => void other.close());
   expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is no local service') });
 });
+
+test('the clock is read, held, moved and released from the command line', async () => {
+  const under = await startService();
+  const { run } = await commandsFor(under);
+  expect((await run(['clock'])).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
+  const held = JSON.parse((await run(['clock', '--hold', '--json'])).stdout).clock;
+  const later = await run(['clock', '--advance', '15d']);
+  expect(later.stdout).toBe(`${new Date(Date.parse(held.now) + 15 * 86_400_000).toISOString()} (held)\n`);
+  expect((await run(['clock', '--release'])).stdout).not.toContain('held');
+  for (const args of [
+    ['--hold', '--release'],
+    ['--advance', 'soon'],
+  ]) {
+    expect((await run(['clock', ...args])).exitCode).toBe(2);
+  }
+});

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type ServiceUnderTest, startService } from './service-under-test.js';
@@ -146,4 +146,16 @@ test('a seed that names a sandbox that is there changes neither it nor anything 
   expect((await under.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(2);
   expect((await under.call('GET', '/sandboxes/bx_seeded22/files?path=a')).body.content).toBe('first');
   expect(await machines(under)).toHaveLength(2);
+});
+
+test('the example of a seed is one', async () => {
+  const under = await startService();
+  const text = await readFile(new URL('../../examples/seed.json', import.meta.url), 'utf8');
+  await under.service.seed(JSON.parse(text));
+  const { body } = await under.call('GET', '/sandboxes');
+  expect(body.sandboxes.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
+    'forgotten archived',
+    'toolchain archived',
+    'website ready',
+  ]);
 });

@@ -1,4 +1,4 @@
-/** Prints the outcome of the whole run as its last line: `N passed, N failed`, with `, N skipped` where there are any. */
+/** Prints the outcome of the whole run as its last line: `N passed, N failed`; before it `N skipped`, where there are any. */
 import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
 
 export default class ClosingLineReporter implements Reporter {
@@ -19,7 +19,7 @@ export default class ClosingLineReporter implements Reporter {
     }
     if (failed === 0 && reason !== 'passed') failed = 1;
     if (failed > 0) process.exitCode ||= 1;
-    const line = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
+    const line = `${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
     // Other reporters print their summary in the same event and some output is still on its way: wait for the end.
     process.once('exit', () => void process.stdout.write(line));
   }

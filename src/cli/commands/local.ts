@@ -1,6 +1,7 @@
 import type { AddCommand } from '../command.js';
 import type { LocalOptions } from '../serve/serve-local.js';
 import { addLocalAssumptions } from './local-assumptions.js';
+import { addLocalClock } from './local-clock.js';
 import { addLocalExport } from './local-export.js';
 import { addLocalImport } from './local-import.js';
 import { addLocalLog } from './local-log.js';
@@ -26,7 +27,16 @@ export const addLocal: AddCommand = (parent, context) => {
       const { serveLocal } = await import('../serve/serve-local.js');
       context.exitCode = await serveLocal(options, context.io);
     });
-  for (const add of [addLocalLog, addLocalAssumptions, addLocalExport, addLocalImport, addLocalSeed, addLocalReset]) {
+  const subcommands = [
+    addLocalLog,
+    addLocalAssumptions,
+    addLocalClock,
+    addLocalExport,
+    addLocalImport,
+    addLocalSeed,
+    addLocalReset,
+  ];
+  for (const add of subcommands) {
     add(local, context);
   }
 };

@@ -1,0 +1,43 @@
+/** Links of the OpenAPI document: which answers hold the ids that other operations take. */
+import type { Endpoint } from '../endpoint.js';
+import { type EndpointName, endpoints } from '../endpoints.js';
+import type { JsonSchema } from './json-schemas.js';
+
+/** Where an answer holds an id, and the path parameter that takes it. */
+const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: string]>> = {
+  createSandbox: ['sandboxId', '/sandbox/id'],
+  forkSandbox: ['sandboxId', '/sandbox/id'],
+  stopSandbox: ['stopId', '/stop/id'],
+  sendPrompt: ['promptId', '/promptId'],
+  getLatestSnapshot: ['snapshotId', '/snapshot/id'],
+  deleteSandbox: ['operationId', '/operationId'],
+  deleteSnapshot: ['operationId', '/operationId'],
+  createWebhook: ['webhookId', '/webhook/id'],
+  createApiKey: ['apiKeyId', '/apiKey/id'],
+  updateEnvironment: ['environmentId', '/environment/id'],
+};
+
+/** The links of a success of this endpoint; empty where it holds no id. */
+export function linksOf(name: EndpointName): Readonly<Record<string, JsonSchema>> {
+  const [parameter, pointer] = ids[name] ?? [];
+  if (parameter === undefined) return {};
+  const known = [parameter, ...parametersOf(endpoints[name].path)];
+  const takers = (Object.entries(endpoints) as [EndpointName, Endpoint][]).filter(([, { path }]) => {
+    const taken = parametersOf(path);
+    return taken.includes(parameter) && taken.every((one) => known.includes(one));
+  });
+  return Object.fromEntries(
+    takers.map(([taker, { path, confirmDelete }]) => {
+      const parameters: Record<string, string> = {};
+      for (const taken of parametersOf(path)) {
+        parameters[`path.${taken}`] = taken === parameter ? `$response.body#${pointer}` : `$request.path.${taken}`;
+      }
+      if (confirmDelete) parameters['header.x-svc-confirm-delete'] = `$response.body#${pointer}`;
+      return [taker, { operationId: taker, parameters }];
+    }),
+  );
+}
+
+function parametersOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
