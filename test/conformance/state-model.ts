@@ -3,8 +3,6 @@
 const creating = ['provisioning', 'provisioned', 'cloning'];
 const usable = ['ready', 'idle', 'running'];
 export const isUsable = (state: string): boolean => usable.includes(state);
-export const isCreating = (state: string): boolean => creating.includes(state);
-
 /** Why a state may change. */
 export type Cause = 'time' | 'stop' | 'resume' | 'prompt' | 'interrupt' | 'finish' | 'error' | 'recover' | 'delete';
 

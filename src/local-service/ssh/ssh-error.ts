@@ -10,7 +10,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `bad_host_key`: the file that keeps the host key holds something else;
  * - `listen_failed`: no port could be listened on.
  */
-export type SshErrorCode =
+type SshErrorCode =
   | 'not_a_public_key'
   | 'private_key'
   | 'unsupported_key'

@@ -6,7 +6,7 @@ import { createTarget, type Target } from './target.js';
 
 export { type LocalTarget, startLocalTarget } from './local-target.js';
 export { type People, type Person, startPeople } from './people.js';
-export { callSample, endpointNames, type Ids, onesOfEverything, unknownIds } from './sample-requests.js';
+export { callSample, endpointNames, onesOfEverything, unknownIds } from './sample-requests.js';
 export { scopedKey } from './scoped-key.js';
 export type { Target } from './target.js';
 
