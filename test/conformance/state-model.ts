@@ -1,6 +1,5 @@
 /** A model of the states: which moves the specification's table has, and which events they send. */
 
-const creating = ['provisioning', 'provisioned', 'cloning'];
 const usable = ['ready', 'idle', 'running'];
 export const isUsable = (state: string): boolean => usable.includes(state);
 /** Why a state may change. */
