@@ -1,4 +1,4 @@
-/** Tells the user's URL or command that a job ended or is blocked. */
+/** Tells the user's URL or command that a job or a stop ended, is blocked, or does not end. */
 import { spawn } from 'node:child_process';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -6,11 +6,13 @@ import { request } from 'undici';
 import type { NotifyTarget } from '../workflows/job.js';
 
 export interface Notification {
-  readonly event: 'ended' | 'blocked';
-  readonly jobId: string;
+  /** `stop_failing`: a stop has not ended within the time after which somebody wants to know. */
+  readonly event: 'ended' | 'blocked' | 'stop_failing';
+  /** Null for a stop, which is of a sandbox and not of a job. */
+  readonly jobId: string | null;
   readonly workflowId: string;
   readonly sandboxId: string | null;
-  /** The outcome with `ended`; null with `blocked`. */
+  /** The outcome with `ended`; null otherwise. */
   readonly outcome: string | null;
   readonly message: string | null;
   readonly at: string;

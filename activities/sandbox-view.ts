@@ -24,5 +24,11 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
 }
 
 export function stopView(stop: StopOperation): StopView {
-  return { id: stop.id, status: stop.status, requestedAt: stop.requestedAt ?? null, error: stop.error ?? null };
+  return {
+    id: stop.id,
+    status: stop.status,
+    requestedAt: stop.requestedAt ?? null,
+    lastAttemptAt: stop.lastAttemptAt ?? null,
+    error: stop.error ?? null,
+  };
 }

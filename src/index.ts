@@ -13,6 +13,12 @@ export {
 } from '../activities/index.js';
 export type * from '../workflows/job.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
+export type {
+  FailedArchivals,
+  StopOutcome,
+  StopReport,
+  StopRequestView,
+} from '../workflows/stop.js';
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
@@ -39,5 +45,16 @@ export {
   startJob,
 } from './temporal/jobs.js';
 export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs-list.js';
+export type { StopOptions } from './temporal/stop-input.js';
+export {
+  type AwaitStopOptions,
+  awaitStop,
+  type RequestedStop,
+  type RequestStopOptions,
+  requestStop,
+  type StopRequestAddress,
+  stopProgress,
+  stopReport,
+} from './temporal/stops.js';
 export * from './webhook/index.js';
 export * from './worker/index.js';

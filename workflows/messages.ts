@@ -2,9 +2,14 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
 import type { JobProgress, PromptStep } from './job.js';
+import type { StopReport, StopRequest, StopRequestView } from './stop.js';
 
 /** Workflow types, for those who start workflows by name. */
-export const workflowTypes = { createThenPrompt: 'createThenPrompt', sandboxWatch: 'sandboxWatch' } as const;
+export const workflowTypes = {
+  createThenPrompt: 'createThenPrompt',
+  sandboxWatch: 'sandboxWatch',
+  stopAndAwaitArchive: 'stopAndAwaitArchive',
+} as const;
 
 /** A lifecycle event of a sandbox, as the bridge hands it on. A hint: the next call to the service is the truth. */
 export interface SandboxEvent {
@@ -52,3 +57,12 @@ export const claimDeleteUpdate = defineUpdate<
   { readonly granted: boolean; readonly leasedBy: readonly string[] },
   [{ readonly claimant: string; readonly expiresAt: string }]
 >('claimDelete');
+
+/**
+ * Asks for the sandbox to be stopped. Answers when the service has accepted the stop, when the request has ended, or
+ * when the service refuses for now; it goes on in any case. Safe to repeat with the same request id.
+ */
+export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');
+
+/** Where each request to stop the sandbox is. */
+export const stopReportQuery = defineQuery<StopReport>('stopReport');

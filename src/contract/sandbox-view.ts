@@ -7,6 +7,8 @@ export interface StopView {
   readonly id: string;
   readonly status: string;
   readonly requestedAt: string | null;
+  /** When the last archival attempt ended. */
+  readonly lastAttemptAt?: string | null;
   readonly error: string | null;
 }
 

@@ -44,11 +44,11 @@ const filePut = z.strictObject({
   content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: z.string().min(1) })]),
 });
 
-const notifyTarget = z
+export const notifyTargetSchema = z
   .strictObject({ url: z.url({ protocol: /^https?$/ }).optional(), command: z.string().min(1).optional() })
   .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command');
 
-const timing = z
+export const jobTimingSchema = z
   .strictObject({
     safetyPollFirstMs: positiveMs,
     safetyPollGrowth: z.number().min(1),
@@ -74,8 +74,8 @@ export const jobInputSchema = z
     ttlSeconds: z.number().int().positive(),
     onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
     maxGenerations: z.number().int().min(1).max(999),
-    notify: notifyTarget.optional(),
-    timing: timing.optional(),
+    notify: notifyTargetSchema.optional(),
+    timing: jobTimingSchema.optional(),
   })
   .superRefine((input, context) => {
     const deployment = deploymentProblem(input.deployment);

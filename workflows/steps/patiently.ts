@@ -1,10 +1,23 @@
 /** Makes a call that the service may refuse for a while, and waits visibly until it accepts. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
+import type { Notification } from '../../activities/notify.js';
 import type { Counted } from '../../src/contract/service-failure.js';
+import type { JobProgress, NotifyTarget } from '../job.js';
 import { notifications } from '../proxies.js';
 import { refusedCallDelayMs } from '../timing.js';
 import { serviceFailureOf } from './job-ended.js';
-import type { JobRun } from './job-run.js';
+
+type Blocked = NonNullable<JobProgress['blocked']>;
+
+/** Whose calls they are: it counts them, shows what blocks them, and names who is told. A job, or a stop. */
+export interface Caller {
+  readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
+  readonly sandbox: { readonly id: string } | null;
+  readonly blocked: Blocked | null;
+  apiCalls: number;
+  block(blocked: Omit<Blocked, 'since'>): void;
+  unblock(): void;
+}
 
 /** Somebody can do something about these, so they are shown and told. */
 const needsSomebody = new Set(['blocked', 'throttled_for_long']);
@@ -13,7 +26,7 @@ const needsSomebody = new Set(['blocked', 'throttled_for_long']);
  * @param call an activity; ambiguous failures are repeated by its own retry policy, refusals are repeated here
  * @throws what the activity threw, where waiting does not help
  */
-export async function patiently<T>(run: JobRun, step: string, call: () => Promise<Counted<T>>): Promise<T> {
+export async function patiently<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       const { value, calls } = await call();
@@ -35,10 +48,10 @@ export async function patiently<T>(run: JobRun, step: string, call: () => Promis
   }
 }
 
-/** Notifies whom the job names. A notification that fails never ends the job. */
+/** Notifies whom the caller names. A notification that fails never ends the job. */
 export async function tell(
-  run: JobRun,
-  event: 'ended' | 'blocked',
+  run: Caller,
+  event: Notification['event'],
   outcome: string | null,
   message: string | null,
 ): Promise<void> {

@@ -1,0 +1,31 @@
+/** Sandboxes that are made by hand on a stand, and requests to stop them. */
+import { expect } from 'vitest';
+import type { StopOptions } from '../../src/temporal/stop-input.js';
+import { awaitStop, type RequestedStop, requestStop } from '../../src/temporal/stops.js';
+import { type SandboxEvent, sandboxEventSignal } from '../../workflows/index.js';
+import { type Stand, shortTiming } from './stand.js';
+
+/** A sandbox that is ready. */
+export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
+  const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
+  await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+  return sandbox.id;
+}
+
+export const ask = (stand: Stand, options: StopOptions): Promise<RequestedStop> =>
+  requestStop(stand.client, { deadlineMs: 60_000, timing: shortTiming, ...options }, { taskQueue: stand.taskQueue });
+
+export const outcomeOf = (stand: Stand, requested: RequestedStop) => awaitStop(stand.client, requested);
+
+export const stopWorkflow = (stand: Stand, sandboxId: string) =>
+  stand.client.workflow.getHandle(`sandbox-stop/${sandboxId}`);
+
+/** Signals an event as the bridge does; the service knows nothing of it. */
+export async function signalEvent(stand: Stand, sandboxId: string, event: Pick<SandboxEvent, 'id' | 'type'>) {
+  await stopWorkflow(stand, sandboxId).signal(sandboxEventSignal, {
+    ...event,
+    createdAt: new Date(Date.now() - 60_000).toISOString(),
+    sandboxId,
+    sandboxName: '',
+  });
+}

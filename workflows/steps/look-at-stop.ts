@@ -1,0 +1,72 @@
+/** Reads a stop by its own id, and the sandbox beside it: what the service says, whatever events there were. */
+import { isCancellation } from '@temporalio/workflow';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import { reads } from '../proxies.js';
+import type { StopRecord } from '../stop.js';
+import { keptByStop, recordStop } from '../stop-record.js';
+import { askToStop } from './ask-to-stop.js';
+import { endOf } from './job-ended.js';
+import { leavable } from './leavable.js';
+import { patiently } from './patiently.js';
+import type { StopRun } from './stop-run.js';
+
+type Sight =
+  | { readonly kind: 'completed' | 'open'; readonly stop: StopView; readonly sandbox: SandboxView | null }
+  | { readonly kind: 'superseded'; readonly stop: StopView }
+  | { readonly kind: 'gone' | 'vanished' };
+
+/**
+ * Looks at every stop that a request waits for, once.
+ * @returns true when a request has ended or is asked again
+ */
+export async function lookAtStops(run: StopRun): Promise<true | undefined> {
+  const mark = run.inbox.mark();
+  const looked = run.waiting;
+  const stopIds = new Set(looked.flatMap(({ stopId }) => stopId ?? []));
+  for (const stopId of stopIds) await lookAtStop(run, stopId);
+  for (const record of looked) record.blocked = null;
+  run.since = mark;
+  run.mustLook = false;
+  return looked.some(({ outcome, stopId }) => outcome !== null || stopId === null) || undefined;
+}
+
+async function lookAtStop(run: StopRun, stopId: string): Promise<void> {
+  const concerned = () => run.waiting.filter((record) => record.stopId === stopId);
+  try {
+    const sight = await see(run, stopId);
+    for (const record of concerned()) apply(run, record, sight);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const { jobError } = endOf(error);
+    for (const record of concerned()) run.settle(record, { outcome: 'rejected', error: jobError });
+  }
+}
+
+function apply(run: StopRun, record: StopRecord, sight: Sight): void {
+  if ('stop' in sight) recordStop(record, sight.stop, Date.now());
+  if (sight.kind === 'completed') {
+    run.settle(record, { outcome: 'archived', kept: keptByStop(sight.sandbox, sight.stop) });
+  } else if (sight.kind === 'superseded' || sight.kind === 'gone') {
+    run.settle(record, { outcome: sight.kind });
+  } else if (sight.kind === 'vanished') {
+    record.stopId = null;
+    record.askedAgain += 1;
+    run.beside(record, () => askToStop(run, record));
+  }
+}
+
+async function see(run: StopRun, stopId: string): Promise<Sight> {
+  const { sandboxId } = run.input;
+  const caller = run.callerFor();
+  // Between the two reads of a round somebody may have resumed the sandbox, or it may have been archived.
+  for (let round = 1; round <= 2; round += 1) {
+    const stop = await patiently(caller, 'read', () => leavable(() => reads.getStop(sandboxId, stopId)));
+    if (stop?.status === 'superseded') return { kind: 'superseded', stop };
+    const sandbox = await patiently(caller, 'read', () => leavable(() => reads.getSandbox(sandboxId)));
+    if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
+    if (sandbox === null || sandbox.state === 'cancelled') return { kind: 'gone' };
+    const holds = sandbox.stop?.id === stopId || sandbox.state === 'archiving' || sandbox.state === 'archived';
+    if (stop && holds) return { kind: 'open', stop, sandbox };
+  }
+  return { kind: 'vanished' };
+}

@@ -1,0 +1,147 @@
+/**
+ * Sees the stops of one sandbox through, for everybody who asks: one workflow per sandbox, one request per caller.
+ *
+ *     asking ─► waiting ─► archived | superseded | gone | still_failing
+ *        │  ▲      │
+ *        │  └──────┘ the stop vanished without being superseded
+ *        └─► already_archived | gone | rejected | still_failing
+ *
+ * Each request is bound to the stop that it received itself, and ends by what the service says of that very stop: an
+ * event carries no stop id, and may be of an earlier one (trap S6). Ends when no request is open.
+ */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from './messages.js';
+import { askToStop } from './steps/ask-to-stop.js';
+import { jobError } from './steps/job-ended.js';
+import { lookAtStops } from './steps/look-at-stop.js';
+import { StopRun } from './steps/stop-run.js';
+import type { StopInput, StopReport, StopRequest } from './stop.js';
+import { alertAtMs, deadlineAtMs, nextDueAtMs, sightText, viewOfRecord } from './stop-record.js';
+import { until } from './until.js';
+
+/** A start whose update never came, because its caller went away, ends after this. */
+const firstRequestWithin = '10 seconds';
+/** The last look before a deadline is given up after this. */
+const lastLook = '5 seconds';
+const openAtMost = 100;
+
+export async function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+  const run = new StopRun(input);
+  // Before the handlers are set, which hand over what has come already.
+  for (const record of run.open) if (record.stopId === null) run.beside(record, () => askToStop(run, record));
+  handleMessages(run);
+  try {
+    await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
+    for (;;) {
+      await passWhatIsDue(run);
+      if (run.open.length > 0 && !hasLongHistory(input)) {
+        await watch(run);
+        continue;
+      }
+      if (run.open.length > 0) run.pause();
+      await condition(() => (allHandlersFinished() && run.isQuiet) || (run.open.length > 0 && !run.isPausing));
+      if (run.isPausing) return await continueAsNew<typeof stopAndAwaitArchive>(run.carry());
+      if (run.open.length === 0) return run.report();
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service goes on with it.');
+    for (const record of run.open) run.settle(record, { outcome: 'rejected', error: reason });
+    await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && run.isQuiet));
+    return run.report();
+  }
+}
+
+function handleMessages(run: StopRun): void {
+  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
+  setHandler(stopReportQuery, () => run.report());
+  setHandler(
+    requestStopUpdate,
+    async (request) => {
+      const { record, isNew } = run.take(request);
+      if (isNew && !run.isPausing) run.beside(record, () => askToStop(run, record));
+      const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
+      await CancellationScope.nonCancellable(() => condition(() => isAnswered() || run.isPausing));
+      return viewOfRecord(record);
+    },
+    { validator: (request) => refuseNonsense(run, request) },
+  );
+}
+
+function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs }: StopRequest): void {
+  if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
+  if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
+  if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
+  const isKnown = run.records.some(({ request }) => request.requestId === requestId);
+  if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
+}
+
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'refused');
+}
+
+function hasLongHistory({ maxHistoryEvents }: StopInput): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= (maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+}
+
+/** Until a stop has ended, a request has come, or something is due. */
+async function watch(run: StopRun): Promise<void> {
+  const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
+  const seen = run.news;
+  if (run.waiting.length === 0) {
+    await condition(() => run.news !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
+    return;
+  }
+  const scope = new CancellationScope({ cancellable: true, timeout: dueInMs });
+  const watching = scope.run(() =>
+    until<true>(run.input.sandboxId, {
+      inbox: run.inbox,
+      timing: run.timing,
+      onWake: run.onWake,
+      waitedFor: 'archived',
+      wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+      since: run.since,
+      read: () => lookAtStops(run),
+      readFirst: run.mustLook,
+    }),
+  );
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  watching.then(over, over);
+  await condition(() => isOver || run.news !== seen);
+  scope.cancel();
+  try {
+    await watching;
+  } catch (error) {
+    if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+  }
+}
+
+/** Raises the alerts that are due, and ends the requests whose deadline has passed, after one more look. */
+async function passWhatIsDue(run: StopRun): Promise<void> {
+  const isOverdue = () => run.open.filter((record) => deadlineAtMs(record) <= Date.now());
+  if (isOverdue().some(({ stopId }) => stopId !== null)) {
+    try {
+      await CancellationScope.withTimeout(lastLook, () => lookAtStops(run));
+    } catch (error) {
+      if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+    }
+  }
+  for (const record of isOverdue()) {
+    const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
+    run.settle(record, { outcome: 'still_failing', error: jobError(code, sightText(record)) });
+  }
+  for (const record of run.open) if ((alertAtMs(record) ?? Number.POSITIVE_INFINITY) <= Date.now()) run.alert(record);
+}
