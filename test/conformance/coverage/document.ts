@@ -1,0 +1,37 @@
+/** The text of docs/coverage.md. */
+import { endpointTable } from './endpoint-table.js';
+import type { NamedTest } from './named-test.js';
+import { ruleTables } from './rule-tables.js';
+
+interface CoverageDocument {
+  readonly text: string;
+  /** What the specification has and the project has not. */
+  readonly gaps: readonly string[];
+}
+
+export async function coverageDocument(tests: readonly NamedTest[]): Promise<CoverageDocument> {
+  const endpoints = await endpointTable();
+  const rules = ruleTables(tests);
+  const gaps = [...endpoints.missing, ...rules.untested.map((id) => `${id}: no test`)];
+  const text = `# What of the specification is covered
+
+Written by \`npm run coverage\` from the contract (\`src/contract/\`), the catalogue of rules (\`test/conformance/rules/\`) and
+the tests of the conformance suite (\`test/conformance/\`). Do not edit it.
+
+A test in parentheses says what it needs: \`clock\`, \`faults\` or \`local\` tests are left out when the suite runs against
+another service than the local one (\`SANDFLOW_CONFORMANCE_URL\`, \`SANDFLOW_CONFORMANCE_KEY\`).
+
+## Totals
+
+${rules.totals}
+
+## Endpoints
+
+${endpoints.markdown}
+
+## Rules
+
+${rules.markdown}
+${endpoints.missing.length > 0 ? `\n## Missing\n\n${endpoints.missing.map((gap) => `- ${gap}`).join('\n')}\n` : ''}`;
+  return { text, gaps };
+}
