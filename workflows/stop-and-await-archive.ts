@@ -25,7 +25,7 @@ import { jobError } from './steps/job-ended.js';
 import { lookAtStops } from './steps/look-at-stop.js';
 import { StopRun } from './steps/stop-run.js';
 import type { StopInput, StopReport, StopRequest } from './stop.js';
-import { alertAtMs, deadlineAtMs, nextDueAtMs, sightText, viewOfRecord } from './stop-record.js';
+import { deadlineAtMs, nextDueAtMs, sightText, viewOfRecord } from './stop-record.js';
 import { until } from './until.js';
 
 /** A start whose update never came, because its caller went away, ends after this. */
@@ -131,17 +131,20 @@ async function watch(run: StopRun): Promise<void> {
 
 /** Raises the alerts that are due, and ends the requests whose deadline has passed, after one more look. */
 async function passWhatIsDue(run: StopRun): Promise<void> {
-  const isOverdue = () => run.open.filter((record) => deadlineAtMs(record) <= Date.now());
-  if (isOverdue().some(({ stopId }) => stopId !== null)) {
+  if (run.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
     try {
       await CancellationScope.withTimeout(lastLook, () => lookAtStops(run));
     } catch (error) {
       if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
     }
   }
-  for (const record of isOverdue()) {
-    const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
-    run.settle(record, { outcome: 'still_failing', error: jobError(code, sightText(record)) });
+  const nowMs = Date.now();
+  for (const record of run.open) {
+    if (deadlineAtMs(record) <= nowMs) {
+      const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
+      run.settle(record, { outcome: 'still_failing', error: jobError(code, sightText(record)) });
+    } else if (nextDueAtMs(record) <= nowMs) {
+      run.alert(record);
+    }
   }
-  for (const record of run.open) if ((alertAtMs(record) ?? Number.POSITIVE_INFINITY) <= Date.now()) run.alert(record);
 }

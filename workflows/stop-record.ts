@@ -28,7 +28,7 @@ export function deadlineAtMs({ arrivedAtMs, request }: StopRecord): number {
 }
 
 /** When the alert is due, or undefined where it was raised, or never is. */
-export function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
+function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
   return request.alertAfterMs === null || alertedAtMs !== null ? undefined : arrivedAtMs + request.alertAfterMs;
 }
 

@@ -26,6 +26,7 @@ export class StopRun {
   news = 0;
   /** What is under way beside the watch: calls that ask, and notifications. */
   private underWay = 0;
+  private readonly root = CancellationScope.current();
   private readonly asking = new Map<StopRecord, CancellationScope>();
 
   constructor(readonly input: StopInput) {
@@ -60,7 +61,8 @@ export class StopRun {
 
   /** Runs `work` beside the watch; it is cancelled when the request ends or the run pauses. */
   beside(record: StopRecord, work: () => Promise<void>): void {
-    const scope = new CancellationScope();
+    // Not of the look that found that it must be asked again, which is over before the answer comes.
+    const scope = new CancellationScope({ cancellable: true, parent: this.root });
     this.asking.set(record, scope);
     this.track(scope.run(work).finally(() => this.asking.delete(record)));
   }

@@ -1,0 +1,190 @@
+/** What goes into a `forkFanout` batch and what comes out of it. Types only. */
+import type {
+  FilePut,
+  JobEnd,
+  JobError,
+  JobOutcome,
+  JobResult,
+  JobTiming,
+  NotifyTarget,
+  PromptStep,
+  SandboxSource,
+} from './job.js';
+
+type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
+export type MachineType = NonNullable<CreateBody['type']>;
+
+/** One line of the batch: what is prompted in one fork. */
+export interface FanoutItem {
+  /** Unique in its batch, shown to people: a line's own id, or its number. */
+  readonly id: string;
+  /** At least one; in order in one conversation. */
+  readonly prompts: readonly PromptStep[];
+  readonly put?: readonly FilePut[];
+  readonly collect?: readonly string[];
+  /** Machine size of the fork; else that of the batch. */
+  readonly type?: MachineType;
+  /** What happens to the fork at the end; else as the batch says. */
+  readonly end?: JobEnd;
+  /** Hard deadline of the item, in ms from its fork; else that of the batch. */
+  readonly deadlineMs?: number;
+  /** Shown in reports: where the item stands in a matrix, or columns of its line. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Where the forks come from. */
+export type FanoutSource =
+  | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly allowStale: boolean }
+  | { readonly kind: 'snapshot'; readonly from: string; readonly body: Omit<CreateBody, 'from'> }
+  | {
+      /** Makes a sandbox, sets it up and stops it, so that the forks start from that very state. */
+      readonly kind: 'prepare';
+      readonly body: CreateBody;
+      readonly put: readonly FilePut[];
+      /** Run in order; one that fails ends the batch. */
+      readonly commands: readonly string[];
+      readonly prompts: readonly PromptStep[];
+      readonly deadlineMs: number;
+      /** What happens to the prepared sandbox when the batch has ended: it is archived, or deleted. */
+      readonly end: 'stop' | 'delete';
+    };
+
+export interface FanoutPolicy {
+  /** Items at work at once. */
+  readonly concurrency: number;
+  /** `go_on`; `fail_fast`: the first item that fails for good ends the batch; or the batch ends at K successes. */
+  readonly stopAt:
+    | { readonly kind: 'go_on' }
+    | { readonly kind: 'fail_fast' }
+    | { readonly kind: 'successes'; readonly count: number };
+  /** How often an item that failed is tried again, each time as its next generation, in a new fork. */
+  readonly retries: number;
+  readonly itemDeadlineMs: number;
+  /** Hard deadline of the whole batch, in ms from its start. Clean-up comes after it. */
+  readonly deadlineMs: number;
+  /** Machine-seconds, the machine's multiplier applied, that all forks together may take; null: no limit. */
+  readonly budgetSeconds: number | null;
+  readonly type: MachineType | null;
+  readonly end: JobEnd;
+  /** Auto-stop of each fork, in seconds, renewed while its item works. */
+  readonly ttlSeconds: number;
+  readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
+}
+
+/** A whole batch without its items, which follow in chunks. */
+export interface FanoutInput {
+  readonly deployment: string;
+  readonly batchId: string;
+  readonly source: FanoutSource;
+  readonly policy: FanoutPolicy;
+  /** Shown in reports. */
+  readonly title?: string;
+  readonly notify?: NotifyTarget;
+  readonly timing?: Partial<JobTiming>;
+}
+
+/**
+ * - a `JobOutcome`: how the item's newest generation ended.
+ * - `not_started`: the batch ended before the item's turn.
+ */
+export type ItemOutcome = JobOutcome | 'not_started';
+
+/** When an item's generation went from one step to the next; null where it did not come so far. */
+export interface ItemTimes {
+  /** The batch took the item. */
+  readonly queuedAt: string;
+  readonly forkedAt: string | null;
+  readonly usableAt: string | null;
+  readonly promptedAt: string | null;
+  readonly answeredAt: string | null;
+  readonly endingAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** One line of `results.jsonl`, and one object of the result store for each item and generation. */
+export interface ItemResult {
+  readonly batchId: string;
+  readonly itemId: string;
+  /** Place of the item in the batch, from 0. */
+  readonly index: number;
+  readonly generation: number;
+  readonly outcome: ItemOutcome;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly type: MachineType;
+  readonly times: ItemTimes;
+  /** Machine-seconds from the fork to its end, the multiplier applied: what is settled against the budget. */
+  readonly machineSeconds: number;
+  /** Null for an item that was not started. */
+  readonly job: JobResult | null;
+}
+
+/** Counts of a batch. `queued`, `running` and the outcomes together are `items`. */
+export interface FanoutCounts {
+  readonly items: number;
+  readonly queued: number;
+  readonly running: number;
+  readonly completed: number;
+  /** Ended otherwise than `completed`, for good. */
+  readonly failed: number;
+  /** Generations beyond each item's first. */
+  readonly retried: number;
+  /** Items by how they ended. */
+  readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
+}
+
+export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
+
+/**
+ * - `completed`: every item completed, or the wished number did.
+ * - `partly_failed`: every item ended, some not `completed`.
+ * - `failed_fast`: ended at the first failure, as asked.
+ * - `budget_spent`: items were left because the budget has no room for them.
+ * - `source_failed`: there was nothing to fork from.
+ * - `deadline_exceeded`, `cancelled`: ended from outside.
+ */
+export type FanoutOutcome =
+  | 'completed'
+  | 'partly_failed'
+  | 'failed_fast'
+  | 'budget_spent'
+  | 'source_failed'
+  | 'deadline_exceeded'
+  | 'cancelled';
+
+/** Answer of the progress query; cheap, whatever the number of items. */
+export interface FanoutProgress {
+  readonly batchId: string;
+  readonly title: string | null;
+  readonly phase: FanoutPhase;
+  readonly since: string;
+  readonly startedAt: string;
+  readonly deadlineAt: string;
+  /** What all items are forked from, once it is known. */
+  readonly sourceSandboxId: string | null;
+  /** True once every item is known. */
+  readonly sealed: boolean;
+  readonly chunks: number;
+  readonly counts: FanoutCounts;
+  readonly budget: {
+    readonly limitSeconds: number | null;
+    readonly spentSeconds: number;
+    readonly reservedSeconds: number;
+  };
+  /** Forks wait until then, because the service throttles them; null where they do not. */
+  readonly throttledUntil: string | null;
+  /** Why it does not go on by itself, or null. */
+  readonly blocked: { readonly message: string; readonly since: string } | null;
+  readonly outcome: FanoutOutcome | null;
+  readonly error: JobError | null;
+}
+
+/** Result of the workflow. The items' results are in the result store. */
+export interface FanoutResult extends FanoutProgress {
+  readonly outcome: FanoutOutcome;
+  readonly apiCalls: number;
+  readonly durationMs: number;
+  /** `results.jsonl`, one line an item, its newest generation, in the order of the batch. */
+  readonly resultsRef: string | null;
+  /** Forks that did not end as asked; empty unless something is left to look after. */
+  readonly leftSandboxIds: readonly string[];
+}
