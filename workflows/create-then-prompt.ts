@@ -100,7 +100,7 @@ function refused(message: string): ApplicationFailure {
 
 async function doWork(run: JobRun): Promise<void> {
   const { source, collect } = run.input;
-  await (source.kind === 'create' ? createSandbox(run, source) : adoptSandbox(run, source));
+  await (source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source));
   const sandboxId = run.sandbox?.id ?? '';
   await prepareSandbox(run, sandboxId);
   try {

@@ -3,6 +3,7 @@ import type {
   FilePut,
   JobEnd,
   JobError,
+  JobInput,
   JobOutcome,
   JobResult,
   JobTiming,
@@ -116,6 +117,36 @@ export interface ItemResult {
   readonly machineSeconds: number;
   /** Null for an item that was not started. */
   readonly job: JobResult | null;
+}
+
+/** What the workflow of an item is given. */
+export interface FanoutItemInput {
+  readonly job: JobInput;
+  readonly batchId: string;
+  readonly itemId: string;
+  readonly index: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly type: MachineType;
+  readonly queuedAt: string;
+  /** Prefix of the item's objects in the result store; each generation writes `<prefix>/<generation>.json`. */
+  readonly resultPrefix: string;
+  /** The workflow that is told when the service throttles the item's fork. */
+  readonly chunkWorkflowId: string;
+}
+
+/** What the workflow of an item hands back; the rest is in the result store. */
+export interface ItemSummary {
+  readonly index: number;
+  /** The newest that was used. */
+  readonly generation: number;
+  readonly outcome: ItemOutcome;
+  readonly sandboxId: string | null;
+  /** False when the fork did not end as asked. */
+  readonly endedAsAsked: boolean;
+  readonly machineSeconds: number;
+  readonly resultRef: string | null;
+  readonly apiCalls: number;
+  readonly error: JobError | null;
 }
 
 /** Counts of a batch. `queued`, `running` and the outcomes together are `items`. */

@@ -34,7 +34,30 @@ export type SandboxSource =
       readonly sandboxId: string;
       /** Machine size to resume on, when it is archived. */
       readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+    }
+  | {
+      readonly kind: 'fork';
+      /** What is forked. */
+      readonly sandboxId: string;
+      /** Machine size of the fork; else that of its source. */
+      readonly type?: 'small' | 'default' | 'large' | 'xlarge';
     };
+
+/**
+ * Makes the keys and names of a job's sandboxes those of an item of a batch, so that a second run of the same item makes
+ * no second fork.
+ */
+export interface JobOrigin {
+  /** Takes the place of the run id in idempotency keys. */
+  readonly key: string;
+  /** Takes the place of this execution in names. */
+  readonly execution: string;
+  /** Takes the place of the job's id in names: the batch's. */
+  readonly batchId: string;
+  /** The step in names and keys. */
+  readonly step: string;
+  readonly firstGeneration: number;
+}
 
 /** One prompt for the agent. */
 export interface PromptStep {
@@ -60,7 +83,9 @@ export interface JobInput {
   /** `hydrated` waits until every file of the snapshot is on disk. */
   readonly waitFor: 'usable' | 'hydrated';
   readonly put: readonly FilePut[];
-  /** At least one. */
+  /** Run in order after the files and before the prompts; one that does not exit with 0 fails the job. */
+  readonly commands?: readonly string[];
+  /** At least one, or at least one command. */
   readonly prompts: readonly PromptStep[];
   /** `one`: in order in one conversation. `each`: side by side, a conversation each. */
   readonly conversations: 'one' | 'each';
@@ -76,6 +101,8 @@ export interface JobInput {
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
   /** How often a create that became `cancelled` is tried, in all. */
   readonly maxGenerations: number;
+  /** Only for items of a batch. */
+  readonly origin?: JobOrigin;
   readonly notify?: NotifyTarget;
   readonly timing?: Partial<JobTiming>;
 }

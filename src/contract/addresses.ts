@@ -5,7 +5,8 @@
  *     sf-<deployment>-<jobId>-<execution>-<step>-<generation>
  *
  * Only `a-z0-9-`, at most 63 characters. `deployment`, `execution` and `step` hold no dash, so the name reads
- * unambiguously from both ends while a job id may hold dashes.
+ * unambiguously from both ends while a job id may hold dashes. A fork of a batch has the batch's id in place of a job's,
+ * the batch's execution, and the item as its step.
  *
  * No dependencies: workflow code imports this file.
  */
@@ -23,6 +24,8 @@ export const maxDeploymentAndJobIdLength =
 const DEPLOYMENT = /^[a-z0-9]{1,12}$/;
 const JOB_ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const STEP = /^[a-z0-9]{1,6}$/;
+/** `i` and the item's place in the batch, in base 36. Five digits hold 60 million items. */
+const ITEM_STEP = /^i[0-9a-z]{1,5}$/;
 const NAME = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{12})-([a-z0-9]{1,6})-([1-9][0-9]{0,2})$/;
 
 /** The parts of the name of a sandbox that a job made. */
@@ -95,10 +98,22 @@ export function parseOwnedSandboxName(name: string): OwnedName | undefined {
   return { deployment, jobId, execution, step, generation: Number(generation) };
 }
 
+/** The step that stands for an item of a batch in the names of its forks. */
+export function itemStep(index: number): string {
+  return `i${index.toString(36)}`;
+}
+
+/** The workflow of an item. The slash, which no job id holds, keeps items apart from jobs. */
+export function itemWorkflowId(deployment: string, batchId: string, index: number): string {
+  return `${jobWorkflowId(deployment, batchId)}/${itemStep(index)}`;
+}
+
 /** The workflow that owns the sandbox of this name, or undefined. */
 export function ownerWorkflowId(sandboxName: string): string | undefined {
   const parts = parseOwnedSandboxName(sandboxName);
-  return parts && jobWorkflowId(parts.deployment, parts.jobId);
+  if (!parts) return undefined;
+  const job = jobWorkflowId(parts.deployment, parts.jobId);
+  return ITEM_STEP.test(parts.step) ? `${job}/${parts.step}` : job;
 }
 
 /** The workflow that sees a stop of this sandbox through. */

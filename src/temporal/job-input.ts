@@ -30,6 +30,7 @@ const source = z.discriminatedUnion('kind', [
     }),
   }),
   z.strictObject({ kind: z.literal('existing'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
+  z.strictObject({ kind: z.literal('fork'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
 ]);
 
 export const promptStepSchema = z.strictObject({

@@ -1,4 +1,4 @@
-/** Makes the job's own sandbox: one per generation, with the job's address as its name. */
+/** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
@@ -13,15 +13,17 @@ import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox, waitUsable } from './wait-usable.js';
 import { watchSandbox } from './watching.js';
 
-type CreateSource = Extract<SandboxSource, { kind: 'create' }>;
-const step = 'main';
+type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
+const ownStep = 'main';
 
 /**
- * Creates a sandbox and waits until it is usable. One that became `cancelled` is tried again as the next generation.
+ * Creates or forks a sandbox and waits until it is usable. One that became `cancelled` is tried again as the next generation.
  * @throws JobEnded `sandbox_cancelled` when no generation got a machine
  */
-export async function createSandbox(run: JobRun, source: CreateSource): Promise<void> {
-  for (let generation = 1; generation <= run.input.maxGenerations; generation += 1) {
+export async function createSandbox(run: JobRun, source: OwnSource): Promise<void> {
+  const first = run.input.origin?.firstGeneration ?? 1;
+  for (let generation = first; generation < first + run.input.maxGenerations; generation += 1) {
+    run.generation = generation;
     run.enter('creating');
     const since = run.inbox.mark();
     const created = await createGeneration(run, source, generation);
@@ -41,33 +43,38 @@ export async function createSandbox(run: JobRun, source: CreateSource): Promise<
 }
 
 function nameOf(run: JobRun, generation: number): string {
-  const { deployment, jobId } = run.input;
-  const execution = executionOf(workflowInfo().firstExecutionRunId);
-  return ownedSandboxName({ deployment, jobId, execution, step, generation });
+  const { deployment, jobId, origin } = run.input;
+  return ownedSandboxName({
+    deployment,
+    jobId: origin?.batchId ?? jobId,
+    execution: origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId),
+    step: origin?.step ?? ownStep,
+    generation,
+  });
 }
 
-async function createGeneration(
-  run: JobRun,
-  source: CreateSource,
-  generation: number,
-): Promise<SandboxView | 'resend'> {
-  const { firstExecutionRunId } = workflowInfo();
+async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<SandboxView | 'resend'> {
+  const { origin, ttlSeconds } = run.input;
   const name = nameOf(run, generation);
   const call = {
-    body: { ...source.body, name, ttlSeconds: run.input.ttlSeconds },
-    idempotencyKey: `${firstExecutionRunId}-${step}-${generation}`,
+    idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
     firstSentAtMs: wasReset() ? workflowInfo().startTime.getTime() : Date.now(),
     lookFirst: wasReset(),
   };
   const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;
-  const summary = `create ${name}`;
+  const summary = `${source.kind} ${name}`;
+  const options = { scheduleToCloseTimeout, summary };
+  const make = () => {
+    if (source.kind === 'create') {
+      const body = { ...source.body, name, ttlSeconds };
+      return effects.createSandbox.executeWithOptions(options, [{ ...call, body }]);
+    }
+    const { sandboxId, type } = source;
+    return effects.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
+  };
   try {
-    return await patiently(run, 'create', () =>
-      // A create that was sent goes on through a cancel until it is known what it made.
-      CancellationScope.nonCancellable(() =>
-        effects.createSandbox.executeWithOptions({ scheduleToCloseTimeout, summary }, [call]),
-      ),
-    );
+    // A create that was sent goes on through a cancel until it is known what it made.
+    return await patiently(run, source.kind, () => CancellationScope.nonCancellable(make));
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;

@@ -32,6 +32,8 @@ export class JobRun {
   readonly prompts: JobPrompt[] = [];
   readonly wakes: Wake[] = [];
   files: CollectedFile[] = [];
+  /** Of the create or fork that was tried last. */
+  generation = 1;
   /** The sandbox as it was last seen. */
   sandbox: SandboxView | null = null;
   /** The last stop of the sandbox that is not this job's own. */

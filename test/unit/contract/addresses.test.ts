@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   deploymentProblem,
   executionOf,
+  itemStep,
+  itemWorkflowId,
   jobIdOfWorkflow,
   jobIdProblem,
   jobWorkflowId,
@@ -29,7 +31,8 @@ const owned: fc.Arbitrary<OwnedName> = word(12).chain((deployment) =>
         .replace(/-+$/, ''),
     ),
     execution,
-    step: word(6),
+    // One that stands for an item leads elsewhere.
+    step: word(6).filter((step) => !/^i[0-9a-z]/.test(step)),
     generation: fc.integer({ min: 1, max: 999 }),
   }),
 );
@@ -51,6 +54,19 @@ describe('the name of a sandbox', () => {
         const workflowId = ownerWorkflowId(ownedSandboxName(parts)) ?? '';
         expect(workflowId).toBe(jobWorkflowId(parts.deployment, parts.jobId));
         expect(jobIdOfWorkflow(parts.deployment, workflowId)).toBe(parts.jobId);
+      }),
+    );
+  });
+
+  it('S8: of a fork leads to the workflow of its item, which no job can have', () => {
+    const index = fc.integer({ min: 0, max: 36 ** 5 - 1 });
+    fc.assert(
+      fc.property(owned, index, (parts, place) => {
+        const name = ownedSandboxName({ ...parts, step: itemStep(place) });
+        const workflowId = itemWorkflowId(parts.deployment, parts.jobId, place);
+        expect(ownerWorkflowId(name)).toBe(workflowId);
+        const jobId = jobIdOfWorkflow(parts.deployment, workflowId) ?? '';
+        expect(jobIdProblem(parts.deployment, jobId)).toBeDefined();
       }),
     );
   });
