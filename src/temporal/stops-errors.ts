@@ -13,8 +13,18 @@ const grpcDeadlineExceeded = 4;
 const grpcNotFound = 5;
 const grpcAborted = 10;
 
+/** Thrown where an answer did not come in time: what the client itself throws then depends on its connection. */
+export class SlowAnswer extends Error {
+  override readonly name = 'SlowAnswer';
+
+  constructor(cause: unknown) {
+    super('no answer in time', { cause });
+  }
+}
+
 /** True where the workflow did not answer in time. */
 export function isSlow(error: unknown): boolean {
+  if (error instanceof SlowAnswer) return true;
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCode(error) === grpcDeadlineExceeded;
 }
 

@@ -14,10 +14,14 @@ import type { StopReport, StopRequest, StopRequestView } from '../../workflows/s
 import { sandboxStopId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { parseStopOptions, type StopOptions } from './stop-input.js';
-import { explainStopError, isClosing, isSlow } from './stops-errors.js';
+import { explainStopError, isClosing, isSlow, SlowAnswer } from './stops-errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
+/** A worker that drops a workflow from its cache loses the queries that wait for it, so the first wait is short. */
+const firstQueryTimeoutMs = 4_000;
+/** A call can notice its deadline a little before the clock shows it. */
+const deadlineSlackMs = 100;
 /** A request may meet a workflow that is just ending; the next one starts it anew. */
 const tries = 5;
 
@@ -124,7 +128,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
   try {
     const handle = client.workflow.getHandle(sandboxStopId(sandboxId));
-    return await withinPatience(client, () => handle.query(stopReportQuery));
+    return await withinPatience(client, () => handle.query(stopReportQuery), firstQueryTimeoutMs);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw explainStopError(error, sandboxId);
@@ -174,6 +178,23 @@ function viewIn(report: StopReport, requestId: string): StopRequestView | undefi
   return report.requests.find((request) => request.requestId === requestId);
 }
 
-function withinPatience<T>(client: Client, ask: () => Promise<T>): Promise<T> {
-  return client.withDeadline(Date.now() + answerTimeoutMs, ask);
+/**
+ * Asks until the patience is over, each time for longer.
+ * @param firstTimeoutMs how long to wait before the question is asked again; by default it is asked once
+ */
+async function withinPatience<T>(
+  client: Client,
+  ask: () => Promise<T>,
+  firstTimeoutMs: number = answerTimeoutMs,
+): Promise<T> {
+  const untilMs = Date.now() + answerTimeoutMs;
+  for (let timeoutMs = firstTimeoutMs; ; timeoutMs *= 2) {
+    const thisUntilMs = Math.min(untilMs, Date.now() + timeoutMs);
+    try {
+      return await client.withDeadline(thisUntilMs, ask);
+    } catch (error) {
+      if (Date.now() < thisUntilMs - deadlineSlackMs) throw error;
+      if (thisUntilMs === untilMs) throw isSlow(error) ? error : new SlowAnswer(error);
+    }
+  }
 }

@@ -94,20 +94,21 @@ describe('a stop', () => {
     expect(received.map(({ event }) => event)).toEqual(['ended']);
   });
 
-  it('waits visibly while the key is refused, and goes on', async () => {
+  it('goes on by itself when the service throttles it', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
-    await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 401, code: 'unauthorized' });
+    await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 429, code: 'rate_limited' });
     const requested = await ask(stand, { sandboxId });
-    expect(requested.accepted).toMatchObject({ phase: 'asking', blocked: { reason: 'service_refuses' } });
+    expect(requested.accepted).toMatchObject({ phase: 'waiting', blocked: null });
     expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', blocked: null });
   });
 
-  it('that was never accepted ends at its deadline and says why', async () => {
+  it('that is never accepted waits visibly, ends at its deadline and says why', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 402, code: 'billing_required', times: 100 });
     const requested = await ask(stand, { sandboxId, deadlineMs: 2_000 });
+    expect(requested.accepted).toMatchObject({ phase: 'asking', blocked: { reason: 'service_refuses' } });
     const ended = await outcomeOf(stand, requested);
     expect(ended).toMatchObject({ outcome: 'still_failing', stopId: null, error: { code: 'stop_not_accepted' } });
     expect(ended.error?.message).toContain('billing_required');

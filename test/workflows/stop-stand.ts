@@ -5,10 +5,11 @@ import { awaitStop, type RequestedStop, requestStop } from '../../src/temporal/s
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/index.js';
 import { type Stand, shortTiming } from './stand.js';
 
-/** A sandbox that is ready. */
+/** A sandbox that is ready, of which no event is under way any more. */
 export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
   await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+  await expect.poll(() => stand.service.books.deliveries({ sandboxId: sandbox.id }).length).toBeGreaterThan(0);
   return sandbox.id;
 }
 
