@@ -32,22 +32,23 @@ export const importRules: readonly Rule[] = [
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/result-store', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
+  { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
   {
     part: 'activities',
-    own: ['src/contract', 'src/client', 'workflows/messages.ts'],
+    own: ['src/contract', 'src/client', 'src/retention', 'workflows/messages.ts'],
     ownTypes: ['src/result-store', 'src/secret-store', 'workflows'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
   },
   {
     part: 'workflows',
     own: dependencyFreeFiles,
-    ownTypes: ['activities'],
+    ownTypes: ['activities', 'src/retention'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   {
     part: 'src/temporal',
     own: ['src/contract', 'workflows/messages.ts'],
-    ownTypes: ['workflows'],
+    ownTypes: ['workflows', 'src/retention'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
   },
   {

@@ -1,0 +1,116 @@
+/**
+ * What is asked once more of every sandbox, right before it is stopped or deleted. Each guard alone refuses. Pure: the
+ * guards are a list, so that a test can take each one out and see that something is lost which should not be.
+ */
+import { changedSince, type SandboxFacts } from './facts.js';
+import { fitsAny } from './glob.js';
+import { ruleFor } from './match.js';
+import type { Ownership } from './ownership.js';
+import { isOwn, ownerRefusal } from './plan-refusals.js';
+import type { PlannedAction, SnapshotFacts } from './plan-types.js';
+import type { CleanupPolicy } from './policy.js';
+import { isWindowOpen, windowsText } from './window.js';
+
+/** What was read right before an action. */
+export interface ApplyLook {
+  readonly policy: CleanupPolicy;
+  readonly planned: PlannedAction;
+  readonly nowMs: number;
+  /** Null: there is no such sandbox any more. */
+  readonly facts: SandboxFacts | null;
+  readonly owner: Ownership;
+  /** Workflows that hold a lease on it, as the watch answered to the claim. */
+  readonly leasedBy: readonly string[];
+  /** False where the watch refused the claim, also for somebody else's claim. */
+  readonly claimGranted: boolean;
+  /** How many actions the limits of the night allowed this run. */
+  readonly allowed: number;
+  /** Those of `planned.keeps` that are gone. */
+  readonly missingKeeps: readonly string[];
+  /** With `delete-snapshot`: the sandbox's snapshots, newest last. */
+  readonly snapshots: readonly SnapshotFacts[];
+}
+
+export interface Guard {
+  readonly name: string;
+  /** Why the action must not be done, or null. */
+  readonly refuses: (look: ApplyLook) => string | null;
+}
+
+export const guards: readonly Guard[] = [
+  { name: 'gone', refuses: ({ facts }) => (facts === null ? 'it is gone' : null) },
+  {
+    name: 'protected',
+    refuses: ({ policy, facts }) => (fitsAny(policy.protect, facts?.name ?? '') ? 'its name is protected' : null),
+  },
+  { name: 'owner', refuses: ({ owner }) => ownerRefusal(owner)?.why ?? null },
+  {
+    name: 'leased',
+    refuses: ({ claimGranted, leasedBy }) => {
+      if (claimGranted) return null;
+      return leasedBy.length > 0 ? `it is leased by ${leasedBy.join(', ')}` : 'somebody else is deleting it';
+    },
+  },
+  {
+    name: 'changed',
+    refuses: ({ facts, planned }) => {
+      const changed = facts === null ? [] : changedSince(planned.facts, facts);
+      return changed.length > 0 ? `it has changed since the plan: ${changed.join(', ')}` : null;
+    },
+  },
+  {
+    name: 'rule',
+    refuses: ({ policy, facts, owner, planned, nowMs }) => {
+      if (facts === null) return null;
+      // What it costs is known to the list alone, and only grows.
+      const candidate = { facts: { ...facts, dollars: planned.facts.dollars }, owner };
+      const rule = ruleFor(policy, candidate, nowMs);
+      return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule does not fit any more';
+    },
+  },
+  {
+    name: 'newest',
+    refuses: ({ missingKeeps, planned, facts }) => {
+      if (facts !== null && planned.keeps.includes(facts.id)) return 'it is one of the newest of its group';
+      return missingKeeps.length > 0 ? `${missingKeeps.join(', ')}, kept in its place, is gone` : null;
+    },
+  },
+  {
+    name: 'snapshot',
+    refuses: ({ policy, planned, snapshots }) => {
+      if (planned.snapshotId === null) return null;
+      const at = snapshots.findIndex(({ id }) => id === planned.snapshotId);
+      if (at < 0) return 'the snapshot is gone';
+      if (snapshots[at]?.name !== null) return 'the snapshot has a name by now';
+      const keep = policy.rules.find(({ rule }) => rule === planned.rule)?.keepSnapshots ?? snapshots.length;
+      return at >= snapshots.length - keep ? 'the snapshot is one of the newest by now' : null;
+    },
+  },
+  {
+    name: 'access',
+    refuses: ({ facts, planned }) =>
+      facts !== null && planned.action !== 'stop' && !isOwn(facts.access) ? 'only its creator may delete' : null,
+  },
+  {
+    name: 'window',
+    refuses: ({ policy, nowMs }) =>
+      isWindowOpen(policy, nowMs) ? null : `the window has closed (${windowsText(policy)})`,
+  },
+  {
+    name: 'limit',
+    refuses: ({ planned, allowed }) => (planned.number > allowed ? `the limit of the night is ${allowed}` : null),
+  },
+];
+
+export type Verdict =
+  | { readonly isDue: true }
+  | { readonly isDue: false; readonly guard: string; readonly why: string };
+
+/** @param using the guards; only tests leave some out */
+export function judge(look: ApplyLook, using: readonly Guard[] = guards): Verdict {
+  for (const { name, refuses } of using) {
+    const why = refuses(look);
+    if (why !== null) return { isDue: false, guard: name, why };
+  }
+  return { isDue: true };
+}

@@ -1,0 +1,75 @@
+/** Which rule a sandbox fits. Pure. */
+import type { SandboxFacts } from './facts.js';
+import { firstFit, fitsAny } from './glob.js';
+import type { Ownership } from './ownership.js';
+import type { CleanupPolicy, Rule, RuleMatch } from './policy.js';
+
+/** A sandbox with whose it is. */
+export interface Candidate {
+  readonly facts: SandboxFacts;
+  readonly owner: Ownership;
+}
+
+/** A deletion that names no states means what has stopped or failed, never what runs. */
+const deletableStates: readonly string[] = ['archived', 'error'];
+
+/** How long ago, in ms; undefined where the moment is not known. */
+export function sinceMs(at: string | null, nowMs: number): number | undefined {
+  const ms = at === null ? Number.NaN : nowMs - Date.parse(at);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** The first rule that the sandbox fits. */
+export function ruleFor(policy: CleanupPolicy, candidate: Candidate, nowMs: number): Rule | undefined {
+  return policy.rules.find((rule) => fitsRule(rule, candidate, nowMs));
+}
+
+function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boolean {
+  const { match, action } = rule;
+  const states = match.states ?? (action.startsWith('delete') ? deletableStates : null);
+  return (
+    fitsGroup(match, facts) &&
+    (states === null || states.includes(facts.state)) &&
+    longerThan(match.olderThanMs, sinceMs(facts.createdAt, nowMs)) &&
+    longerThan(match.idleForMs, sinceMs(facts.idleSince, nowMs)) &&
+    longerThan(match.costAboveDollars, facts.dollars ?? undefined) &&
+    (match.dataExpired === null || match.dataExpired === (facts.dataExpiredAt !== null)) &&
+    (match.owned === null || match.owned.includes(owner.status))
+  );
+}
+
+/** The conditions that say which sandboxes a rule is about, whatever their age and state. */
+export function fitsGroup({ names, environments, creators }: RuleMatch, facts: SandboxFacts): boolean {
+  return (
+    (names === null || (facts.name !== null && fitsAny(names, facts.name))) &&
+    (environments === null || fitsEnvironment(environments, facts.environment)) &&
+    (creators === null || creatorsOf(facts).some((creator) => fitsAny(creators, creator)))
+  );
+}
+
+/** The group of a sandbox that fits the rule's group conditions: of each group the newest are kept. */
+export function groupOf({ keepLastPer, match }: Rule, facts: SandboxFacts): string {
+  switch (keepLastPer) {
+    case 'rule':
+      return '';
+    case 'name':
+      return firstFit(match.names ?? ['*'], facts.name ?? '') ?? '';
+    case 'environment':
+      return facts.environment ?? '';
+    case 'creator':
+      return facts.createdById ?? facts.createdBy ?? '';
+  }
+}
+
+const creatorsOf = ({ createdBy, createdById }: SandboxFacts) => [createdBy, createdById].filter((by) => by !== null);
+
+function fitsEnvironment(patterns: readonly (string | null)[], environment: string | null): boolean {
+  if (environment === null) return patterns.includes(null);
+  return fitsAny(
+    patterns.filter((pattern) => pattern !== null),
+    environment,
+  );
+}
+
+const longerThan = (limit: number | null, value: number | undefined) =>
+  limit === null || (value !== undefined && value > limit);

@@ -1,0 +1,52 @@
+/** Whose a sandbox is, by its name and by what Temporal knows of the workflow that the name leads to. Pure. */
+import { executionOf, jobWorkflowId, parseOwnedSandboxName } from '../contract/addresses.js';
+
+export const ownerStatuses = ['open', 'closed', 'unknown', 'none', 'other-deployment'] as const;
+
+/**
+ * - `open`: a workflow of this deployment owns it and runs.
+ * - `closed`: the very execution that made it was seen to be closed. The sandbox is an orphan.
+ * - `unknown`: its name leads to a workflow of this deployment that Temporal does not know, or whose execution is
+ *   another one. That proves nothing: another cluster may have it, or its retention is over.
+ * - `none`: no job made it.
+ * - `other-deployment`: another deployment on the account made it.
+ */
+export type OwnerStatus = (typeof ownerStatuses)[number];
+
+export interface Ownership {
+  readonly status: OwnerStatus;
+  /** The workflow that the name leads to, or null. */
+  readonly workflowId: string | null;
+}
+
+/** What Temporal answered about the workflow id that a name leads to. */
+export interface OwnerSeen {
+  /** Whether an execution of this id runs now. */
+  readonly isOpen: boolean;
+  /** First run ids of the closed executions of this id that were seen. */
+  readonly closedFirstRunIds: readonly string[];
+}
+
+/** The workflow of `deployment` that has to be asked about, or undefined where the name alone says enough. */
+export function ownerToAsk(
+  name: string | null,
+  deployment: string,
+): { workflowId: string; execution: string } | undefined {
+  const parts = name === null ? undefined : parseOwnedSandboxName(name);
+  if (parts?.deployment !== deployment) return undefined;
+  return { workflowId: jobWorkflowId(parts.deployment, parts.jobId), execution: parts.execution };
+}
+
+/** @param seen undefined where Temporal knows no such workflow, or was not asked */
+export function ownershipOf(name: string | null, deployment: string, seen: OwnerSeen | undefined): Ownership {
+  if (name === null) return { status: 'unknown', workflowId: null };
+  const parts = parseOwnedSandboxName(name);
+  if (!parts) return { status: 'none', workflowId: null };
+  const workflowId = jobWorkflowId(parts.deployment, parts.jobId);
+  if (parts.deployment !== deployment) return { status: 'other-deployment', workflowId };
+  if (!seen) return { status: 'unknown', workflowId };
+  // A later job under the same id may have taken the sandbox over, so any open execution keeps it.
+  if (seen.isOpen) return { status: 'open', workflowId };
+  const isItsOwn = seen.closedFirstRunIds.some((runId) => executionOf(runId) === parts.execution);
+  return { status: isItsOwn ? 'closed' : 'unknown', workflowId };
+}

@@ -1,0 +1,63 @@
+/** Why what a rule asks for is not even planned. Pure. */
+import { isCreating } from '../contract/states.js';
+import { fitsAny } from './glob.js';
+import type { Candidate } from './match.js';
+import type { Ownership } from './ownership.js';
+import type { Decision, SnapshotFacts } from './plan-types.js';
+import type { CleanupPolicy, Rule, RuleAction } from './policy.js';
+
+interface Draft {
+  readonly policy: CleanupPolicy;
+  readonly candidate: Candidate;
+  readonly rule: Rule | null;
+  /** One of the newest of its group. */
+  readonly isKept: boolean;
+  readonly snapshots: readonly SnapshotFacts[];
+}
+
+/** The first reason that holds, or null where the action is due. */
+export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft): Decision | null {
+  const { facts, owner } = candidate;
+  if (rule === null) return { reason: 'no_rule', why: 'no rule fits' };
+  if (rule.action === 'keep') return { reason: 'rule_keeps', why: 'its rule keeps it' };
+  if (facts.name === null) return { reason: 'no_name', why: 'it has no name to know its owner by' };
+  if (fitsAny(policy.protect, facts.name)) return { reason: 'protected', why: 'its name is protected' };
+  const owned = ownerRefusal(owner);
+  if (owned) return owned;
+  if (isKept) return { reason: 'kept_as_newest', why: `one of the newest ${rule.keepLast} of its group` };
+  const stands = stateRefusal(rule.action, facts.state);
+  if (stands) return stands;
+  if (rule.action !== 'stop' && !isOwn(facts.access))
+    return { reason: 'not_yours', why: 'only its creator may delete' };
+  if (rule.action === 'delete-snapshot' && snapshots.length === 0) {
+    return { reason: 'nothing_to_do', why: 'it has no snapshot that may go' };
+  }
+  return null;
+}
+
+/** Teammates may stop a sandbox, and no more (specification, "Access rules"). */
+export function isOwn(access: string | null): boolean {
+  return access === null || access === 'owner';
+}
+
+/** Only what no job has, and what a closed job has left behind, is touched. */
+export function ownerRefusal({ status, workflowId }: Ownership): Decision | null {
+  switch (status) {
+    case 'open':
+      return { reason: 'owner_open', why: `${workflowId} owns it and runs` };
+    case 'unknown':
+      return { reason: 'owner_unknown', why: `Temporal does not know the execution of ${workflowId} that made it` };
+    case 'other-deployment':
+      return { reason: 'other_deployment', why: `another deployment owns it (${workflowId})` };
+    default:
+      return null;
+  }
+}
+
+function stateRefusal(action: RuleAction, state: string): Decision | null {
+  if (state === 'cancelled') return { reason: 'nothing_to_do', why: 'the service has removed it' };
+  if (isCreating(state)) return { reason: 'in_between', why: 'it is being made' };
+  if (action === 'stop' && state === 'archived') return { reason: 'nothing_to_do', why: 'it is stopped' };
+  if (state === 'archiving') return { reason: 'in_between', why: 'it is being stopped' };
+  return null;
+}

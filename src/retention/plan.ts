@@ -1,0 +1,122 @@
+/**
+ * What a cleanup would do, and why it leaves the rest alone. Pure: the same facts, policy and clock make the same plan.
+ *
+ * The first rule that a sandbox fits counts. What the rule asks for is then refused by the first of: protected, its
+ * owner, the newest of its group, nothing to do. Of what is left the oldest come first, up to the night's limit.
+ */
+import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
+import { refusalOf } from './plan-refusals.js';
+import type { CleanupPlan, Decision, PlanEntry, PlanInput, PlannedAction, SnapshotFacts } from './plan-types.js';
+import type { CleanupPolicy, Rule } from './policy.js';
+import { dataExpiresAtMs, warningsOf } from './warnings.js';
+
+interface Drafted {
+  readonly candidate: Candidate;
+  readonly rule: Rule | null;
+  readonly refusal: Decision | null;
+  /** Of its group, those that are kept as the newest: they must still be there when this one goes. */
+  readonly keeps: readonly string[];
+  readonly snapshots: readonly SnapshotFacts[];
+}
+
+/** How much of the night's limit is left. */
+export function allowedOf({ limits }: CleanupPolicy, fleet: number, takenTonight: number): number {
+  const share = Math.floor((fleet * limits.maxPercent) / 100);
+  return Math.max(0, Math.min(limits.maxActions, share) - takenTonight);
+}
+
+export function planCleanup(input: PlanInput): CleanupPlan {
+  const { policy, nowMs, candidates, takenTonight } = input;
+  const allowed = allowedOf(policy, candidates.length, takenTonight);
+  const newest = new Map(policy.rules.map((rule) => [rule, newestPerGroup(rule, candidates)]));
+  const drafts = [...candidates].sort(oldestFirst).map((candidate) => draft(input, candidate, newest));
+  const actions: PlannedAction[] = [];
+  const entries = drafts.map((drafted): PlanEntry => {
+    const { candidate, rule, refusal, keeps, snapshots } = drafted;
+    if (refusal !== null || rule === null || rule.action === 'keep') return entryOf(drafted, nowMs, refusal);
+    const { facts, owner } = candidate;
+    const { action } = rule;
+    const wanted = action === 'delete-snapshot' ? snapshots.map(({ id }) => id) : [null];
+    const granted = wanted.slice(0, allowed - actions.length);
+    for (const snapshotId of granted) {
+      const number = actions.length + 1;
+      actions.push({ number, action, rule: rule.rule, facts, owner, snapshotId, keeps });
+    }
+    if (granted.length === wanted.length) return entryOf(drafted, nowMs, null);
+    const why = `the limit of the night is ${allowed} more; left for the next night`;
+    return entryOf({ ...drafted, snapshots: snapshots.slice(0, granted.length) }, nowMs, { reason: 'over_limit', why });
+  });
+  return {
+    at: new Date(nowMs).toISOString(),
+    fleet: candidates.length,
+    allowed,
+    takenTonight,
+    entries,
+    actions,
+    warnings: warningsOf(policy, candidates, nowMs),
+  };
+}
+
+function draft(
+  { policy, nowMs, snapshots: known }: PlanInput,
+  candidate: Candidate,
+  newest: ReadonlyMap<Rule, ReadonlyMap<string, readonly string[]>>,
+): Drafted {
+  const rule = ruleFor(policy, candidate, nowMs) ?? null;
+  const { facts } = candidate;
+  const keeps = rule === null ? [] : (newest.get(rule)?.get(groupOf(rule, facts)) ?? []);
+  const snapshots = rule?.action === 'delete-snapshot' ? deletable(known.get(facts.id) ?? [], rule.keepSnapshots) : [];
+  const refusal = refusalOf({ policy, candidate, rule, isKept: keeps.includes(facts.id), snapshots });
+  return { candidate, rule, refusal, keeps, snapshots };
+}
+
+/** Oldest first; those of unknown age last. Ids settle a tie, so that a plan does not depend on the order of a list. */
+function oldestFirst(a: Candidate, b: Candidate): number {
+  const difference = createdMs(a) - createdMs(b);
+  return Number.isNaN(difference) || difference === 0 ? (a.facts.id < b.facts.id ? -1 : 1) : difference;
+}
+
+const createdMs = ({ facts }: Candidate) => Date.parse(facts.createdAt ?? '') || Number.POSITIVE_INFINITY;
+
+/** Of each group of a rule, the ids of the newest. What was cancelled or has lost its data is nothing worth keeping. */
+function newestPerGroup(rule: Rule, candidates: readonly Candidate[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  if (rule.keepLast === 0) return groups;
+  const members = candidates.filter(
+    ({ facts }) => fitsGroup(rule.match, facts) && facts.state !== 'cancelled' && facts.dataExpiredAt === null,
+  );
+  for (const { facts } of members.sort(oldestFirst).reverse()) {
+    const group = groupOf(rule, facts);
+    const kept = groups.get(group) ?? [];
+    if (kept.length < rule.keepLast) groups.set(group, [...kept, facts.id]);
+  }
+  return groups;
+}
+
+/** Snapshots without a name, oldest first, but the newest so many. A name makes a snapshot the source of creates. */
+function deletable(snapshots: readonly SnapshotFacts[], keep: number): readonly SnapshotFacts[] {
+  const made = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
+  const settled = [...snapshots].sort((a, b) => made(a) - made(b) || (a.id < b.id ? -1 : 1));
+  return settled.slice(0, Math.max(0, settled.length - keep)).filter(({ name }) => name === null);
+}
+
+function entryOf({ candidate, rule, snapshots }: Drafted, nowMs: number, refusal: Decision | null): PlanEntry {
+  const { facts, owner } = candidate;
+  const expiresAtMs = dataExpiresAtMs(facts);
+  return {
+    sandboxId: facts.id,
+    name: facts.name,
+    state: facts.state,
+    ageMs: sinceMs(facts.createdAt, nowMs) ?? null,
+    idleMs: sinceMs(facts.idleSince, nowMs) ?? null,
+    owner,
+    saved: facts.saved,
+    savedAt: facts.savedAt,
+    dataExpiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+    rule: rule?.rule ?? null,
+    wanted: rule?.action ?? null,
+    action: refusal === null && rule !== null && rule.action !== 'keep' ? rule.action : null,
+    snapshotIds: snapshots.map(({ id }) => id),
+    ...(refusal ?? { reason: null, why: null }),
+  };
+}

@@ -1,0 +1,187 @@
+/** The policy file as a schema: what is accepted, what is left out, and what each field means. */
+import { z } from 'zod';
+import { sandboxStates } from '../contract/states.js';
+import { durationPattern, readDurationMs } from './duration.js';
+import { ownerStatuses } from './ownership.js';
+import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';
+
+const title = z.string().min(1).max(100);
+const pattern = z.string().min(1).max(200);
+
+const duration = z
+  .string()
+  .regex(durationPattern, 'is not a duration; write it like 90s, 30m, 12h, 7d or 2w')
+  .transform((text, context) => {
+    const ms = readDurationMs(text);
+    if (ms !== undefined) return ms;
+    context.addIssue({ code: 'custom', message: 'is longer than a hundred years' });
+    return z.NEVER;
+  });
+
+/** One value or a list of them. */
+function oneOrMore<Out, In>(schema: z.ZodType<Out, In>) {
+  return z.union([schema.transform((value) => [value]), z.array(schema).min(1, 'needs at least one value')]);
+}
+
+const match = z
+  .strictObject({
+    name: oneOrMore(pattern).optional().describe('Patterns of names: * stands for any characters, ? for one'),
+    state: oneOrMore(z.enum(sandboxStates))
+      .optional()
+      .describe('States. A rule that deletes and names none means archived and error'),
+    olderThan: duration.optional().describe('Time since its creation'),
+    idleFor: duration
+      .optional()
+      .describe('Time since its stop; of one that runs, since its last change. Commands and SSH leave no trace'),
+    environment: oneOrMore(pattern.nullable())
+      .optional()
+      .describe('Patterns of names of environments; null: attached to none'),
+    creator: oneOrMore(pattern).optional().describe("Patterns of the creator's display name or account id"),
+    costAbove: z.number().nonnegative().optional().describe('Dollars since the first of the month, at list price'),
+    dataExpired: z.boolean().optional().describe('Whether its data was deleted, 14 days after its stop'),
+    owned: oneOrMore(z.enum(ownerStatuses))
+      .optional()
+      .describe('Whose it is: closed is what a job of this deployment has left behind, none what no job made'),
+  })
+  .describe('All conditions must hold. One that is left out holds always');
+
+const rule = z
+  .strictObject({
+    rule: title.describe('Title, for plans and reports'),
+    match: match.default({}),
+    action: z.enum(['stop', 'delete-sandbox', 'delete-snapshot', 'keep']),
+    keepLast: z
+      .number()
+      .int()
+      .min(0)
+      .max(20)
+      .default(0)
+      .describe('The newest so many of those that fit name, environment and creator are kept, whatever their age'),
+    keepLastPer: z
+      .enum(['rule', 'name', 'environment', 'creator'])
+      .default('rule')
+      .describe('Keep so many in all, or for each name pattern, environment or creator'),
+    keepSnapshots: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(1)
+      .describe('With delete-snapshot: so many of the newest snapshots of each sandbox are kept, and all with a name'),
+  })
+  .superRefine(({ action, match: { owned } }, context) => {
+    const touchable = owned === undefined || owned.some((status) => status === 'closed' || status === 'none');
+    if (action === 'keep' || touchable) return;
+    const message = `what is ${owned?.join(' or ')} is never touched; the action can only be keep`;
+    context.addIssue({ code: 'custom', path: ['action'], message });
+  });
+
+const clock = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
+const between = new RegExp(`^${clock} and ${clock}$`);
+
+const window = z.strictObject({
+  between: z
+    .string()
+    .regex(between, 'is no span of time; write it like "01:00 and 05:00"')
+    .describe('By the wall clock of the time zone; an end before the start is on the next day'),
+  days: z.array(z.enum(weekdays)).min(1).optional().describe('Days on which it opens. Default: every day'),
+});
+
+/** The policy file, as it is written. */
+export const policySchema = z
+  .strictObject({
+    $schema: z.string().optional().describe('For editors'),
+    name: z
+      .string()
+      .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case letters and digits, with single dashes between them')
+      .max(40)
+      .default('nightly')
+      .describe('Names the schedule and the reports'),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, 'is no time zone; write it like Europe/Vienna')
+      .default('UTC')
+      .describe('IANA name of the time zone of windows and of the schedule'),
+    windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
+    limits: z
+      .strictObject({
+        maxActions: z.number().int().min(0).default(100).describe('At most so many actions a night'),
+        maxPercent: z
+          .number()
+          .min(0)
+          .max(100)
+          .default(25)
+          .describe('At most so many actions a night, in percent of all sandboxes, rounded down'),
+      })
+      .prefault({}),
+    protect: z.array(pattern).default([]).describe('Patterns of names that are never touched'),
+    warnBeforeExpiry: duration
+      .nullable()
+      .prefault('3d')
+      .describe('How long before the data of a protected sandbox expires a warning is raised; null: never'),
+    notify: z
+      .strictObject({ url: z.url({ protocol: /^https?$/ }).optional(), command: z.string().min(1).optional() })
+      .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command')
+      .optional()
+      .describe('Who is told of warnings'),
+    rules: z.array(rule).min(1, 'needs at least one rule').max(200).describe('The first that fits counts'),
+  })
+  .superRefine(({ rules }, context) => {
+    const seen = new Set<string>();
+    for (const [index, { rule: named }] of rules.entries()) {
+      if (seen.has(named)) {
+        context.addIssue({ code: 'custom', path: ['rules', index, 'rule'], message: `"${named}" is there twice` });
+      }
+      seen.add(named);
+    }
+  });
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Fills in what the file leaves open. */
+export function policyOf(read: z.output<typeof policySchema>): CleanupPolicy {
+  return {
+    name: read.name,
+    timeZone: read.timeZone,
+    windows: read.windows.map(windowOf),
+    limits: read.limits,
+    protect: read.protect,
+    warnBeforeExpiryMs: read.warnBeforeExpiry,
+    notify: read.notify ?? null,
+    rules: read.rules.map(ruleOf),
+  };
+}
+
+function windowOf({ between: span, days }: z.output<typeof window>): Window {
+  const [from = '', to = ''] = span.split(' and ');
+  return { fromMinute: minuteOf(from), toMinute: minuteOf(to), days: days ?? weekdays };
+}
+
+function minuteOf(text: string): number {
+  const [hours, minutes] = text.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+function ruleOf({ match: given, ...rest }: z.output<typeof rule>): Rule {
+  return {
+    ...rest,
+    match: {
+      names: given.name ?? null,
+      states: given.state ?? null,
+      olderThanMs: given.olderThan ?? null,
+      idleForMs: given.idleFor ?? null,
+      environments: given.environment ?? null,
+      creators: given.creator ?? null,
+      costAboveDollars: given.costAbove ?? null,
+      dataExpired: given.dataExpired ?? null,
+      owned: given.owned ?? null,
+    },
+  };
+}

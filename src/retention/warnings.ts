@@ -1,0 +1,30 @@
+/** Whose data is about to expire, although it is protected. Pure. */
+import type { SandboxFacts } from './facts.js';
+import { fitsAny } from './glob.js';
+import type { Candidate } from './match.js';
+import type { ExpiryWarning } from './plan-types.js';
+import type { CleanupPolicy } from './policy.js';
+
+/** The service deletes snapshot data 14 days after the stop (specification, "Limits"). */
+const dataKeptMs = 14 * 86_400_000;
+
+/** When the service deletes the data of a stopped sandbox; undefined while it runs, and where there is none. */
+export function dataExpiresAtMs({ state, stoppedAt, dataExpiredAt, saved }: SandboxFacts): number | undefined {
+  if (state !== 'archived' || stoppedAt === null || dataExpiredAt !== null || saved === 'none') return undefined;
+  const ms = Date.parse(stoppedAt) + dataKeptMs;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Soonest first. */
+export function warningsOf(policy: CleanupPolicy, candidates: readonly Candidate[], nowMs: number): ExpiryWarning[] {
+  const { protect, warnBeforeExpiryMs } = policy;
+  if (warnBeforeExpiryMs === null) return [];
+  return candidates
+    .filter(({ facts }) => facts.name !== null && fitsAny(protect, facts.name))
+    .flatMap(({ facts }) => {
+      const atMs = dataExpiresAtMs(facts);
+      if (atMs === undefined || atMs - nowMs > warnBeforeExpiryMs) return [];
+      return [{ sandboxId: facts.id, name: facts.name, dataExpiresAt: new Date(atMs).toISOString() }];
+    })
+    .sort((a, b) => Date.parse(a.dataExpiresAt) - Date.parse(b.dataExpiresAt));
+}

@@ -1,0 +1,67 @@
+/** Whether a policy's windows are open, by the wall clock of its time zone. Pure. */
+import { type CleanupPolicy, type Weekday, type Window, weekdays } from './policy.js';
+
+interface WallClock {
+  readonly day: Weekday;
+  readonly minute: number;
+}
+
+/** What a clock on the wall shows. Where the clock is set back, an hour comes twice; set forward, one is missing. */
+function wallClock(atMs: number, timeZone: string): WallClock {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(atMs);
+  const read = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
+  const day = read('weekday').toLowerCase() as Weekday;
+  return { day, minute: Number(read('hour')) * 60 + Number(read('minute')) };
+}
+
+const dayMinutes = 24 * 60;
+const minuteMs = 60_000;
+
+/** For how many minutes a window has been open, or undefined where it is closed. */
+function openForMinutes({ fromMinute, toMinute, days }: Window, { day, minute }: WallClock): number | undefined {
+  const length = (toMinute - fromMinute + dayMinutes) % dayMinutes || dayMinutes;
+  const before = weekdays[(weekdays.indexOf(day) + 6) % 7] ?? day;
+  if (minute >= fromMinute && minute - fromMinute < length && days.includes(day)) return minute - fromMinute;
+  const sinceYesterday = minute + dayMinutes - fromMinute;
+  if (sinceYesterday < length && days.includes(before)) return sinceYesterday;
+  return undefined;
+}
+
+/** Whether a cleanup may act. A policy without windows may always. */
+export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number): boolean {
+  if (windows.length === 0) return true;
+  const clock = wallClock(atMs, timeZone);
+  return windows.some((window) => openForMinutes(window, clock) !== undefined);
+}
+
+/**
+ * When the night began whose limits count: when the window opened, or midnight where there are none. In a night in which
+ * the clock is changed it is up to an hour early, so that no action goes uncounted.
+ */
+export function nightBeganAtMs({ windows, timeZone }: CleanupPolicy, atMs: number): number {
+  const clock = wallClock(atMs, timeZone);
+  const openFor = windows.map((window) => openForMinutes(window, clock) ?? 0);
+  const minutes = windows.length === 0 ? clock.minute : Math.max(...openFor);
+  const beganAtMs = atMs - (minutes + 1) * minuteMs;
+  const isEven = (wallClock(beganAtMs, timeZone).minute + minutes + 1) % dayMinutes === clock.minute;
+  return isEven ? beganAtMs : beganAtMs - 60 * minuteMs;
+}
+
+/** The windows in words, for people. */
+export function windowsText({ windows, timeZone }: CleanupPolicy): string {
+  if (windows.length === 0) return 'at any time';
+  const spans = windows.map(({ fromMinute, toMinute, days }) => {
+    const on = days.length === 7 ? '' : ` on ${days.join(', ')}`;
+    return `${clockText(fromMinute)} to ${clockText(toMinute)}${on}`;
+  });
+  return `${spans.join(' and ')}, ${timeZone}`;
+}
+
+const clockText = (minute: number) =>
+  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import type { SandflowError } from '../../../src/contract/sandflow-error.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { readSource } from '../house/source-imports.js';
+
+const dayMs = 86_400_000;
+
+function problemsOf(text: string): string[] {
+  try {
+    readPolicy(text, 'p.yaml');
+    return [];
+  } catch (error) {
+    expect((error as SandflowError).code).toBe('bad_policy');
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+const minimal = 'rules:\n  - rule: old\n    action: stop\n';
+
+describe('a policy', () => {
+  test('that is the example is read, with durations in ms', () => {
+    const policy = readPolicy(readSource('examples/cleanup-policy.yaml'), 'example');
+    expect(policy).toMatchObject({
+      name: 'nightly',
+      timeZone: 'Europe/Vienna',
+      windows: [{ fromMinute: 60, toMinute: 300 }],
+      warnBeforeExpiryMs: 3 * dayMs,
+    });
+    const builds = policy.rules.find(({ rule }) => rule === 'old builds');
+    expect(builds).toMatchObject({ keepLast: 3, keepLastPer: 'environment', action: 'delete-sandbox' });
+    expect(builds?.match).toMatchObject({ names: ['ci-*', 'build-*'], olderThanMs: 7 * dayMs, states: null });
+  });
+
+  test('that leaves out what it may has careful defaults', () => {
+    expect(readPolicy(minimal, 'p.yaml')).toMatchObject({
+      name: 'nightly',
+      timeZone: 'UTC',
+      windows: [],
+      limits: { maxActions: 100, maxPercent: 25 },
+      protect: [],
+      warnBeforeExpiryMs: 3 * dayMs,
+      notify: null,
+      rules: [{ keepLast: 0, keepSnapshots: 1, match: { names: null, owned: null } }],
+    });
+  });
+
+  test('may switch the warning off, and give JSON', () => {
+    const text = JSON.stringify({ warnBeforeExpiry: null, rules: [{ rule: 'a', action: 'keep' }] });
+    expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
+  });
+});
+
+describe('what is wrong with a policy is said with its line', () => {
+  test.each([
+    ['syntax', 'name: x\nrules: [', 'p.yaml:2: '],
+    ['a key twice', `name: a\nname: b\n${minimal}`, 'p.yaml:2: Map keys must be unique'],
+    ['no rules', 'name: x\nrules: []', 'p.yaml:2: rules: needs at least one rule'],
+    ['an empty file', '', 'p.yaml:1: rules: '],
+    ['a list', '- 1', 'p.yaml:1: the policy: '],
+    ['an unknown field', `${minimal}foo: 1`, 'p.yaml:4: foo: there is no such field'],
+    [
+      'a duration',
+      'rules:\n  - rule: a\n    match:\n      olderThan: 7 days\n    action: stop',
+      'p.yaml:4: rules[0].match.olderThan: is not a duration',
+    ],
+    [
+      'a number for a duration',
+      'rules:\n  - rule: a\n    match:\n      idleFor: 7\n    action: stop',
+      'p.yaml:4: rules[0].match.idleFor: ',
+    ],
+    [
+      'a condition',
+      'rules:\n  - rule: a\n    match:\n      nam: x\n    action: stop',
+      'p.yaml:4: rules[0].match.nam: there is no such field',
+    ],
+    [
+      'a state in a list',
+      'rules:\n  - rule: a\n    match:\n      state:\n        - ready\n        - gone\n    action: stop',
+      'p.yaml:6: rules[0].match.state[1]: ',
+    ],
+    ['an action', 'rules:\n  - rule: a\n    action: delete', 'p.yaml:3: rules[0].action: '],
+    [
+      'what never acts',
+      'rules:\n  - rule: a\n    match: {owned: open}\n    action: stop',
+      'p.yaml:4: rules[0].action: what is open is never touched',
+    ],
+    ['a title twice', `${minimal}  - rule: old\n    action: keep`, 'p.yaml:4: rules[1].rule: "old" is there twice'],
+    ['a time zone', `timeZone: Mars/North\n${minimal}`, 'p.yaml:1: timeZone: is no time zone'],
+    ['a window', `windows:\n  - between: 1:00-5:00\n${minimal}`, 'p.yaml:2: windows[0].between: is no span of time'],
+    ['aliases that never end', `a: &a [*a]\n${minimal}`, 'p.yaml:'],
+  ])('%s', (_, text, problem) => {
+    const problems = problemsOf(text);
+    expect(
+      problems.some((line) => line.startsWith(problem)),
+      problems.join('\n'),
+    ).toBe(true);
+  });
+
+  test('all of it at once', () => {
+    expect(problemsOf('name: A b\nlimits: {maxPercent: 101}\nrules: 3')).toHaveLength(3);
+  });
+});
