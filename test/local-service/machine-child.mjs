@@ -1,7 +1,7 @@
-/** A service of its own, to be killed: starts commands that do not end, and prints a line when they run. */
+/** A service of its own, to be killed: prints a line, then starts commands that do not end. */
 import { createViteServer } from 'vitest/node';
 
-const [, , directory, isolation, sandboxId] = process.argv;
+const [, , directory, isolation, sandboxId, command, count] = process.argv;
 const server = await createViteServer({
   configFile: false,
   logLevel: 'silent',
@@ -10,5 +10,5 @@ const server = await createViteServer({
 const { createMachineHost } = await server.ssrLoadModule('/src/local-service/machine/index.ts');
 const host = await createMachineHost({ directory, isolation });
 await host.createDisk(sandboxId);
-const command = 'sleep 987654 & setsid sleep 987655 & echo started; wait';
-await host.run(sandboxId, { command }, { onStdout: (text) => process.stdout.write(text) });
+process.stdout.write('starting\n');
+await Promise.all(Array.from({ length: Number(count) }, () => host.run(sandboxId, { command })));

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -94,12 +94,8 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
 
   it('of a service that was killed end when the next one recovers', async () => {
     const directory = await temporaryDirectory();
-    const service = spawn(process.execPath, [childScript, directory, isolation, SANDBOX], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void service.kill('SIGKILL'));
-    const exited = new Promise((resolve) => service.once('exit', resolve));
-    await new Promise((resolve) => service.stdout.once('data', resolve));
+    const command = 'sleep 987654 & setsid sleep 987655 & wait';
+    const { service, exited } = await startService([directory, isolation, SANDBOX, command, '1']);
     const marks = ['987654', '987655'];
     const ofThisService = () => marks.flatMap((mark) => runningWith(mark));
     await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2));
@@ -111,6 +107,21 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     await next.recover();
     expect(ofThisService()).toEqual([]);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
+  });
+});
+
+describe('a service that is killed while it starts commands', () => {
+  it.skipIf(!usableIsolations.includes('bubblewrap'))('leaves no sandbox behind that outlives it', async () => {
+    const directory = await temporaryDirectory();
+    const args = [directory, 'bubblewrap', SANDBOX, 'sleep 987656', '40'];
+    const { service, exited } = await startService(args);
+    // Bubblewrap is told the disk: these are its own processes, those of the commands come later.
+    const disk = join(directory, 'disks', SANDBOX);
+    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { interval: 1 });
+    service.kill('SIGKILL');
+    await exited;
+    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]));
+    expect(runningWith('987656')).toEqual([]);
   });
 });
 
@@ -141,4 +152,13 @@ describe('recovery', () => {
 /** A number of seconds that no other test sleeps for, so that its processes can be told by their arguments. */
 function uniqueSeconds(): string {
   return String(100_000_000 + Math.floor(Math.random() * 800_000_000));
+}
+
+/** Returns when the service is about to start its commands. */
+async function startService(args: readonly string[]): Promise<{ service: ChildProcess; exited: Promise<unknown> }> {
+  const service = spawn(process.execPath, [childScript, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void service.kill('SIGKILL'));
+  const exited = new Promise((resolve) => service.once('exit', resolve));
+  await new Promise((resolve) => service.stdout.once('data', resolve));
+  return { service, exited };
 }

@@ -1,13 +1,13 @@
 /** One command, from its start to its outcome. */
-import { type ChildProcessWithoutNullStreams, type StdioPipe, spawn } from 'node:child_process';
-import { Writable } from 'node:stream';
+import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
+import { Duplex, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 import type { ProcessGroups } from './process-groups.js';
 import type { ProcessGroup } from './process-records.js';
-import type { ShellLaunch } from './shell-launch.js';
+import { type ShellLaunch, START_DESCRIPTOR, START_WORD } from './shell-launch.js';
 
 /** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
 const QUIET_MS = 100;
@@ -53,7 +53,7 @@ export async function startShell(
   const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec);
   let child: ChildProcessWithoutNullStreams;
   try {
-    const stdio: StdioPipe[] = descriptor3 === undefined ? ['pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'];
+    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', descriptor3 === undefined ? 'ignore' : 'pipe', 'pipe'];
     child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
@@ -64,12 +64,21 @@ export async function startShell(
     extra.on('error', () => undefined);
     extra.end(descriptor3);
   }
+  giveStartWord(child.stdio[START_DESCRIPTOR]);
   if (child.pid !== undefined) {
     const isMonitor = launch.isolation === 'bubblewrap';
     return { child, group: groups.add(sandboxId, child.pid, isMonitor, spec.commandId) };
   }
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
   throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
+}
+
+/** Answers the shell once it is there; see `shellArguments`. */
+function giveStartWord(channel: unknown): void {
+  if (!(channel instanceof Duplex)) return;
+  // A shell that has ended before it could ask needs no answer.
+  channel.on('error', () => undefined);
+  channel.once('data', () => channel.end(START_WORD));
 }
 
 /** Ends the group at the time limit or on the signal, and waits for that before the outcome is told. */

@@ -25,6 +25,20 @@ export interface ShellLaunch {
 /** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */
 const MAX_COMMAND_BYTES = 120 * 1024;
 
+/** Where a shell says that it is there and hears that it may go on. */
+export const START_DESCRIPTOR = 4;
+export const START_WORD = 'go\n';
+
+/**
+ * What binds a shell to the service is asked for while it starts, and the service may be dead by then: it begins with its
+ * command only when the service answers, which is when all is bound. Read in a shell of its own, so that no variable changes.
+ */
+const AWAIT_WORD = [
+  '-c',
+  `echo >&${START_DESCRIPTOR} && (read -r word) <&${START_DESCRIPTOR} || exit 1; exec 3>&- ${START_DESCRIPTOR}>&-; exec /bin/sh "$@"`,
+  'sh',
+];
+
 /** Always the same, and nothing of the service's own: that is where its keys are. */
 export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
   return {
@@ -53,6 +67,6 @@ export function shellArguments(command: string, cwd: string | undefined): string
   if (command.includes('\0') || cwd?.includes('\0')) {
     throw new MachineError('bad_command', 'The command or its folder holds a NUL character, which no shell can take.');
   }
-  if (cwd === undefined) return ['-c', command];
-  return ['-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];
+  if (cwd === undefined) return [...AWAIT_WORD, '-c', command];
+  return [...AWAIT_WORD, '-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];
 }
