@@ -5,7 +5,9 @@ import type { ImportedModule } from './source-imports.js';
 export const dependencyFreeFiles = [
   'addresses',
   'error-codes',
+  'fanout-addresses',
   'ids',
+  'machine-types',
   'sandbox-view',
   'sandflow-error',
   'service-failure',
@@ -52,6 +54,12 @@ export const importRules: readonly Rule[] = [
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
   },
   {
+    part: 'src/fanout',
+    own: ['src/contract'],
+    ownTypes: ['workflows'],
+    packages: ['node:', 'csv-parse', 'zod'],
+  },
+  {
     part: 'src/worker',
     own: ['activities', 'src/temporal', 'src/client', 'src/contract', 'src/result-store'],
     packages: ['node:', '@temporalio/worker', '@temporalio/common', 'prom-client'],
@@ -72,6 +80,7 @@ export const importRules: readonly Rule[] = [
     own: ['src/contract', 'src/webhook'],
     packages: ['node:', 'fastify', 'libsql', 'ssh2', 'undici', 'zod'],
   },
+  { part: 'src/report', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
   {
     part: 'src/supervisor',
     own: ['src/contract', 'src/temporal', 'src/config.ts'],
@@ -79,7 +88,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/cli',
-    own: ['src'],
+    own: ['src', 'workflows/steps/kept.ts'],
     ownTypes: ['workflows'],
     packages: ['node:', ...temporalClient, 'commander', 'zod'],
   },

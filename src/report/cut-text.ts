@@ -1,0 +1,61 @@
+/** How long texts may be in the file, so that it stays one that a browser opens at once. */
+
+/** What one text may take in the file, in bytes. */
+export const maxTextBytes = 20_000;
+/** What all texts together may take in the file, in bytes. */
+export const maxAllTextBytes = 30_000_000;
+
+export interface CutText {
+  readonly text: string;
+  /** Characters that were left out at the end. */
+  readonly cut: number;
+}
+
+/** The bytes that a character takes in the JSON of the file, by its code unit; a pair of surrogates takes two of two. */
+function bytesOf(unit: number): number {
+  if (unit === 0x22 || unit === 0x5c || unit === 0x0a || unit === 0x09) return 2;
+  if (unit < 0x20 || unit === 0x3c || unit === 0x3e || unit === 0x26 || unit === 0x2028 || unit === 0x2029) return 6;
+  if (unit < 0x80) return 1;
+  if (unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff)) return 2;
+  return 3;
+}
+
+/** What `text` takes in the file, in bytes, counted only up to `most`. */
+export function textBytes(text: string, most = Number.POSITIVE_INFINITY): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length && bytes < most; at += 1) bytes += bytesOf(text.charCodeAt(at));
+  return Math.min(bytes, most);
+}
+
+/** The beginning of `text` that takes at most `limit` bytes in the file. No character is cut in two. */
+export function cutText(text: string, limit: number): CutText {
+  let bytes = 0;
+  let end = 0;
+  while (end < text.length) {
+    bytes += bytesOf(text.charCodeAt(end));
+    if (bytes > limit) break;
+    end += 1;
+  }
+  if (end < text.length && end > 0 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
+  return { text: text.slice(0, end), cut: text.length - end };
+}
+
+/**
+ * The limit for each text with which all of them keep within `total`: short ones stay whole, and the long ones share what
+ * is left.
+ * @param sizes bytes of each text
+ */
+export function fairLimit(
+  sizes: readonly number[],
+  each: number = maxTextBytes,
+  total: number = maxAllTextBytes,
+): number {
+  const sorted = sizes.map((size) => Math.min(size, each)).sort((a, b) => a - b);
+  let left = total;
+  for (const [at, size] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - at));
+    if (size > share) return share;
+    left -= size;
+  }
+  return each;
+}

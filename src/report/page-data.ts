@@ -1,0 +1,84 @@
+/** What the page carries as JSON, for its script. Types only; `browser/*.js` are checked against them. */
+
+/** What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends. */
+export type SegmentKind = 'queued' | 'booting' | 'preparing' | 'prompting' | 'ending';
+
+/** A stretch of an item's life; times in ms after the batch's start. */
+export interface Segment {
+  readonly kind: SegmentKind;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the table and the timeline need of an item; the rest is in its `PageDetails`. */
+export interface PageItem {
+  /** Place in the batch, from 0. */
+  readonly index: number;
+  readonly id: string;
+  readonly outcome: string;
+  readonly generation: number;
+  readonly type: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly segments: readonly Segment[];
+  /** From the fork to the end, in ms; null where there was none. */
+  readonly durationMs: number | null;
+  readonly machineSeconds: number;
+  readonly fileCount: number;
+  /** The beginning of its first prompt. */
+  readonly prompt: string;
+  /** Why it failed, in one line; empty where it did not. */
+  readonly error: string;
+}
+
+export interface PageText {
+  readonly text: string;
+  /** Characters that were left out at the end. */
+  readonly cut: number;
+}
+
+export interface PagePrompt {
+  readonly prompt: PageText;
+  readonly status: string;
+  /** Null without an answer. */
+  readonly answer: PageText | null;
+  /** The whole answer in the result store, where the job itself cut it. */
+  readonly answerRef: string | null;
+  readonly error: PageText | null;
+}
+
+export interface PageFile {
+  readonly path: string;
+  readonly size: number | null;
+  readonly error: string | null;
+  readonly preview: PageText | null;
+}
+
+export interface PageDetails {
+  readonly prompts: readonly PagePrompt[];
+  readonly files: readonly PageFile[];
+  readonly sandboxId: string | null;
+  readonly sandboxName: string | null;
+  readonly error: { readonly code: string; readonly message: PageText } | null;
+  /** How the sandbox ended, in words. */
+  readonly end: string;
+  readonly apiCalls: number;
+}
+
+/** How an outcome is shown: its word, and its mark, so that colour is not all that tells it. */
+export interface OutcomeLook {
+  readonly word: string;
+  readonly mark: string;
+  /** Which colours it gets. */
+  readonly tone: 'good' | 'bad' | 'warn' | 'calm';
+}
+
+/** The script element `report-data`. */
+export interface PageData {
+  readonly startedAtMs: number;
+  /** From the start of the batch to its end, or to the making of the report. */
+  readonly spanMs: number;
+  readonly outcomes: Readonly<Record<string, OutcomeLook>>;
+  readonly items: readonly PageItem[];
+  /** Items whose details share a script element: `details-0`, `details-1`, … */
+  readonly detailsPerBlock: number;
+}

@@ -1,0 +1,106 @@
+/** Makes of the results of items what the page carries, its texts made harmless and cut to fit. */
+import type { ItemResult } from '../../workflows/fanout.js';
+import type { JobResult } from '../../workflows/job.js';
+import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
+import type { PageDetails, PageItem, PagePrompt } from './page-data.js';
+import { plainText } from './plain-text.js';
+import { segmentsOf } from './segments.js';
+
+const maxLineBytes = 200;
+const maxLabels = 24;
+
+/** One line for the table. */
+export function pageItem(item: ItemResult, startMs: number, untilMs: number): PageItem {
+  const segments = item.job === null && item.times.forkedAt === null ? [] : segmentsOf(item.times, startMs, untilMs);
+  const lives = segments.filter(({ kind }) => kind !== 'queued');
+  const first = lives[0];
+  const last = lives.at(-1);
+  return {
+    index: item.index,
+    id: line(item.itemId),
+    outcome: item.outcome,
+    generation: item.generation,
+    type: item.type,
+    labels: Object.fromEntries(
+      Object.entries(item.labels)
+        .slice(0, maxLabels)
+        .map(([name, value]) => [line(name), line(value)]),
+    ),
+    segments,
+    durationMs: first && last ? last.to - first.from : null,
+    machineSeconds: item.machineSeconds,
+    fileCount: item.job?.files.length ?? 0,
+    prompt: line(item.job?.prompts[0]?.prompt ?? ''),
+    error: line(errorText(item)),
+  };
+}
+
+/** Everything else of an item; `limit` is what one text may take, in bytes. */
+export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, string>, limit: number): PageDetails {
+  const cut = (text: string): CutText => cutText(plainText(text), limit);
+  const orNull = (text: string | null): CutText | null => (text === null ? null : cut(text));
+  return {
+    prompts: (job?.prompts ?? []).map(
+      (prompt): PagePrompt => ({
+        prompt: cut(prompt.prompt),
+        status: line(prompt.status),
+        answer: orNull(prompt.result),
+        answerRef: prompt.resultRef,
+        error: orNull(prompt.error),
+      }),
+    ),
+    files: (job?.files ?? []).map(({ path, size, error, ref }) => ({
+      path: line(path),
+      size,
+      error: error === null ? null : line(error),
+      preview: orNull(ref === null ? null : (previews.get(ref) ?? null)),
+    })),
+    sandboxId: job?.sandboxId ?? null,
+    sandboxName: job?.sandboxName ?? null,
+    error: job?.error ? { code: line(job.error.code), message: cut(job.error.message) } : null,
+    end: endText(job),
+    apiCalls: job?.apiCalls ?? 0,
+  };
+}
+
+/** What one text may take, in bytes, so that all of the batch fit in one file. */
+export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<string, string>): number {
+  const sizes: number[] = [];
+  const add = (text: string | null | undefined): void => {
+    if (text) sizes.push(textBytes(plainText(text.slice(0, maxTextBytes)), maxTextBytes));
+  };
+  for (const { job } of items) {
+    for (const prompt of job?.prompts ?? []) {
+      add(prompt.prompt);
+      add(prompt.result);
+      add(prompt.error);
+    }
+    for (const { ref } of job?.files ?? []) add(ref === null ? null : previews.get(ref));
+    add(job?.error?.message);
+  }
+  return fairLimit(sizes);
+}
+
+function errorText({ job, outcome }: ItemResult): string {
+  if (outcome === 'completed') return '';
+  return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
+}
+
+function endText(job: JobResult | null): string {
+  if (!job) return 'never forked';
+  if (job.deletion) return line(`deletion ${job.deletion.status}`);
+  if (job.stop) return line(`stop ${job.stop.status}${job.stop.kept ? `, work ${keptWords[job.stop.kept]}` : ''}`);
+  return job.sandboxId ? 'kept' : 'never forked';
+}
+
+const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
+
+function line(text: string): string {
+  const { text: short, cut } = cutText(
+    plainText(text.slice(0, 2 * maxLineBytes))
+      .replace(/\s+/g, ' ')
+      .trim(),
+    maxLineBytes,
+  );
+  return cut > 0 ? `${short}…` : short;
+}

@@ -1,0 +1,28 @@
+/** Text of agents as a page can show it: no terminal colours, and nothing that is invisible or turns the text around. */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes
+const terminalSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it makes visible
+const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const loneSurrogates = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/**
+ * Takes colours and cursor movements of terminals away, and makes control characters and marks of direction visible.
+ * Letters of any script stay as they are.
+ */
+export function plainText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(terminalSequences, '')
+    .replace(controlCharacters, visible)
+    .replace(directionMarks, (mark) => `[U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`)
+    .replace(loneSurrogates, '\ufffd');
+}
+
+/** Unicode has a picture of each of the older control characters. */
+function visible(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
+}

@@ -1,0 +1,93 @@
+/** Puts the report together: one file with everything in it, which asks nothing of any network. */
+import { createHash } from 'node:crypto';
+import { activityOf } from './activity.js';
+import { scriptText, styleText } from './assets.js';
+import { activityChart } from './charts.js';
+import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
+import { html, jsonForScript, Markup } from './markup.js';
+import { lookOf, outcomeLooks } from './outcome-looks.js';
+import type { PageData } from './page-data.js';
+import { pageDetails, pageItem, textLimit } from './page-items.js';
+import { paletteCss } from './palette.js';
+import { plainText } from './plain-text.js';
+import type { FanoutReportData } from './report-data.js';
+import { dialogs } from './sections/dialogs.js';
+import { costSection, durationsSection } from './sections/figures.js';
+import { headerSection } from './sections/header.js';
+import { itemsSection, timelineSection } from './sections/items.js';
+import { outcomesSection, tilesSection } from './sections/outcomes.js';
+import { outcomeRows } from './summary.js';
+import { tilesOf } from './tiles.js';
+import { bytesText } from './words.js';
+
+const detailsPerBlock = 50;
+const activityBuckets = 200;
+
+/**
+ * Makes the report of a batch as one HTML document. It shows itself offline and runs nothing but its own script; texts of
+ * agents are text in it, whatever they contain. A text takes at most 20 kB in the file, all together 30 MB; what is longer
+ * is cut at its end, and the report says so.
+ * @returns the document, to be written as UTF-8
+ */
+export function renderFanoutReport(data: FanoutReportData): string {
+  const { result, previews } = data;
+  const startMs = Date.parse(result.startedAt);
+  const results = [...data.items].sort((a, b) => a.index - b.index);
+  const untilMs = endOf(data, startMs);
+  const spanMs = Math.max(1, untilMs - startMs);
+  const items = results.map((item) => pageItem(item, startMs, untilMs));
+  const limit = textLimit(results, previews);
+  const looks = [...new Set([...Object.keys(outcomeLooks), ...items.map(({ outcome }) => outcome)])];
+  const page: PageData = {
+    startedAtMs: startMs,
+    spanMs,
+    outcomes: Object.fromEntries(looks.map((outcome) => [outcome, lookOf(outcome)])),
+    items,
+    detailsPerBlock,
+  };
+  const blocks: Markup[] = [dataBlock('report-data', page)];
+  for (let from = 0; from < results.length; from += detailsPerBlock) {
+    const part = results.slice(from, from + detailsPerBlock).map((item) => pageDetails(item, previews, limit));
+    blocks.push(dataBlock(`details-${from / detailsPerBlock}`, part));
+  }
+  const body = html`<a class="skip" href="#items">Skip to the items</a>
+<div class="page">${headerSection(data, spanMs)}
+<main>${tilesSection(tilesOf(result, items, spanMs))}
+<div class="columns">${outcomesSection(outcomeRows(items, result.counts), result.counts)}${durationsSection(items)}${costSection(items, result.budget)}</div>
+${timelineSection(activityChart(activityOf(items, spanMs, activityBuckets), spanMs))}
+${itemsSection(items)}</main>
+<footer><p>Each text is shown up to ${bytesText(limit)}${limit < maxTextBytes ? ', since all of them together are limited' : ''}; all together take at most ${bytesText(maxAllTextBytes)}. Whole texts are in results.jsonl and the result store.</p></footer></div>
+${dialogs()}${blocks}`;
+  return documentOf(plainText(result.title ?? result.batchId), body);
+}
+
+function documentOf(title: string, body: Markup): string {
+  const style = `${paletteCss()}\n${styleText()}`;
+  const script = scriptText();
+  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(script)}'; base-uri 'none'; form-action 'none'`;
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">
+<title>${title} – sandflow fan-out</title><style>${new Markup(style)}</style></head>
+<body>${body}
+<script type="module">${new Markup(script)}</script></body></html>
+`;
+  return page.html;
+}
+
+function dataBlock(id: string, value: unknown): Markup {
+  return html`<script type="application/json" id="${id}">${new Markup(jsonForScript(value))}</script>`;
+}
+
+function digest(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** When the batch ended; of one that runs, when the report is made. Never before something that it shows. */
+function endOf({ result, items, generatedAt }: FanoutReportData, startMs: number): number {
+  const ended = 'durationMs' in result ? startMs + result.durationMs : Date.parse(generatedAt);
+  return items.reduce((latest, { times }) => {
+    const at = Date.parse(times.endedAt ?? '');
+    return Number.isNaN(at) ? latest : Math.max(latest, at);
+  }, ended);
+}

@@ -1,0 +1,67 @@
+/** The head of the report: which batch it is and how it ended. */
+import type { FanoutOutcome } from '../../../workflows/fanout.js';
+import { html, type Markup } from '../markup.js';
+import { plainText } from '../plain-text.js';
+import type { FanoutReportData } from '../report-data.js';
+import { countOf, durationText, timeText } from '../words.js';
+
+const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
+  completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as were wished.' },
+  partly_failed: { word: 'Partly failed', mark: '▲', tone: 'warn', means: 'Every item ended, some not as wished.' },
+  failed_fast: { word: 'Failed fast', mark: '✕', tone: 'bad', means: 'It ended at the first failure, as asked.' },
+  budget_spent: {
+    word: 'Budget spent',
+    mark: '◔',
+    tone: 'warn',
+    means: 'Items were left: the budget had no room for them.',
+  },
+  source_failed: { word: 'Source failed', mark: '✕', tone: 'bad', means: 'There was nothing to fork from.' },
+  deadline_exceeded: {
+    word: 'Deadline exceeded',
+    mark: '◔',
+    tone: 'warn',
+    means: 'Its time was over before every item ended.',
+  },
+  cancelled: { word: 'Cancelled', mark: '■', tone: 'calm', means: 'It was cancelled.' },
+};
+
+const running = {
+  word: 'Still running',
+  mark: '…',
+  tone: 'calm',
+  means: 'The numbers are those of the moment of the report.',
+};
+
+export function headerSection({ result, generatedAt }: FanoutReportData, spanMs: number): Markup {
+  const look = result.outcome ? outcomes[result.outcome] : running;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Batch', result.batchId],
+    ['Source', result.sourceSandboxId ?? 'none'],
+    ['Started', timeText(result.startedAt)],
+    [result.outcome ? 'Took' : 'Running for', durationText(spanMs)],
+    ['Items', `${countOf(result.counts.items, 'item', 'items')}${result.sealed ? '' : ', more to come'}`],
+    ...('apiCalls' in result ? [['API calls', countOf(result.apiCalls, 'call', 'calls')] as const] : []),
+  ];
+  return html`<header class="top"><div class="bar"><p class="eyebrow">sandflow fan-out</p>
+<div class="tools" id="tools" hidden><button type="button" id="theme-button">Dark</button><button type="button" id="help-button" aria-keyshortcuts="?">Keys <kbd>?</kbd></button></div></div>
+<h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
+<p class="verdict"><strong class="badge tone-${look.tone}"><span aria-hidden="true">${look.mark}</span> ${look.word}</strong> <span>${look.means}</span></p>
+<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${plainText(value)}</dd></div>`)}</dl>
+${alerts(result)}<p class="made">Made ${timeText(generatedAt)}.</p></header>`;
+}
+
+function alerts(result: FanoutReportData['result']): Markup[] {
+  const texts: string[] = [];
+  if (result.error) texts.push(`${result.error.code}: ${result.error.message}`);
+  if (result.blocked) texts.push(`It waits since ${timeText(result.blocked.since)}: ${result.blocked.message}`);
+  if (result.throttledUntil) texts.push(`The service throttles forks until ${timeText(result.throttledUntil)}.`);
+  if ('leftSandboxIds' in result && result.leftSandboxIds.length > 0) {
+    const shown = result.leftSandboxIds.slice(0, 20).join(', ');
+    const more = result.leftSandboxIds.length > 20 ? ' and more' : '';
+    const left = countOf(result.leftSandboxIds.length, 'fork', 'forks');
+    texts.push(`${left} did not end as asked; look after: ${shown}${more}`);
+  }
+  return texts.map(
+    (text) => html`<p class="alert" dir="auto"><span aria-hidden="true">▲</span> ${plainText(text)}</p>`,
+  );
+}

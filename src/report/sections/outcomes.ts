@@ -1,0 +1,50 @@
+/** Tiles with the numbers that are asked for first, and the table of outcomes. */
+import type { FanoutCounts } from '../../../workflows/fanout.js';
+import { shareBar } from '../charts.js';
+import { html, type Markup } from '../markup.js';
+import { lookOf } from '../outcome-looks.js';
+import type { OutcomeRow } from '../summary.js';
+import { countOf, countText, durationText, machineText } from '../words.js';
+
+export interface Tile {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+}
+
+export function tilesSection(tiles: readonly Tile[]): Markup {
+  return html`<ul class="tiles" aria-label="At a glance">${tiles.map(
+    ({ name, value, note }) =>
+      html`<li><span class="name">${name}</span><strong>${value}</strong><span class="note">${note}</span></li>`,
+  )}</ul>`;
+}
+
+export function outcomesSection(rows: readonly OutcomeRow[], counts: FanoutCounts): Markup {
+  const total = Math.max(counts.items, 1);
+  const open = counts.queued + counts.running;
+  const parts = rows.map((row) => ({ tone: lookOf(row.outcome).tone, share: row.items / total }));
+  const label = rows.map((row) => `${lookOf(row.outcome).word} ${row.items}`).join(', ');
+  const body = rows.map((row) => {
+    const { word, mark, tone } = lookOf(row.outcome);
+    return html`<tr><th scope="row"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span></th>
+<td class="number">${countText(row.items)}</td><td class="number">${share(row.items, total)}</td>
+<td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${machineText(row.machineSeconds)}</td></tr>`;
+  });
+  const still = html`<tr><th scope="row"><span class="outcome tone-calm"><span class="mark" aria-hidden="true">…</span> queued or running</span></th>
+<td class="number">${countText(open)}</td><td class="number">${share(open, total)}</td><td></td><td class="wide"></td><td class="wide"></td></tr>`;
+  return html`<section class="card" id="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">Outcomes</h2>
+${shareBar(parts, label)}
+<table class="plain"><thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><th scope="col" class="number">Median</th><th scope="col" class="number wide">Longest</th><th scope="col" class="number wide">Machine time</th></tr></thead>
+<tbody>${body}${open > 0 ? still : null}</tbody></table>
+<p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was tried again.'}</p></section>`;
+}
+
+/** `0.1 %` rather than a share of nothing for one of thousands. */
+function share(items: number, total: number): string {
+  const percent = (items / total) * 100;
+  return `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+function ms(value: number | null): string {
+  return value === null ? '–' : durationText(value);
+}

@@ -1,0 +1,58 @@
+/** The numbers of the report that stand in its HTML itself, so that they are there without a script. */
+import type { FanoutCounts } from '../../workflows/fanout.js';
+import { outcomeLooks } from './outcome-looks.js';
+import type { PageItem, SegmentKind } from './page-data.js';
+import { quantile, sum } from './stats.js';
+
+export interface OutcomeRow {
+  readonly outcome: string;
+  readonly items: number;
+  /** Of those that were forked, in ms. */
+  readonly medianMs: number | null;
+  readonly longestMs: number | null;
+  readonly machineSeconds: number;
+}
+
+/** A row for each outcome that occurs, in the order of `outcomeLooks`; what still runs is not in it. */
+export function outcomeRows(items: readonly PageItem[], counts: FanoutCounts): OutcomeRow[] {
+  const names = new Set([...Object.keys(outcomeLooks), ...items.map(({ outcome }) => outcome)]);
+  const byOutcome: Readonly<Record<string, number>> = counts.byOutcome;
+  return [...names]
+    .map((outcome): OutcomeRow => {
+      const own = items.filter((item) => item.outcome === outcome);
+      const durations = durationsOf(own);
+      return {
+        outcome,
+        items: Math.max(own.length, byOutcome[outcome] ?? 0),
+        medianMs: quantile(durations, 0.5),
+        longestMs: quantile(durations, 1),
+        machineSeconds: sum(own.map(({ machineSeconds }) => machineSeconds)),
+      };
+    })
+    .filter((row) => row.items > 0);
+}
+
+export interface PhaseRow {
+  readonly kind: SegmentKind;
+  readonly medianMs: number;
+  readonly p90Ms: number;
+  readonly longestMs: number;
+}
+
+/** How long items were in each phase; of a phase that no item came to there is no row. */
+export function phaseRows(items: readonly PageItem[]): PhaseRow[] {
+  const kinds: readonly SegmentKind[] = ['queued', 'booting', 'preparing', 'prompting', 'ending'];
+  return kinds.flatMap((kind) => {
+    const values = items.flatMap(({ segments }) => {
+      const own = segments.filter((segment) => segment.kind === kind);
+      return own.length > 0 ? [sum(own.map(({ from, to }) => to - from))] : [];
+    });
+    const [medianMs, p90Ms, longestMs] = [0.5, 0.9, 1].map((q) => quantile(values, q));
+    if (medianMs == null || p90Ms == null || longestMs == null) return [];
+    return [{ kind, medianMs, p90Ms, longestMs }];
+  });
+}
+
+export function durationsOf(items: readonly PageItem[]): number[] {
+  return items.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]));
+}
