@@ -1,0 +1,85 @@
+/** Reads items from CSV with a header; from TSV too. */
+import { readCsvRows } from './csv-rows.js';
+import { itemOfRecord } from './item-fields.js';
+import type { ItemLine, ReadLinesOptions } from './item-line.js';
+import { ItemsError } from './items-error.js';
+
+export interface ReadCsvOptions extends ReadLinesOptions {
+  readonly delimiter: ',' | '\t';
+}
+
+/**
+ * An empty cell is a field that is not there. `put` holds LOCAL:REMOTE and `get` paths, several divided by semicolons.
+ * @throws ItemsError
+ */
+export async function* readCsvLines(
+  file: string,
+  content: AsyncIterable<string | Uint8Array>,
+  options: ReadCsvOptions,
+): AsyncGenerator<ItemLine> {
+  let header: readonly string[] | undefined;
+  for await (const { line, cells } of readCsvRows(file, content, options)) {
+    if (header === undefined) {
+      header = headerOf(file, line, cells, options);
+      continue;
+    }
+    const record = recordOf(file, line, header, cells);
+    yield itemOfRecord({ file, line }, record, { ...options, otherFields: 'label' });
+  }
+}
+
+function headerOf(file: string, line: number, cells: readonly string[], { template }: ReadLinesOptions): string[] {
+  const names = cells.map((cell) => cell.trim());
+  const column = names.findIndex((name, index) => name === '' || names.indexOf(name) !== index);
+  if (column >= 0) {
+    const what = names[column] === '' ? `column ${column + 1} has no name` : `there are two columns ${names[column]}`;
+    throw new ItemsError({ file, line }, `${what}. The first line names the columns.`);
+  }
+  if (!template && !names.includes('prompt')) {
+    throw new ItemsError(
+      { file, line },
+      `there is no column prompt, only ${names.join(', ')}. Make prompts of them: --prompt "… {{${names[0]}}}".`,
+    );
+  }
+  return names;
+}
+
+function recordOf(
+  file: string,
+  line: number,
+  header: readonly string[],
+  cells: readonly string[],
+): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const [column, name] of header.entries()) {
+    const cell = cells[column] ?? '';
+    record[name] = fieldOf(file, line, name, cell);
+  }
+  return record;
+}
+
+function fieldOf(file: string, line: number, name: string, cell: string): unknown {
+  // An empty cell of a prompt is a mistake; of anything else it is nothing, and still a column for a template.
+  if (cell.trim() === '' && name !== 'prompt') return undefined;
+  if (name === 'get') return listOf(cell);
+  return name === 'put' ? putOf(file, line, cell) : cell;
+}
+
+function listOf(cell: string): string[] {
+  return cell
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function putOf(file: string, line: number, cell: string): Record<string, string> {
+  return Object.fromEntries(
+    listOf(cell).map((pair) => {
+      const colon = pair.lastIndexOf(':');
+      if (colon < 1 || colon === pair.length - 1) {
+        throw new ItemsError({ file, line }, `put: "${pair}" is not LOCAL:REMOTE, like report.csv:data/report.csv.`);
+      }
+      return [pair.slice(colon + 1), pair.slice(0, colon)];
+    }),
+  );
+}

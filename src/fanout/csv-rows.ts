@@ -1,0 +1,70 @@
+/** Reads the records of CSV (RFC 4180) or TSV, each with the line on which it begins. */
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { ItemsError } from './items-error.js';
+import { decode, maxItemBytes } from './lines.js';
+
+export interface CsvRow {
+  /** From 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/**
+ * Blank lines are left out.
+ * @throws ItemsError
+ */
+export async function* readCsvRows(
+  file: string,
+  content: AsyncIterable<string | Uint8Array>,
+  options: { readonly delimiter: ',' | '\t' },
+): AsyncGenerator<CsvRow> {
+  // Lines are counted as records are parsed: after an error those that nobody has read yet are gone.
+  const begins: number[] = [];
+  // The parser counts a CRLF within quotes as two lines.
+  let countedTwice = 0;
+  let lastEnd = 0;
+  const parser = parse({
+    skip_empty_lines: true,
+    record_delimiter: ['\r\n', '\n'],
+    delimiter: options.delimiter,
+    max_record_size: maxItemBytes,
+    on_record(cells, { lines }) {
+      countedTwice += count(cells, '\r\n');
+      lastEnd = lines - countedTwice;
+      begins.push(lastEnd - count(cells, '\n'));
+      return cells;
+    },
+  });
+  // Its errors come out of the parser.
+  pipeline(Readable.from(decode(file, content, () => lastEnd + 1)), parser, () => undefined);
+  try {
+    for await (const cells of parser as AsyncIterable<readonly string[]>) yield { line: begins.shift() ?? 1, cells };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = error.code === 'CSV_QUOTE_NOT_CLOSED' ? lastEnd + 1 : Number(error.lines ?? 1) - countedTwice;
+    throw new ItemsError({ file, line }, explain(error), { cause: error });
+  }
+}
+
+function count(cells: readonly string[], end: string): number {
+  return cells.reduce((sum, cell) => sum + cell.split(end).length - 1, 0);
+}
+
+function explain({ code, message }: CsvError): string {
+  switch (code) {
+    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH': {
+      const [, expected, got] = /expect (\d+), got (\d+)/.exec(message) ?? [];
+      return `the record that ends here has ${got} cells, and the header ${expected}. A cell with a comma must be in quotes.`;
+    }
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return 'a cell of this record begins with a quote that is never closed.';
+    case 'INVALID_OPENING_QUOTE':
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return 'a quote stands within a cell. Put the cell in quotes and double the quotes in it: "say ""hello""".';
+    case 'CSV_MAX_RECORD_SIZE':
+      return `this record is longer than an item may be (${maxItemBytes} bytes). Put long texts into files, and write them into the fork with put.`;
+    default:
+      return `this is not CSV: ${message}.`;
+  }
+}

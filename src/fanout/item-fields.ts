@@ -1,0 +1,127 @@
+/** The fields that an item may have in a file, as text or JSON, and what they mean. */
+import { z } from 'zod';
+import { sandboxTypes } from '../contract/records.js';
+import { reasoningEfforts } from '../contract/requests.js';
+import type { ItemLine, ReadLinesOptions } from './item-line.js';
+import { type ItemPlace, ItemsError } from './items-error.js';
+
+const longestLabel = 120;
+
+const name = z.string().min(1, 'must not be empty');
+const promptText = z.string().refine((text) => text.trim() !== '', 'must not be empty');
+const agent = {
+  provider: name.optional(),
+  model: name.optional(),
+  effort: z.enum(reasoningEfforts).optional(),
+};
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const fields = {
+  id: z.union([name, z.number().transform(String)]).optional(),
+  ...agent,
+  type: z.enum(sandboxTypes).optional(),
+  end: z.enum(['stop', 'delete', 'keep']).optional(),
+  deadline: z.string().optional(),
+  /** Place in the fork → file on this machine. */
+  put: z.record(name, name).optional(),
+  get: z.union([name.transform((path) => [path]), z.array(name)]).optional(),
+  labels: z.record(name, scalar).optional(),
+};
+const step = z.union([
+  promptText.transform((prompt) => ({ prompt })),
+  z
+    .strictObject({ prompt: promptText, ...agent })
+    .transform(({ effort, ...rest }) => ({ ...rest, ...(effort && { reasoningEffort: effort }) })),
+]);
+const withPrompts = {
+  ...fields,
+  prompt: promptText.optional(),
+  prompts: z.array(step).min(1, 'needs at least one').optional(),
+};
+const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompts), template: z.object(fields) };
+type Parsed = z.output<typeof shapes.loose>;
+
+/** Names that mean something to sandflow; others are columns for a template. */
+export const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
+
+/**
+ * Reads a record of JSON, or one of CSV after its cells were taken apart.
+ * @throws ItemsError naming every field that is wrong
+ */
+export function itemOfRecord(
+  place: ItemPlace,
+  record: Readonly<Record<string, unknown>>,
+  options: ReadLinesOptions & {
+    /** What a field is that sandflow does not know: a mistake, or one of the person's own, shown as a label. */
+    readonly otherFields: 'refuse' | 'label';
+  },
+): ItemLine {
+  const own = options.template || options.otherFields === 'label';
+  const parsed = shapeOf(options.template, own).safeParse(record);
+  if (!parsed.success) throw new ItemsError(place, issuesOf(parsed.error));
+  const { id = null, deadline, put = {}, get = [], labels, prompt, prompts, ...rest } = parsed.data;
+  if (!options.template && (prompt === undefined) === (prompts === undefined)) {
+    const both = prompt !== undefined;
+    throw new ItemsError(
+      place,
+      both
+        ? 'it has prompt and prompts. Give one of them.'
+        : `it has no prompt. Give it one, or make prompts of its columns: --prompt "… {{${Object.keys(record)[0] ?? 'column'}}}".`,
+    );
+  }
+  return {
+    place,
+    id,
+    prompts: options.template ? null : (prompts ?? [{ prompt: prompt ?? '' }]),
+    ...rest,
+    ...(deadline !== undefined && { deadlineMs: durationOf(place, deadline, options) }),
+    put: Object.entries(put).map(([remote, local]) => ({ local, remote })),
+    get,
+    labels: { ...(own ? labelsOf(record) : {}), ...labels },
+    columns: new Map(Object.entries(record).map(([key, value]) => [key, textOf(value)])),
+  };
+}
+
+function shapeOf(template: boolean, own: boolean): z.ZodType<Parsed> {
+  if (template) return shapes.template;
+  return own ? shapes.loose : shapes.strict;
+}
+
+function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLinesOptions): number {
+  try {
+    return parseDurationMs(text);
+  } catch (cause) {
+    throw new ItemsError(place, `deadline: "${text}" is not a duration. Write it like 90s, 30m or 2h.`, { cause });
+  }
+}
+
+/** Columns of one's own tell items apart in reports. */
+function labelsOf(record: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(record)
+      .filter(([key, value]) => !itemFieldNames.has(key) && textOf(value) !== '')
+      .map(([key, value]) => [key, cut(textOf(value))]),
+  );
+}
+
+function cut(text: string): string {
+  return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function issuesOf(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => {
+      if (issue.code === 'unrecognized_keys') {
+        return `unknown field ${issue.keys.join(', ')}. An item may have ${[...itemFieldNames].join(', ')}; other columns are for a template (--prompt)`;
+      }
+      const field = issue.path.join('.');
+      return field === '' ? issue.message : `${field}: ${issue.message}`;
+    })
+    .join('; ')
+    .concat('.');
+}

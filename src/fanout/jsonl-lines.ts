@@ -1,0 +1,58 @@
+/** Reads items from JSONL: each line a prompt as a string, or an object with the fields of `item-fields.ts`. */
+import { itemOfRecord } from './item-fields.js';
+import type { ItemLine, ReadLinesOptions } from './item-line.js';
+import { ItemsError } from './items-error.js';
+import { readLines } from './lines.js';
+
+/** Blank lines are left out. @throws ItemsError */
+export async function* readJsonlLines(
+  file: string,
+  content: AsyncIterable<string | Uint8Array>,
+  options: ReadLinesOptions,
+): AsyncGenerator<ItemLine> {
+  for await (const { number, text } of readLines(file, content)) {
+    if (text.trim() === '') continue;
+    const value = parse(file, number, text);
+    const record = typeof value === 'string' ? { prompt: value } : value;
+    if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+      throw new ItemsError({ file, line: number }, 'a line must be a string or an object.');
+    }
+    yield itemOfRecord({ file, line: number }, record as Readonly<Record<string, unknown>>, {
+      ...options,
+      otherFields: 'refuse',
+    });
+  }
+}
+
+function parse(file: string, line: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const what = message.replace(/,? (?:\.\.\.)?".*" is not valid JSON$|,? ?in JSON at position.*$/s, '');
+    throw new ItemsError({ file, line, column: brokenAt(text) + 1 }, `this is not JSON: ${what}.`, { cause });
+  }
+}
+
+/** How much of it could still become JSON. The parser's message says it in some versions of Node only. */
+function brokenAt(text: string): number {
+  let good = 0;
+  let broken = text.length + 1;
+  while (broken - good > 1) {
+    const middle = Math.floor((good + broken) / 2);
+    if (isBeginOfJson(text.slice(0, middle))) good = middle;
+    else broken = middle;
+  }
+  return good;
+}
+
+function isBeginOfJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    // What is wrong only at its end may go on well.
+    return /end of JSON/.test(message) || Number(/at position (\d+)/.exec(message)?.[1]) >= text.length;
+  }
+}

@@ -1,0 +1,64 @@
+/** Cuts a stream into lines without ever holding more than one of them. */
+import { ItemsError } from './items-error.js';
+
+/** An item travels as part of one message; longer texts go into files. */
+export const maxItemBytes = 900_000;
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Without its line end. */
+  readonly text: string;
+}
+
+/**
+ * Reads UTF-8 lines that end in LF or CRLF; a byte order mark is left out.
+ * @throws ItemsError where it is not UTF-8 or a line is longer than an item may be
+ */
+export async function* readLines(file: string, content: AsyncIterable<string | Uint8Array>): AsyncGenerator<Line> {
+  let number = 1;
+  let held: string[] = [];
+  let heldLength = 0;
+
+  const finish = (tail: string): Line => {
+    const text = held.length === 0 ? tail : held.join('') + tail;
+    held = [];
+    heldLength = 0;
+    const line = { number, text: text.endsWith('\r') ? text.slice(0, -1) : text };
+    number += 1;
+    return line;
+  };
+
+  for await (const piece of decode(file, content, () => number)) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      yield finish(piece.slice(from, end));
+      from = end + 1;
+    }
+    if (from === piece.length) continue;
+    held.push(piece.slice(from));
+    heldLength += piece.length - from;
+    if (heldLength > maxItemBytes) throw new ItemsError({ file, line: number }, tooLong);
+  }
+  if (held.length > 0) yield finish('');
+}
+
+/** Text from bytes, across the borders of pieces. */
+export async function* decode(
+  file: string,
+  content: AsyncIterable<string | Uint8Array>,
+  line: () => number,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const text = (bytes?: Uint8Array): string => {
+    try {
+      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+    } catch (cause) {
+      throw new ItemsError({ file, line: line() }, 'this is not UTF-8 text. Save the file as UTF-8.', { cause });
+    }
+  };
+  for await (const piece of content) yield text(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  yield text();
+}
+
+const tooLong = `this line is longer than an item may be (${maxItemBytes} bytes). Put long texts into files, and write them into the fork with put.`;

@@ -1,0 +1,109 @@
+/** Each item once for every combination of providers, models, efforts and repeats. */
+import type { FanoutItem, MachineType } from '../../workflows/fanout.js';
+import type { JobEnd, PromptStep } from '../../workflows/job.js';
+import type { ItemLine, PutWish } from './item-line.js';
+import { ItemsError } from './items-error.js';
+
+export interface Matrix {
+  /** Empty: the default of the service, or the item's own. One: for every item that has none of its own. */
+  readonly providers: readonly string[];
+  readonly models: readonly string[];
+  readonly efforts: readonly NonNullable<PromptStep['reasoningEffort']>[];
+  /** At least 1. */
+  readonly repeats: number;
+}
+
+/** An item whose files are still named, not read. */
+export interface ItemWish extends Omit<FanoutItem, 'put'> {
+  readonly put: readonly PutWish[];
+  readonly place: ItemLine['place'];
+}
+
+interface Choice {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly effort?: PromptStep['reasoningEffort'];
+  /** What tells this one from the others: axes that have more than one value. */
+  readonly apart: Readonly<Record<string, string>>;
+}
+
+/** How many items one item becomes. */
+export function matrixSize({ providers, models, efforts, repeats }: Matrix): number {
+  return Math.max(1, providers.length) * Math.max(1, models.length) * Math.max(1, efforts.length) * repeats;
+}
+
+/**
+ * In the order provider, model, effort, repeat, the last of them changing fastest. Ids are the item's own with what is
+ * chosen behind it, like `3/gpt-5/high/2`; only axes that have several values are in ids and labels.
+ * @throws ItemsError where an item has a value of its own for an axis with several
+ */
+export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
+  const { place, put, get, labels, type, end, deadlineMs } = line;
+  for (const axis of ['provider', 'model', 'effort'] as const) {
+    if (line[axis] !== undefined && matrix[`${axis}s`].length > 1) {
+      throw new ItemsError(
+        place,
+        `it has ${axis} ${line[axis]} of its own, and --${axis} gives several. Give one of both.`,
+      );
+    }
+  }
+  return choicesOf(matrix).map(({ apart, ...choice }) => ({
+    place,
+    id: [line.id, ...Object.values(apart)].join('/'),
+    prompts: prompts.map((step) => stepOf(step, line, choice)),
+    put,
+    ...(get.length > 0 && { collect: get }),
+    ...optional({ type, end, deadlineMs }),
+    labels: { ...labels, ...apart },
+  }));
+}
+
+type ItemPrompts = readonly PromptStep[];
+
+/** A step's own choice counts before the item's, and the item's before that of the batch. */
+function stepOf(step: PromptStep, line: ItemLine, choice: Omit<Choice, 'apart'>): PromptStep {
+  return {
+    prompt: step.prompt,
+    ...optional({
+      provider: step.provider ?? line.provider ?? choice.provider,
+      model: step.model ?? line.model ?? choice.model,
+      reasoningEffort: step.reasoningEffort ?? line.effort ?? choice.effort,
+    }),
+  };
+}
+
+function choicesOf({ providers, models, efforts, repeats }: Matrix): Choice[] {
+  const ofAxis = <T extends string>(values: readonly T[]): readonly (T | undefined)[] =>
+    values.length > 0 ? values : [undefined];
+  const apart = (name: string, values: readonly string[], value: string | undefined) =>
+    values.length > 1 && value !== undefined ? { [name]: value } : {};
+  const turns = Array.from({ length: repeats }, (_, index) => String(index + 1));
+  return ofAxis(providers).flatMap((provider) =>
+    ofAxis(models).flatMap((model) =>
+      ofAxis(efforts).flatMap((effort) =>
+        turns.map((turn) => ({
+          provider,
+          model,
+          effort,
+          apart: {
+            ...apart('provider', providers, provider),
+            ...apart('model', models, model),
+            ...apart('effort', efforts, effort),
+            ...apart('repeat', turns, turn),
+          },
+        })),
+      ),
+    ),
+  );
+}
+
+interface Optional {
+  readonly type?: MachineType | undefined;
+  readonly end?: JobEnd | undefined;
+  readonly deadlineMs?: number | undefined;
+}
+
+/** Leaves out what is undefined: items are compared, counted in bytes and kept as JSON. */
+function optional<T extends Optional | Partial<PromptStep>>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,120 @@
+/** Reads the items of a batch, one after the other, whatever their number and size. */
+import { readCsvLines } from './csv-lines.js';
+import type { ItemLine, ReadLinesOptions } from './item-line.js';
+import { ItemsError } from './items-error.js';
+import { readJsonlLines } from './jsonl-lines.js';
+import { maxItemBytes } from './lines.js';
+import { expandItem, type ItemWish, type Matrix } from './matrix.js';
+import { createTemplate } from './template.js';
+import { readTextLines } from './text-lines.js';
+
+export const itemFormats = ['text', 'jsonl', 'csv', 'tsv'] as const;
+export type ItemFormat = (typeof itemFormats)[number];
+
+const longestId = 120;
+const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
+  jsonl: 'jsonl',
+  ndjson: 'jsonl',
+  csv: 'csv',
+  tsv: 'tsv',
+};
+
+export interface ItemSource {
+  /** As the person named it; for errors. */
+  readonly file: string;
+  readonly format: ItemFormat;
+  /** True where nobody said the format: text that looks like JSONL is then a mistake. */
+  readonly guessed: boolean;
+  open(): AsyncIterable<string | Uint8Array>;
+}
+
+export interface ReadItemsOptions {
+  /** Prompts made of the columns of each record, in order; empty where records have prompts of their own. */
+  readonly templates: readonly string[];
+  readonly matrix: Matrix;
+  /** Reads `30m`. @throws where it is no duration */
+  readonly parseDurationMs: ReadLinesOptions['parseDurationMs'];
+}
+
+/** The format that the name of a file speaks of; text by default. */
+export function formatOf(file: string): ItemFormat {
+  return formatsByEnding[file.slice(file.lastIndexOf('.') + 1).toLowerCase()] ?? 'text';
+}
+
+/**
+ * Reads every item of all sources, in order. Holds one record at a time, and the ids of all.
+ * @throws ItemsError `bad_items` with file, line and, where known, column
+ */
+export async function* readItems(
+  sources: readonly ItemSource[],
+  options: ReadItemsOptions,
+): AsyncGenerator<ItemWish, void, undefined> {
+  const templates = options.templates.map(createTemplate);
+  const seen = new Map<string, string>();
+  let count = 0;
+  for (const source of sources) {
+    for await (const line of linesOf(source, options)) {
+      count += 1;
+      if (source.guessed) refuseJson(source, line);
+      const prompts =
+        line.prompts ??
+        templates.map((template) => ({ prompt: filled(template.fill(line.columns, line.place), line) }));
+      for (const item of expandItem({ ...line, id: line.id ?? String(count) }, prompts, options.matrix)) {
+        checkId(item, seen);
+        checkSize(item);
+        yield item;
+      }
+    }
+  }
+}
+
+function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions): AsyncIterable<ItemLine> {
+  const { parseDurationMs, templates } = options;
+  const how = { template: templates.length > 0, parseDurationMs };
+  switch (format) {
+    case 'jsonl':
+      return readJsonlLines(file, open(), how);
+    case 'csv':
+      return readCsvLines(file, open(), { ...how, delimiter: ',' });
+    case 'tsv':
+      return readCsvLines(file, open(), { ...how, delimiter: '\t' });
+    case 'text':
+      return readTextLines(file, open(), how);
+  }
+}
+
+function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void {
+  if (format !== 'text' || !/^\{\s*"/.test(columns.get('prompt') ?? '')) return;
+  throw new ItemsError(place, 'this looks like JSONL. Say --format jsonl, or --format text where it is a prompt.');
+}
+
+function filled(prompt: string, { place }: ItemLine): string {
+  if (prompt.trim() === '') throw new ItemsError(place, 'the template makes an empty prompt of it.');
+  return prompt;
+}
+
+function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
+  const at = `${place.file}:${place.line}`;
+  if (id.length > longestId) {
+    throw new ItemsError(place, `its id has ${id.length} characters, the most is ${longestId}.`);
+  }
+  if (/\p{Cc}/u.test(id)) throw new ItemsError(place, 'its id has control characters.');
+  const other = seen.get(id);
+  if (other !== undefined) {
+    throw new ItemsError(
+      place,
+      `the id ${id} is there already, in ${other}. Ids must differ; without one an item has its number.`,
+    );
+  }
+  seen.set(id, at);
+}
+
+function checkSize(item: ItemWish): void {
+  const bytes = item.prompts.reduce((sum, { prompt }) => sum + Buffer.byteLength(prompt), 0);
+  if (bytes > maxItemBytes) {
+    throw new ItemsError(
+      item.place,
+      `its prompts have ${bytes} bytes, the most is ${maxItemBytes}. Put long texts into files, and write them into the fork with put.`,
+    );
+  }
+}

@@ -1,0 +1,34 @@
+/** Prompts made of columns: `Fix {{issue}} in {{file}}`. */
+import { SandflowError } from '../contract/sandflow-error.js';
+import { type ItemPlace, ItemsError } from './items-error.js';
+
+export interface Template {
+  /** The columns that it names. */
+  readonly columns: readonly string[];
+  /** @throws ItemsError where a column is not there */
+  fill(columns: ReadonlyMap<string, string>, place: ItemPlace): string;
+}
+
+const placeholder = /\{\{([^{}]*)\}\}/g;
+
+/**
+ * Columns may be named by any text without braces; blanks around the name are left out.
+ * @throws SandflowError `bad_items` for a placeholder without a name
+ */
+export function createTemplate(text: string): Template {
+  const names = [...text.matchAll(placeholder)].map(([, name = '']) => name.trim());
+  if (names.includes('')) {
+    throw new SandflowError('bad_items', 'The template has {{}} without a name. Name a column: {{column}}.');
+  }
+  return {
+    columns: [...new Set(names)],
+    fill(columns, place) {
+      for (const name of names) {
+        if (columns.has(name)) continue;
+        const known = [...columns.keys()].join(', ');
+        throw new ItemsError(place, `there is no column ${name} for {{${name}}} of the template, only: ${known}.`);
+      }
+      return text.replace(placeholder, (_, name: string) => columns.get(name.trim()) ?? '');
+    },
+  };
+}

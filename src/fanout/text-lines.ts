@@ -1,0 +1,55 @@
+/** Reads items from a text file: a prompt a line, or blocks between lines of `---`. */
+import type { ItemLine, ReadLinesOptions } from './item-line.js';
+import { type ItemPlace, ItemsError } from './items-error.js';
+import { readLines } from './lines.js';
+
+const divider = '---';
+
+/**
+ * A prompt a line; blank lines and lines that begin with `#` are left out. Where the first of the other lines is `---`,
+ * prompts may have several lines: each goes on to the next line of `---`, and everything in it counts, `#` too.
+ * @throws ItemsError
+ */
+export async function* readTextLines(
+  file: string,
+  content: AsyncIterable<string | Uint8Array>,
+  { template }: Pick<ReadLinesOptions, 'template'>,
+): AsyncGenerator<ItemLine> {
+  let blocks: boolean | undefined;
+  let block: string[] = [];
+  let begin = 0;
+  for await (const { number, text } of readLines(file, content)) {
+    const isDivider = text.trimEnd() === divider;
+    if (blocks) {
+      if (!isDivider) {
+        if (block.length > 0 || text.trim() !== '') begin = block.push(text) === 1 ? number : begin;
+        continue;
+      }
+      if (block.length > 0) yield itemOf({ file, line: begin }, block.join('\n').trimEnd(), template);
+      block = [];
+      continue;
+    }
+    if (text.trim() === '' || text.startsWith('#')) continue;
+    if (isDivider && blocks === false) {
+      throw new ItemsError(
+        { file, line: number },
+        `a line of ${divider} divides prompts of several lines only where the file begins with one. Begin the file with ${divider}.`,
+      );
+    }
+    blocks ??= isDivider;
+    if (!blocks) yield itemOf({ file, line: number }, text.trim(), template);
+  }
+  if (block.length > 0) yield itemOf({ file, line: begin }, block.join('\n').trimEnd(), template);
+}
+
+function itemOf(place: ItemPlace, prompt: string, template: boolean): ItemLine {
+  return {
+    place,
+    id: null,
+    prompts: template ? null : [{ prompt }],
+    put: [],
+    get: [],
+    labels: {},
+    columns: new Map([['prompt', prompt]]),
+  };
+}

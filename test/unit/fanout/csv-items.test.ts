@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readItems } from '../../../src/fanout/index.js';
+import { type Reading, read } from './read.js';
+
+const csv = (content: string | Uint8Array, reading: Reading = {}) => read(content, { format: 'csv', ...reading });
+
+describe('items of a CSV file', () => {
+  it('are its records; known columns mean something, others are labels', async () => {
+    const text =
+      '\ufeffid,prompt,model,get,put,team\r\na,"say ""hi"",\r\nplease",m1,out.md; b.md,in.csv:data/in.csv,web\r\n\r\nb,hello,,,,\r\n';
+    expect(await csv(text)).toEqual([
+      {
+        id: 'a',
+        prompts: [{ prompt: 'say "hi",\r\nplease', model: 'm1' }],
+        put: [{ local: 'in.csv', remote: 'data/in.csv' }],
+        collect: ['out.md', 'b.md'],
+        labels: { team: 'web' },
+        place: { file: 'f', line: 2 },
+      },
+      { id: 'b', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 5 } },
+    ]);
+  });
+
+  it('make prompts by a template, in which an empty cell is nothing', async () => {
+    const items = await csv('issue,note\ncrash,\n', { templates: ['Fix {{issue}}. {{note}}'] });
+    expect(items).toMatchObject([{ id: '1', prompts: [{ prompt: 'Fix crash. ' }], labels: { issue: 'crash' } }]);
+  });
+
+  it('may be divided by tabs', async () => {
+    expect(await read('prompt\tteam\na, b\tx\n', { format: 'tsv' })).toMatchObject([
+      { prompts: [{ prompt: 'a, b' }], labels: { team: 'x' } },
+    ]);
+  });
+
+  it.each([
+    [
+      'issue,file\nx,y\n',
+      'f:1: there is no column prompt, only issue, file. Make prompts of them: --prompt "… {{issue}}".',
+    ],
+    ['prompt,\nx,y\n', 'f:1: column 2 has no name.'],
+    ['prompt,a,a\nx,y,z\n', 'f:1: there are two columns a.'],
+    [
+      'prompt,a\n"x\n1",y\nx,y,z\n',
+      'f:4: the record that ends here has 3 cells, and the header 2. A cell with a comma',
+    ],
+    ['prompt\r\n"a\r\nb"\r\nx,y\r\n', 'f:4: the record that ends here has 2 cells'],
+    ['prompt\n"never closed\nx\n', 'f:2: a cell of this record begins with a quote that is never closed.'],
+    ['prompt\nsay "hi"\n', 'f:2: a quote stands within a cell.'],
+    ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],
+    ['prompt,type\nx,bug\n', 'f:2: type: Invalid option'],
+    ['prompt,put\nx,in.csv\n', 'f:2: put: "in.csv" is not LOCAL:REMOTE'],
+  ])('refuse %j and say where', async (content, message) => {
+    await expect(csv(content)).rejects.toThrow(message);
+    await expect(csv(content)).rejects.toMatchObject({ code: 'bad_items' });
+  });
+
+  it('pass on what goes wrong under them', async () => {
+    await expect(csv(Buffer.from([0x70, 0x0a, 0xff]))).rejects.toThrow('this is not UTF-8');
+  });
+
+  it('come back as they were written, whatever is in the cells', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'é', '{', '1') });
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          cell.map((text) => `p${text}`),
+          { minLength: 1, maxLength: 6 },
+        ),
+        fc.integer({ min: 1, max: 7 }),
+        async (cells, pieceBytes) => {
+          const text = ['prompt', ...cells.map(quoted)].join('\n');
+          const items = await csv(text, { pieceBytes });
+          expect(items.map((item) => item.prompts[0]?.prompt)).toEqual(cells);
+          const starts = cells.map(
+            (_, at) => 2 + cells.slice(0, at).join('\n').split('\n').length - (at === 0 ? 1 : 0),
+          );
+          expect(items.map(({ place }) => place.line)).toEqual(starts);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('are read one after the other, and nobody holds them all', async () => {
+    const record = `${'x'.repeat(20_000)}\n`;
+    let openPieces = 0;
+    const source = {
+      file: 'f',
+      format: 'csv',
+      guessed: false,
+      open: async function* () {
+        yield 'prompt\n';
+        for (; openPieces < 300; openPieces += 1) yield record;
+      },
+    } as const;
+    const matrix = { providers: [], models: [], efforts: [], repeats: 1 };
+    let items = 0;
+    for await (const item of readItems([source], { templates: [], matrix, parseDurationMs: Number })) {
+      items += item.prompts.length;
+      expect(openPieces - items).toBeLessThan(100);
+    }
+    expect(items).toBe(300);
+  });
+});

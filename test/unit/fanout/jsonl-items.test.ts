@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { prompts, type Reading, read } from './read.js';
+
+const jsonl = (content: string, reading: Reading = {}) => read(content, { ...reading, format: 'jsonl' });
+
+describe('items of a JSONL file', () => {
+  it('are strings or objects, and an object may say everything that an item has', async () => {
+    const whole = {
+      id: 'login',
+      prompts: ['look', { prompt: 'mend', model: 'm2', effort: 'high' }],
+      provider: 'codex',
+      model: 'm1',
+      type: 'large',
+      end: 'keep',
+      deadline: '30m',
+      put: { 'data/in.csv': 'in.csv' },
+      get: ['out.md'],
+      labels: { team: 'web', round: 2 },
+    };
+    expect(await jsonl(`"hello"\n\n${JSON.stringify(whole)}\n`)).toEqual([
+      { id: '1', prompts: [{ prompt: 'hello' }], put: [], labels: {}, place: { file: 'f', line: 1 } },
+      {
+        id: 'login',
+        prompts: [
+          { prompt: 'look', provider: 'codex', model: 'm1' },
+          { prompt: 'mend', provider: 'codex', model: 'm2', reasoningEffort: 'high' },
+        ],
+        type: 'large',
+        end: 'keep',
+        deadlineMs: 1_800_000,
+        put: [{ local: 'in.csv', remote: 'data/in.csv' }],
+        collect: ['out.md'],
+        labels: { team: 'web', round: '2' },
+        place: { file: 'f', line: 3 },
+      },
+    ]);
+  });
+
+  it.each([
+    ['"a"\n{"prompt": x}', 'f:2:12: this is not JSON'],
+    ['{"prompt": "a"', 'f:1:15: this is not JSON'],
+    ['{"prompt": tru, "id": 1}', 'f:1:15: this is not JSON'],
+    ['{"prompt": "a" "b"}', 'f:1:16: this is not JSON'],
+    ['[1]', 'f:1: a line must be a string or an object.'],
+    ['7', 'f:1: a line must be a string or an object.'],
+    ['{"promt": "a"}', 'f:1: unknown field promt. An item may have id, provider'],
+    ['{"id": "a"}', 'f:1: it has no prompt.'],
+    ['{"prompt": " "}', 'f:1: prompt: must not be empty.'],
+    ['""', 'f:1: prompt: must not be empty.'],
+    ['{"prompt": "a", "prompts": ["b"]}', 'f:1: it has prompt and prompts.'],
+    ['{"prompts": []}', 'f:1: prompts: needs at least one.'],
+    ['{"prompt": "a", "effort": "huge", "type": "tiny"}', 'effort: Invalid option'],
+    ['{"prompt": "a", "deadline": "soon"}', 'f:1: deadline: "soon" is not a duration.'],
+    ['{"prompt": "a", "id": "x"}\n{"prompt": "b", "id": "x"}', 'f:2: the id x is there already, in f:1.'],
+    ['{"prompt": "a", "id": "2"}\n"b"', 'f:2: the id 2 is there already, in f:1.'],
+    ['{"prompt": "a", "id": "a\\u001bb"}', 'f:1: its id has control characters.'],
+  ])('refuse %j and say where', async (content, message) => {
+    await expect(jsonl(content)).rejects.toThrow(message);
+    await expect(jsonl(content)).rejects.toMatchObject({ code: 'bad_items' });
+  });
+});
+
+describe('a template', () => {
+  const template = (text: string) => ({ format: 'jsonl', templates: [text] }) as const;
+
+  it('makes prompts of columns, which are labels too, cut where they are long', async () => {
+    const [item] = await read('{"issue": "crash", "file": "a.ts", "id": "7", "log": ["x"]}', {
+      ...template('Fix {{ issue }} in {{file}} ({{id}}): {{log}}'),
+    });
+    expect(item).toMatchObject({
+      id: '7',
+      prompts: [{ prompt: 'Fix crash in a.ts (7): ["x"]' }],
+      labels: { issue: 'crash', file: 'a.ts', log: '["x"]' },
+    });
+    const [long] = await jsonl(JSON.stringify({ text: 'x'.repeat(500) }), template('{{text}}'));
+    expect(long?.labels?.text).toHaveLength(120);
+    expect(long?.prompts[0]?.prompt).toHaveLength(500);
+  });
+
+  it('replaces a column by its text and nothing else, whatever the text holds', async () => {
+    expect(await prompts('{"a": "{{b}} $& $1", "b": "no"}', template('{{a}}!'))).toEqual(['{{b}} $& $1!']);
+  });
+
+  it('can be several prompts in one conversation, and wraps the lines of a text file', async () => {
+    const [item] = await read('bonjour', { templates: ['Translate: {{prompt}}', 'Shorter.'] });
+    expect(item?.prompts).toEqual([{ prompt: 'Translate: bonjour' }, { prompt: 'Shorter.' }]);
+  });
+
+  it('names the columns where one is unknown', async () => {
+    await expect(jsonl('{"issue": "x", "file": "y"}', template('Fix {{isue}}'))).rejects.toThrow(
+      'f:1: there is no column isue for {{isue}} of the template, only: issue, file.',
+    );
+    await expect(jsonl('{"a": 1}', template('Fix {{}}'))).rejects.toThrow('without a name');
+    await expect(jsonl('{"a": null}', template('{{a}}'))).rejects.toThrow('f:1: the template makes an empty prompt');
+  });
+});

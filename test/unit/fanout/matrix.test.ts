@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type Matrix, matrixSize } from '../../../src/fanout/index.js';
+import { read } from './read.js';
+
+const one: Matrix = { providers: [], models: [], efforts: [], repeats: 1 };
+
+describe('a matrix', () => {
+  it('takes each item once for every combination, with readable ids and labels', async () => {
+    const matrix: Matrix = { providers: ['codex'], models: ['m1', 'm2'], efforts: ['low', 'high'], repeats: 2 };
+    const items = await read('a\nb', { matrix });
+    expect(items).toHaveLength(2 * matrixSize(matrix));
+    expect(items.slice(0, 4).map(({ id }) => id)).toEqual(['1/m1/low/1', '1/m1/low/2', '1/m1/high/1', '1/m1/high/2']);
+    expect(items[8]).toMatchObject({
+      id: '2/m1/low/1',
+      prompts: [{ prompt: 'b', provider: 'codex', model: 'm1', reasoningEffort: 'low' }],
+      labels: { model: 'm1', effort: 'low', repeat: '1' },
+    });
+    expect(items[0]?.labels).not.toHaveProperty('provider');
+    expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
+  });
+
+  it('of one value is a default that an item may overrule, and leaves ids alone', async () => {
+    const items = await read('{"prompt": "a", "model": "own"}\n"b"', {
+      format: 'jsonl',
+      matrix: { ...one, models: ['m'] },
+    });
+    expect(items.map(({ id, prompts }) => [id, prompts[0]?.model])).toEqual([
+      ['1', 'own'],
+      ['2', 'm'],
+    ]);
+  });
+
+  it('of several values and an item with one of its own contradict each other', async () => {
+    const matrix = { ...one, models: ['m', 'n'] };
+    await expect(read('{"prompt": "a", "model": "own"}', { format: 'jsonl', matrix })).rejects.toThrow(
+      'f:1: it has model own of its own, and --model gives several.',
+    );
+  });
+});

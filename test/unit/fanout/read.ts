@@ -1,0 +1,35 @@
+import { type ItemFormat, type ItemWish, type ReadItemsOptions, readItems } from '../../../src/fanout/index.js';
+
+/** Pieces of a few bytes, so that every border between pieces is met. */
+async function* inPieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+export interface Reading extends Partial<Omit<ReadItemsOptions, 'parseDurationMs'>> {
+  readonly format?: ItemFormat;
+  readonly pieceBytes?: number;
+}
+
+/** Reads the items of one file named `f`. */
+export async function read(content: string | Uint8Array, reading: Reading = {}): Promise<ItemWish[]> {
+  const { format = 'text', pieceBytes = 65_536, templates = [], matrix } = reading;
+  const source = { file: 'f', format, guessed: false, open: () => inPieces(content, pieceBytes) };
+  const items: ItemWish[] = [];
+  for await (const item of readItems([source], {
+    templates,
+    matrix: matrix ?? { providers: [], models: [], efforts: [], repeats: 1 },
+    parseDurationMs: (text) => {
+      if (!/^\d+m$/.test(text)) throw new Error('no duration');
+      return Number.parseInt(text, 10) * 60_000;
+    },
+  })) {
+    items.push(item);
+  }
+  return items;
+}
+
+/** The first prompt of each item. */
+export async function prompts(content: string, reading: Reading = {}): Promise<(string | undefined)[]> {
+  return (await read(content, reading)).map((item) => item.prompts[0]?.prompt);
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readItems } from '../../../src/fanout/index.js';
+import { prompts, read } from './read.js';
+
+describe('items of a text file', () => {
+  it('are a prompt a line, without blank lines and comments, and have their number as id', async () => {
+    const items = await read('\ufeff# the list\nfirst\r\n\n  second  \n#third\nfourth');
+    expect(items).toMatchObject([
+      { id: '1', prompts: [{ prompt: 'first' }], place: { file: 'f', line: 2 } },
+      { id: '2', prompts: [{ prompt: 'second' }], place: { line: 4 } },
+      { id: '3', prompts: [{ prompt: 'fourth' }], place: { line: 6 } },
+    ]);
+  });
+
+  it('are blocks where the file begins with a line of ---, with # and blank lines in them', async () => {
+    const text = '# about\n---\n\n# Title\n\nbody  \n\n---\n---\nlast\n  indented\n---\n';
+    expect(await prompts(text)).toEqual(['# Title\n\nbody', 'last\n  indented']);
+    expect((await read(text)).map(({ place }) => place.line)).toEqual([4, 10]);
+    expect(await prompts('---\nonly one, not closed')).toEqual(['only one, not closed']);
+  });
+
+  it('refuse a line of --- in a file that did not begin with one', async () => {
+    await expect(read('one\n---\ntwo')).rejects.toThrow('f:2: a line of --- divides prompts');
+  });
+
+  it('read the same whatever the borders between pieces are', async () => {
+    const line = fc.string({ unit: 'grapheme', maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, '.'));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 12 }),
+        fc.constantFrom('\n', '\r\n'),
+        fc.integer({ min: 1, max: 9 }),
+        async (lines, end, pieceBytes) => {
+          const text = lines.join(end);
+          const wished = lines.map((one) => one.trim()).filter((one, at) => one !== '' && !lines[at]?.startsWith('#'));
+          fc.pre(!wished.includes('---') && !text.startsWith('\ufeff'));
+          expect(await prompts(text, { pieceBytes })).toEqual(wished);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('refuse what is not UTF-8, and a line without an end', async () => {
+    await expect(read(Buffer.from([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('f:1: this is not UTF-8 text');
+    await expect(read('x'.repeat(1_000_000))).rejects.toThrow('f:1: this line is longer than an item may be');
+  });
+
+  it('refuse JSONL where nobody said what it is', async () => {
+    const open = async function* () {
+      yield '{"prompt": "x"}';
+    };
+    const options = {
+      templates: [],
+      matrix: { providers: [], models: [], efforts: [], repeats: 1 },
+      parseDurationMs: Number,
+    };
+    const source = { file: 'stdin', format: 'text', guessed: true, open } as const;
+    await expect(readItems([source], options).next()).rejects.toThrow('stdin:1: this looks like JSONL');
+    await expect(readItems([{ ...source, guessed: false }], options).next()).resolves.toMatchObject({ done: false });
+  });
+});
