@@ -13,6 +13,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'bad_usage',
   'bad_configuration',
   'bad_job_input',
+  'bad_stop_request',
   'bad_job_id',
   'job_not_found',
   'job_ended',

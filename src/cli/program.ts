@@ -9,6 +9,8 @@ import { addJobs } from './commands/jobs.js';
 import { addLocal } from './commands/local.js';
 import { addRun } from './commands/run.js';
 import { addSandboxes } from './commands/sandboxes.js';
+import { addStop } from './commands/stop.js';
+import { addStops } from './commands/stops.js';
 import { addSupervisor } from './commands/supervisor.js';
 import { addWebhooks } from './commands/webhooks.js';
 import { addWorker } from './commands/worker.js';
@@ -46,6 +48,8 @@ export function createProgram(context: CommandContext, version: string): Command
     addRun,
     addJobs,
     addSandboxes,
+    addStop,
+    addStops,
     addApi,
     addDev,
     addWorker,

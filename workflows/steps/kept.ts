@@ -2,12 +2,17 @@
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { Kept } from '../job.js';
 
+type SnapshotOfSandbox = Pick<
+  SandboxView,
+  'snapshots' | 'snapshotAvailable' | 'snapshotCompletedAt' | 'snapshotVerifiedAt' | 'lastSnapshotStatus'
+>;
+
 /**
  * @param sandbox read after the stop had completed
  * @param stop as it was first answered: its `requestedAt` is null once it has ended
  * @returns null where the service does not say enough
  */
-export function keptOf(sandbox: SandboxView, stop: StopView): Kept | null {
+export function keptOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): Kept | null {
   if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';
   if (sandbox.snapshotAvailable === null) return null;
   if (sandbox.lastSnapshotStatus !== null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';

@@ -6,6 +6,7 @@ import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf } from './job-report.js';
 import { printJson } from './json.js';
+import { keptTexts } from './kept-text.js';
 import { createPaint } from './paint.js';
 import { terminalSafe } from './terminal-safe.js';
 
@@ -77,8 +78,7 @@ function printSummary(report: JobReport, io: Streams): void {
 function endOfSandbox({ stop, deletion }: JobReport): string {
   if (deletion) return ` (delete ${deletion.status})`;
   if (!stop) return ' (kept running)';
-  const kept = { saved: 'work saved', stale: 'only older work saved', none: 'nothing saved' };
-  return ` (stop ${stop.status}${stop.kept ? `, ${kept[stop.kept]}` : ''})`;
+  return ` (stop ${stop.status}${stop.kept ? `, ${keptTexts[stop.kept]}` : ''})`;
 }
 
 /** Puts results that were cut back to their whole length, and says which files are missing. */

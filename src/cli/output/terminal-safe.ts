@@ -7,3 +7,8 @@ const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 export function terminalSafe(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(controlCharacters, '\ufffd');
 }
+
+/** The same, without tabs and line ends: a cell of a table. */
+export function oneLine(text: string): string {
+  return terminalSafe(text).replace(/[\t\n]/g, ' ');
+}

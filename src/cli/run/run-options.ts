@@ -107,7 +107,8 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
   return { kind: 'existing', sandboxId: sandbox, type };
 }
 
-function notifyOf(text: string): NotifyTarget {
+/** @throws UsageError where it is neither a URL nor `command:…` */
+export function notifyOf(text: string): NotifyTarget {
   const command = /^command:(.*)$/s.exec(text)?.[1]?.trim();
   if (command) return { command };
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return { url: text };

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { formatTable } from '../output/table.js';
-import { terminalSafe } from '../output/terminal-safe.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import { nameMatches } from './name-pattern.js';
 import { sandboxReport } from './sandbox-report.js';
@@ -54,8 +54,4 @@ function tableOf(sandboxes: readonly Sandbox[], withCost: boolean): string {
     ...(withCost ? [sandbox.cost ? `$${sandbox.cost.dollars.toFixed(2)}` : ''] : []),
   ]);
   return formatTable(['ID', 'NAME', 'STATE', 'AGE', 'TTL LEFT', 'ENVIRONMENT', ...(withCost ? ['COST'] : [])], rows);
-}
-
-function oneLine(text: string): string {
-  return terminalSafe(text).replace(/[\t\n]/g, ' ');
 }

@@ -15,6 +15,10 @@ export interface InProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** In place of reading `env`; a test that hands in one that throws proves that nothing was configured or started. */
   readonly readConfig?: () => Promise<Config>;
+  /** Ctrl-C. Default: nobody presses it. */
+  readonly interrupted?: AbortSignal;
+  /** Told what has come on stderr so far. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Runs the command line in this process, as a pipe would see it. */
@@ -27,11 +31,16 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
       yield options.stdin ?? '';
     })(),
     stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
+    stderr: {
+      write(text) {
+        stderr += text;
+        options.onStderr?.(stderr);
+      },
+    },
     main: { command: process.execPath, args: ['no-such-program.js'] },
     cwd: options.cwd ?? home,
     readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
-    interrupted: new AbortController().signal,
+    interrupted: options.interrupted ?? new AbortController().signal,
   });
   return { exitCode, stdout, stderr };
 }

@@ -1,0 +1,53 @@
+/** Which sandboxes `stop --all` means, and whether the person means it. */
+
+import type { SandboxClient } from '../../client/index.js';
+import type { Sandbox, StopOperation } from '../../contract/records.js';
+import type { CliIo } from '../io.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { nameMatches } from '../sandboxes/name-pattern.js';
+import { UsageError } from '../usage-error.js';
+import type { StopCommandOptions } from './stop-wish.js';
+
+/** True for a stop that the service still works on. */
+export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {
+  return stop?.status === 'pending' || stop?.status === 'failing';
+}
+
+/** Those that a stop can do something about: what is archived for good, or never came to be, is left out. */
+export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandbox[] {
+  const fits = nameMatches(pattern);
+  return sandboxes.filter(
+    ({ state, name, stop }) => fits(name) && state !== 'cancelled' && (state !== 'archived' || isOpenStop(stop)),
+  );
+}
+
+/**
+ * Lists what `--all` means and asks, in a terminal; elsewhere `--yes` has to be said.
+ * @returns ids; none where there is nothing to stop
+ * @throws UsageError where nobody said yes
+ */
+export async function chooseSandboxes(
+  service: SandboxClient,
+  options: Pick<StopCommandOptions, 'name' | 'yes'>,
+  { stdin, stderr, interrupted }: Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>,
+): Promise<string[]> {
+  const all = await service.listAllSandboxes({}, { signal: interrupted });
+  const chosen = stoppable(all, options.name ?? '*');
+  const ids = chosen.map(({ id }) => id);
+  if (options.yes || ids.length === 0) return ids;
+  for (const { id, name, state } of chosen) stderr.write(`  ${id}  ${state.padEnd(12)}  ${oneLine(name ?? '')}\n`);
+  const these = ids.length === 1 ? 'this sandbox' : `these ${ids.length} sandboxes`;
+  if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Say --yes to do it.`);
+  stderr.write(`Stop ${these}? [y/N] `);
+  if (/^y(es)?$/i.test(await firstLine(stdin))) return ids;
+  throw new UsageError('Nothing was stopped.');
+}
+
+async function firstLine(input: CliIo['stdin']): Promise<string> {
+  let text = '';
+  for await (const chunk of input) {
+    text += chunk.toString();
+    if (text.includes('\n')) break;
+  }
+  return (text.split('\n')[0] ?? '').trim();
+}

@@ -1,0 +1,65 @@
+/** Joins what the service says of stops with what the workflows know that see them through. Pure. */
+import type { StopReport, StopRequestView } from '../../../workflows/stop.js';
+import type { Sandbox, StopOperation } from '../../contract/records.js';
+import { isOpenStop } from './choose-sandboxes.js';
+
+export interface OpenStop {
+  readonly sandboxId: string;
+  readonly name: string | null;
+  readonly state: string;
+  /** `asking`: somebody wants it, and the service has not accepted it. */
+  readonly status: string;
+  /** When it was asked for; null where nobody says. */
+  readonly since: string | null;
+  readonly error: string | null;
+  /** As the service has it. */
+  readonly stop: StopOperation | null;
+  /** How many requests wait for its end; null where Temporal did not say. */
+  readonly waiting: number | null;
+  /** The requests that have not ended. */
+  readonly requests: readonly StopRequestView[];
+}
+
+export interface StopFilter {
+  readonly failing: boolean;
+  /** 0: of any age. A stop whose age nobody knows is never left out. */
+  readonly olderThanMs: number;
+}
+
+/** What is known of the workflows of sandboxes: null where one is there and did not answer. */
+export type StopReports = ReadonlyMap<string, StopReport | null>;
+
+/** The stops that have not ended, oldest first. */
+export function openStops(sandboxes: readonly Sandbox[], reports: StopReports): OpenStop[] {
+  return sandboxes
+    .flatMap((sandbox) => openStopOf(sandbox, reports.get(sandbox.id)) ?? [])
+    .sort((a, b) => timeOf(a) - timeOf(b) || a.sandboxId.localeCompare(b.sandboxId));
+}
+
+export function fits({ failing, olderThanMs }: StopFilter, nowMs: number): (stop: OpenStop) => boolean {
+  return ({ status, since }) =>
+    (!failing || status === 'failing') && (since === null || nowMs - Date.parse(since) >= olderThanMs);
+}
+
+/** Of unknown age: first, as they may be the oldest. */
+function timeOf({ since }: OpenStop): number {
+  return since === null ? 0 : Date.parse(since);
+}
+
+function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): OpenStop | undefined {
+  const stop = isOpenStop(sandbox.stop) ? (sandbox.stop ?? null) : null;
+  const requests = (report?.requests ?? []).filter(({ outcome }) => outcome === null);
+  const [oldest] = requests;
+  if (stop === null && oldest === undefined) return undefined;
+  return {
+    sandboxId: sandbox.id,
+    name: sandbox.name ?? null,
+    state: sandbox.state,
+    status: stop?.status ?? 'asking',
+    since: stop?.requestedAt ?? oldest?.arrivedAt ?? null,
+    error: stop?.error ?? oldest?.blocked?.message ?? oldest?.failed?.lastError ?? null,
+    stop,
+    waiting: report === null ? null : requests.length,
+    requests,
+  };
+}

@@ -1,0 +1,70 @@
+/** What `sandflow stops explain` does. */
+import type { StopReport } from '../../../workflows/stop.js';
+import { ApiError, type SandboxClient } from '../../client/index.js';
+import { isSandboxId } from '../../contract/ids.js';
+import type { Sandbox, StopOperation } from '../../contract/records.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { stopReport } from '../../temporal/stops.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+import { explainStop } from './explain-stop.js';
+
+export async function showExplanation(
+  sandboxId: string,
+  options: { readonly json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  if (!isSandboxId(sandboxId)) {
+    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
+  }
+  const known = await withPlatform(context, {}, async ({ service, temporal }) => ({
+    ...(await stopOf(service, sandboxId, io.interrupted)),
+    report: await reportOf(() => stopReport(temporal, sandboxId)),
+  }));
+  const explanation = explainStop({ sandboxId, ...known, nowMs: Date.now() });
+  if (options.json) {
+    const { stop, report } = known;
+    return printJson(io.stdout, { ...explanation, stop, requests: report?.requests ?? null, error: null });
+  }
+  const { summary, facts, next, advice } = explanation;
+  io.stdout.write(`${oneLine(summary)}\n`);
+  for (const fact of facts) io.stdout.write(`  ${oneLine(fact)}\n`);
+  if (next) io.stdout.write(`Next: ${oneLine(next)}\n`);
+  if (advice.length > 0) io.stdout.write('You can:\n');
+  for (const { what, command } of advice) io.stdout.write(`  ${what}${command ? `\n    ${command}` : ''}\n`);
+}
+
+/** The sandbox and its last stop, read by its own id, which alone keeps all its times. Null: there is none. */
+async function stopOf(
+  service: SandboxClient,
+  sandboxId: string,
+  signal: AbortSignal,
+): Promise<{ readonly sandbox: Sandbox | null; readonly stop: StopOperation | null }> {
+  const answer = await unlessMissing(service.getSandbox(sandboxId, { signal }));
+  const last = answer?.sandbox.stop ?? null;
+  const read = last && (await unlessMissing(service.getStop(sandboxId, last.id, { signal })));
+  return { sandbox: answer?.sandbox ?? null, stop: read?.stop ?? last };
+}
+
+async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && error.typed) return null;
+    throw error;
+  }
+}
+
+/** Undefined where no worker answers for it. */
+async function reportOf(ask: () => Promise<StopReport | null>): Promise<StopReport | null | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof SandflowError && error.code === 'no_worker') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** What `sandflow stop` does. */
+import type { CommandContext } from '../command.js';
+import { checkService } from '../connect/check-service.js';
+import type { Platform } from '../connect/platform.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import type { Reporter } from '../output/reporter.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { chooseSandboxes } from './choose-sandboxes.js';
+import { createGate } from './gate.js';
+import { createLinkKeeper } from './link-keeper.js';
+import { seeStopThrough } from './see-stop-through.js';
+import { endText, isGood, type StopEnd } from './stop-text.js';
+import { readStopCommand, type StopCommandOptions, type StopWish } from './stop-wish.js';
+import { takeUpText } from './take-up.js';
+
+/** A workflow takes ten updates at once; these go to different ones, so it is the service that is spared. */
+const requestsAtOnce = 8;
+
+interface Ended {
+  readonly sandboxId: string;
+  readonly end: StopEnd;
+}
+
+/** @returns the exit code */
+export async function stopSandboxes(
+  named: readonly string[],
+  options: StopCommandOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  const { sandboxIds: given, wish } = readStopCommand(named, options);
+  const config = await io.readConfig();
+  if (config.sandboxService) await checkService(config);
+  return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+    const sandboxIds = given ?? (await chooseSandboxes(platform.service, options, io));
+    if (sandboxIds.length === 0) io.stderr.write('There is no such sandbox that can be stopped.\n');
+    const ends = await stopEach(sandboxIds, wish, { options, context, platform, reporter });
+    reporter.close();
+    if (options.json) printJson(io.stdout, { requestId: wish.requestId, stops: ends.map(reportOf), error: null });
+    return exitCodeOf(ends, { wish, waited: options.wait === true, context });
+  });
+}
+
+interface StopEachOptions {
+  readonly options: StopCommandOptions;
+  readonly context: CommandContext;
+  readonly platform: Platform;
+  readonly reporter: Reporter;
+}
+
+function stopEach(sandboxIds: readonly string[], wish: StopWish, each: StopEachOptions): Promise<Ended[]> {
+  const { options, context, platform, reporter } = each;
+  const { stdout, interrupted } = context.io;
+  const link = createLinkKeeper(platform, { reporter, interrupted });
+  const gate = createGate(requestsAtOnce);
+  const { taskQueue } = platform.config;
+  const width = Math.max(...sandboxIds.map(({ length }) => length));
+  // Many waits look less often each, so that Temporal answers some 20 questions a second at most.
+  const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
+  return Promise.all(
+    sandboxIds.map(async (sandboxId) => {
+      const end = await seeStopThrough(sandboxId, {
+        ...{ wish, taskQueue, gate, link, reporter, interrupted, lookEveryMs },
+        wait: options.wait === true,
+      });
+      if (!options.json && end.kind !== 'left') {
+        stdout.write(`${sandboxId.padEnd(width)}  ${oneLine(endText(end))}\n`);
+      }
+      return { sandboxId, end };
+    }),
+  );
+}
+
+/** One shape for every sandbox, whatever happened. */
+function reportOf({ sandboxId, end }: Ended): object {
+  if (end.kind === 'seen') return { sandboxId, ...end.view };
+  return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };
+}
+
+interface ExitCodeOptions {
+  readonly wish: StopWish;
+  readonly waited: boolean;
+  readonly context: CommandContext;
+}
+
+function exitCodeOf(ends: readonly Ended[], { wish, waited, context }: ExitCodeOptions): number {
+  const left = ends.filter(({ end }) => end.kind === 'left').map(({ sandboxId }) => sandboxId);
+  if (left.length > 0) {
+    context.io.stderr.write(`${takeUpText(left, wish)}\n`);
+    return exitCodes.detached;
+  }
+  if (ends.every(({ end }) => isGood(end, waited))) return exitCodes.done;
+  const codes = ends.map(({ end }) => (end.kind === 'failed' ? end.exitCode : exitCodes.otherOutcome));
+  return codes.every((code) => code === codes[0]) ? (codes[0] ?? exitCodes.done) : exitCodes.otherOutcome;
+}
