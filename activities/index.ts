@@ -5,6 +5,9 @@ import type { SecretStore } from '../src/secret-store/index.js';
 import { createAccountActivities } from './account.js';
 import { createAccountReads } from './account-reads.js';
 import { createAccountWrites } from './account-writes.js';
+import { createCleanupApply } from './cleanup-apply.js';
+import { createCleanupPlanning } from './cleanup-plan.js';
+import { createCleanupReporting } from './cleanup-report.js';
 import { createSandboxActivity, forkSandboxActivity } from './create-sandbox.js';
 import { createWebhookActivity } from './create-webhook.js';
 import { createDownloads } from './downloads.js';
@@ -20,6 +23,7 @@ import { createSandboxReads } from './sandbox-reads.js';
 import { createSecretActivities } from './secrets.js';
 import { sendPromptActivity } from './send-prompt.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './stop-sandbox.js';
+import { storeObjectActivity } from './store-object.js';
 import { updateEnvironmentActivity } from './update-environment.js';
 import { createWatchActivities } from './watch.js';
 import { createWrites } from './writes.js';
@@ -51,6 +55,9 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createSandboxReads(client),
     ...createSecretActivities(client, secrets),
     ...createWatchActivities(taskQueue),
+    ...createCleanupPlanning(client, results),
+    ...createCleanupApply(client, results, taskQueue),
+    ...createCleanupReporting(results),
     createSandbox: createSandboxActivity(client),
     forkSandbox: forkSandboxActivity(client),
     createWebhook: createWebhookActivity(client, secrets),
@@ -59,10 +66,17 @@ export function createActivities(dependencies: ActivityDependencies) {
     resumeSandbox: resumeSandboxActivity(client),
     sendPrompt: sendPromptActivity(client),
     runCommand: runCommandActivity(client),
+    storeObject: storeObjectActivity(results),
     notify: notifyActivity(allowNotifyCommands),
   };
 }
 export type SandflowActivities = ReturnType<typeof createActivities>;
+
+/** Creates and forks of batches, on a task queue whose rate all workers share. */
+export function createForkActivities({ client }: Pick<ActivityDependencies, 'client'>) {
+  return { createSandbox: createSandboxActivity(client), forkSandbox: forkSandboxActivity(client) };
+}
+export type ForkActivities = ReturnType<typeof createForkActivities>;
 
 /** Activities that last as long as the work that they follow. Those of one process share their reads. */
 export function createFollowActivities(dependencies: ActivityDependencies) {

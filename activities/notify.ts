@@ -6,9 +6,12 @@ import { request } from 'undici';
 import type { NotifyTarget } from '../workflows/job.js';
 
 export interface Notification {
-  /** `stop_failing`: a stop has not ended within the time after which somebody wants to know. */
-  readonly event: 'ended' | 'blocked' | 'stop_failing';
-  /** Null for a stop, which is of a sandbox and not of a job. */
+  /**
+   * `stop_failing`: a stop has not ended within the time after which somebody wants to know. `data_expiring`: the
+   * service is about to delete the data of protected sandboxes.
+   */
+  readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
+  /** Null for a stop or a cleanup, which are not of a job. */
   readonly jobId: string | null;
   readonly workflowId: string;
   readonly sandboxId: string | null;

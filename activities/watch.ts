@@ -1,9 +1,10 @@
 /** Talks to `sandboxWatch` workflows, which relay events to workflows that do not own a sandbox and hold their leases. */
 import { activityInfo, Context } from '@temporalio/activity';
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { sandboxWatchId } from '../src/contract/addresses.js';
 import {
   claimDeleteUpdate,
+  releaseClaimSignal,
   type WatchRegistration,
   watchRegisterSignal,
   workflowTypes,
@@ -16,6 +17,34 @@ export interface DeleteClaim {
 }
 
 const claimLastsMs = 600_000;
+
+/** Asks, within an activity, for the right to delete a sandbox. Safe to repeat. */
+export async function claimDeletion(sandboxId: string, taskQueue: string): Promise<DeleteClaim> {
+  const claimant = activityInfo().workflowExecution?.workflowId ?? '';
+  const expiresAt = new Date(Date.now() + claimLastsMs).toISOString();
+  return Context.current().client.workflow.executeUpdateWithStart(claimDeleteUpdate, {
+    args: [{ claimant, expiresAt }],
+    startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.sandboxWatch, {
+      workflowId: sandboxWatchId(sandboxId),
+      taskQueue,
+      args: [{ sandboxId }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    }),
+  });
+}
+
+/** Gives a claim back before it expires, so that the watch need not outlive it. Safe to repeat. */
+export async function releaseClaim(sandboxId: string): Promise<void> {
+  const claimant = activityInfo().workflowExecution?.workflowId ?? '';
+  try {
+    await Context.current()
+      .client.workflow.getHandle(sandboxWatchId(sandboxId))
+      .signal(releaseClaimSignal, { claimant });
+  } catch (error) {
+    // A claim expires by itself.
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
 
 export function createWatchActivities(taskQueue: string) {
   return {
@@ -32,17 +61,7 @@ export function createWatchActivities(taskQueue: string) {
 
     /** Asks for the right to delete a sandbox, which is refused while another workflow leases it. Safe to repeat. */
     async claimDelete(sandboxId: string): Promise<DeleteClaim> {
-      const claimant = activityInfo().workflowExecution?.workflowId ?? '';
-      const expiresAt = new Date(Date.now() + claimLastsMs).toISOString();
-      return Context.current().client.workflow.executeUpdateWithStart(claimDeleteUpdate, {
-        args: [{ claimant, expiresAt }],
-        startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.sandboxWatch, {
-          workflowId: sandboxWatchId(sandboxId),
-          taskQueue,
-          args: [{ sandboxId }],
-          workflowIdConflictPolicy: 'USE_EXISTING',
-        }),
-      });
+      return claimDeletion(sandboxId, taskQueue);
     },
   };
 }

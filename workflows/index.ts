@@ -1,7 +1,10 @@
 /** The workflows that a worker registers. */
+export type * from './cleanup.js';
 export { createThenPrompt } from './create-then-prompt.js';
+export { fanoutItem } from './fanout-item.js';
 export * from './job.js';
 export * from './messages.js';
+export { retentionCleanup } from './retention-cleanup.js';
 export { sandboxWatch } from './sandbox-watch.js';
 export type * from './stop.js';
 export { stopAndAwaitArchive } from './stop-and-await-archive.js';

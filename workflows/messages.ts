@@ -1,14 +1,21 @@
 /** The names and payloads of every signal, query and update. Bridge and command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
+import type { CleanupProgress } from './cleanup.js';
+import type { FanoutProgress } from './fanout.js';
+import type { ChunkGrant, ChunkReport, ChunkWish, SealWish } from './fanout-parts.js';
 import type { JobProgress, PromptStep } from './job.js';
 import type { StopReport, StopRequest, StopRequestView } from './stop.js';
 
 /** Workflow types, for those who start workflows by name. */
 export const workflowTypes = {
   createThenPrompt: 'createThenPrompt',
+  retentionCleanup: 'retentionCleanup',
   sandboxWatch: 'sandboxWatch',
   stopAndAwaitArchive: 'stopAndAwaitArchive',
+  fanoutItem: 'fanoutItem',
+  forkFanout: 'forkFanout',
+  fanoutChunk: 'fanoutChunk',
 } as const;
 
 /** A lifecycle event of a sandbox, as the bridge hands it on. A hint: the next call to the service is the truth. */
@@ -58,11 +65,40 @@ export const claimDeleteUpdate = defineUpdate<
   [{ readonly claimant: string; readonly expiresAt: string }]
 >('claimDelete');
 
+/** Gives a claim back that was granted. */
+export const releaseClaimSignal = defineSignal<[{ readonly claimant: string }]>('releaseClaim');
+
+/** Where a cleanup is. */
+export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgress');
+
 /**
  * Asks for the sandbox to be stopped. Answers when the service has accepted the stop, when the request has ended, or
  * when the service refuses for now; it goes on in any case. Safe to repeat with the same request id.
  */
 export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');
+
+/** The service throttles the fork of an item, which asks again at `untilMs`, in ms since the epoch. */
+export interface FanoutThrottled {
+  readonly index: number;
+  readonly untilMs: number;
+}
+/** From an item to its chunk. */
+export const fanoutThrottledSignal = defineSignal<[FanoutThrottled]>('fanoutThrottled');
+
+/** Hands a batch some of its items. Answers when they are stored. A chunk that it knows changes nothing. */
+export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkWish]>('addChunk');
+
+/** Says that a batch has all its items. Safe to repeat. */
+export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealWish]>('seal');
+
+/** Where a batch is. */
+export const fanoutProgressQuery = defineQuery<FanoutProgress>('fanoutProgress');
+
+/** From a batch to a chunk: how much of everything it may have. */
+export const chunkGrantSignal = defineSignal<[ChunkGrant]>('chunkGrant');
+
+/** From a chunk to its batch: how far it is. */
+export const chunkReportSignal = defineSignal<[ChunkReport]>('chunkReport');
 
 /** Where each request to stop the sandbox is. */
 export const stopReportQuery = defineQuery<StopReport>('stopReport');

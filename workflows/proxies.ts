@@ -1,6 +1,6 @@
 /** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { FollowActivities, SandflowActivities } from '../activities/index.js';
+import type { FollowActivities, ForkActivities, SandflowActivities } from '../activities/index.js';
 
 /**
  * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
@@ -25,10 +25,43 @@ export const effects = proxyActivities<SandflowActivities>({
   retry,
 });
 
+/** As `effects`, on the task queue whose rate all workers share: how long a call waits there is nobody's failure. */
+export function forkProxies(taskQueue: string) {
+  return proxyActivities<ForkActivities>({
+    taskQueue,
+    startToCloseTimeout: '60 seconds',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry,
+  });
+}
+
+/** Run once, so there is nothing to repeat; beats tell a dead worker from a long command. */
+export const commands = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '15 seconds',
+  retry,
+});
+
+/** Writes to the result store. A store that is out of order for longer has lost the result, and ends the wait. */
+export const storing = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '60 seconds',
+  scheduleToCloseTimeout: '1 hour',
+  retry,
+});
+
 /** Moves up to 32 MiB, twice: to or from the sandbox and the result store. */
 export const files = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '15 seconds',
+  retry,
+});
+
+/** Reads a whole account, and asks Temporal about the owner of each sandbox. Changes nothing. */
+export const planning = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '30 seconds',
+  scheduleToCloseTimeout: '2 hours',
   retry,
 });
 

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import {
   claimDeleteUpdate,
+  releaseClaimSignal,
   type SandboxEvent,
   sandboxEventSignal,
   watchRegisterSignal,
@@ -24,6 +25,7 @@ import {
   nextExpiryMs,
   register,
   relay,
+  release,
   unregister,
   type WatchState,
 } from './watch-state.js';
@@ -57,6 +59,8 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
     change({ ...state, claim });
     return { granted: true, leasedBy: [] };
   });
+
+  setHandler(releaseClaimSignal, ({ claimant }) => change(release(state, claimant)));
 
   for (;;) {
     const seen = changes;

@@ -24,6 +24,11 @@ export function unregister(state: WatchState, workflowId: string): WatchState {
   return { ...state, registrations: state.registrations.filter((known) => known.workflowId !== workflowId) };
 }
 
+/** Gives back the claim of `claimant`; another's stands. */
+export function release(state: WatchState, claimant: string): WatchState {
+  return state.claim?.claimant === claimant ? { ...state, claim: null } : state;
+}
+
 /** Drops what has expired: a terminated waiter never unregisters. */
 export function expire(state: WatchState, nowMs: number): WatchState {
   const lives = ({ expiresAt }: { readonly expiresAt: string }) => Date.parse(expiresAt) > nowMs;

@@ -62,10 +62,10 @@ export function jobWorkflowId(deployment: string, jobId: string): string {
   return `${PREFIX}-${deployment}-${jobId}`;
 }
 
-/** The job id in a workflow id of `deployment`, or undefined where it is another's. */
+/** The job id in a workflow id of `deployment`, or undefined where it is another's or a part of a batch. */
 export function jobIdOfWorkflow(deployment: string, workflowId: string): string | undefined {
   const prefix = `${PREFIX}-${deployment}-`;
-  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined;
+  return workflowId.startsWith(prefix) && !workflowId.includes('/') ? workflowId.slice(prefix.length) : undefined;
 }
 
 /** The `execution` part for an execution chain. The head of a v7 UUID is a clock and collides; its tail does not. */
@@ -108,12 +108,21 @@ export function itemWorkflowId(deployment: string, batchId: string, index: numbe
   return `${jobWorkflowId(deployment, batchId)}/${itemStep(index)}`;
 }
 
+/** The step in the name of the sandbox that a batch prepares. No item's step begins like it. */
+export const prepareStep = 'prep';
+
+/** The workflow of the job that prepares the source of a batch. */
+export function prepareWorkflowId(deployment: string, batchId: string): string {
+  return `${jobWorkflowId(deployment, batchId)}/${prepareStep}`;
+}
+
 /** The workflow that owns the sandbox of this name, or undefined. */
 export function ownerWorkflowId(sandboxName: string): string | undefined {
   const parts = parseOwnedSandboxName(sandboxName);
   if (!parts) return undefined;
   const job = jobWorkflowId(parts.deployment, parts.jobId);
-  return ITEM_STEP.test(parts.step) ? `${job}/${parts.step}` : job;
+  const isOfBatch = ITEM_STEP.test(parts.step) || parts.step === prepareStep;
+  return isOfBatch ? `${job}/${parts.step}` : job;
 }
 
 /** The workflow that sees a stop of this sandbox through. */
@@ -126,7 +135,22 @@ export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
 
+/** The workflow ids of the cleanups of a deployment begin with this. */
+export function cleanupPrefix(deployment: string): string {
+  return `cleanup/${deployment}/`;
+}
+
+/** What makes the runs of one policy: its schedule has this id, and each run has it with a time behind it. */
+export function cleanupId(deployment: string, policyName: string): string {
+  return `${cleanupPrefix(deployment)}${policyName}`;
+}
+
 /** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
 export function followTaskQueue(taskQueue: string): string {
   return `${taskQueue}-follow`;
+}
+
+/** Creates and forks of batches have a task queue of their own, whose rate all workers share. */
+export function forkTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-fork`;
 }

@@ -1,0 +1,133 @@
+/** Reads everything that a cleanup is planned by, plans it, and keeps the plan in the result store. */
+import { activityInfo, Context } from '@temporalio/activity';
+import type { SandboxClient } from '../src/client/index.js';
+import type { Counted } from '../src/contract/service-failure.js';
+import type { ResultStore } from '../src/result-store/index.js';
+import {
+  type Candidate,
+  type CleanupPlan,
+  type CleanupPolicy,
+  factsOf,
+  isWindowOpen,
+  type PlannedAction,
+  planCleanup,
+  type SnapshotFacts,
+  windowsText,
+} from '../src/retention/index.js';
+import type { CleanupPlanned } from '../workflows/cleanup.js';
+import type { Attempt } from './calls.js';
+import { counted } from './calls.js';
+import { lookAtNight } from './cleanup-night.js';
+import { createOwnerReader } from './cleanup-owners.js';
+
+export interface PlanCleanupInput {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  /** Keys of this cleanup in the result store begin with this. */
+  readonly key: string;
+  readonly chunkSize: number;
+}
+
+/** A piece of the plan, with all that is needed to do it. */
+export interface CleanupChunk {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  readonly allowed: number;
+  readonly actions: readonly PlannedAction[];
+}
+
+/** How many owners are asked about at once. */
+const askAtOnce = 10;
+const warningsInHistory = 50;
+
+export function createCleanupPlanning(client: SandboxClient, results: ResultStore) {
+  return {
+    /** Plans a cleanup; changes nothing. Safe to repeat: the last plan counts. */
+    async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
+      return counted(async (attempt) => {
+        const { policy, deployment } = input;
+        const candidates = await readCandidates(client, attempt, input);
+        const snapshots = await readSnapshots(client, attempt, policy);
+        const nowMs = Date.now();
+        const { workflowId, runId } = activityInfo().workflowExecution ?? { workflowId: '', runId: '' };
+        const night = await lookAtNight(Context.current().client, { deployment, policy, workflowId, runId, nowMs });
+        const plan = planCleanup({ policy, nowMs, candidates, snapshots, takenTonight: night.taken });
+        const refusal = isWindowOpen(policy, nowMs)
+          ? night.otherRun === null
+            ? null
+            : { outcome: 'another_run' as const, why: `${night.otherRun} is not finished` }
+          : { outcome: 'outside_window' as const, why: `cleanups may act ${windowsText(policy)}` };
+        return keep(results, input, plan, refusal);
+      });
+    },
+  };
+}
+
+async function readCandidates(
+  client: SandboxClient,
+  attempt: Attempt,
+  { policy, deployment }: PlanCleanupInput,
+): Promise<Candidate[]> {
+  const needsCost = policy.rules.some(({ match }) => match.costAboveDollars !== null);
+  const query = needsCost ? ({ include: 'cost' } as const) : {};
+  const sandboxes = await attempt.call((signal) => client.listAllSandboxes(query, { signal }));
+  const ownerOf = createOwnerReader(Context.current().client, deployment);
+  const candidates: Candidate[] = [];
+  const left = sandboxes.map(factsOf);
+  const ask = async () => {
+    for (let facts = left.pop(); facts; facts = left.pop()) {
+      attempt.signal.throwIfAborted();
+      candidates.push({ facts, owner: await ownerOf(facts.name) });
+    }
+  };
+  await Promise.all(Array.from({ length: askAtOnce }, ask));
+  return candidates;
+}
+
+/** By sandbox; those that are complete. */
+async function readSnapshots(
+  client: SandboxClient,
+  attempt: Attempt,
+  policy: CleanupPolicy,
+): Promise<Map<string, SnapshotFacts[]>> {
+  const found = new Map<string, SnapshotFacts[]>();
+  if (!policy.rules.some(({ action }) => action === 'delete-snapshot')) return found;
+  const { snapshots } = await attempt.call((signal) => client.listSnapshots({ signal }));
+  for (const snapshot of snapshots) {
+    if (snapshot.sandboxId == null || (snapshot.status ?? 'completed') !== 'completed') continue;
+    const { id, name = null, createdAt = null } = snapshot;
+    found.set(snapshot.sandboxId, [...(found.get(snapshot.sandboxId) ?? []), { id, name, createdAt }]);
+  }
+  return found;
+}
+
+async function keep(
+  results: ResultStore,
+  { key, policy, deployment, chunkSize }: PlanCleanupInput,
+  plan: CleanupPlan,
+  refusal: CleanupPlanned['refusal'],
+): Promise<CleanupPlanned> {
+  const { fleet, allowed, takenTonight, entries, actions, warnings } = plan;
+  const put = async (name: string, value: unknown) =>
+    (await results.put(`${key}/${name}.json`, Buffer.from(JSON.stringify(value)))).ref;
+  const planRef = await put('plan', plan);
+  const chunks: { ref: string; count: number }[] = [];
+  for (let from = 0; refusal === null && from < actions.length; from += chunkSize) {
+    const chunk: CleanupChunk = { deployment, policy, allowed, actions: actions.slice(from, from + chunkSize) };
+    chunks.push({ ref: await put(`actions-${chunks.length}`, chunk), count: chunk.actions.length });
+  }
+  return {
+    planRef,
+    chunks,
+    fleet,
+    allowed,
+    takenTonight,
+    due: actions.length,
+    overLimit: entries.filter(({ reason }) => reason === 'over_limit').length,
+    orphans: entries.filter(({ owner }) => owner.status === 'closed').length,
+    unknownOwners: entries.filter(({ owner }) => owner.status === 'unknown').length,
+    warnings: warnings.slice(0, warningsInHistory),
+    warningCount: warnings.length,
+    refusal,
+  };
+}

@@ -1,0 +1,22 @@
+/** How a cleanup goes about it. Pure. */
+import type { CleanupCounts, CleanupSettings } from './cleanup.js';
+
+export const defaultCleanupSettings: CleanupSettings = {
+  concurrency: 5,
+  chunkSize: 50,
+  actionDeadlineMs: 900_000,
+  deletionAttempts: 3,
+  lookFirstMs: 500,
+  lookMaxMs: 30_000,
+  maxHistoryEvents: null,
+};
+
+export const noCounts: CleanupCounts = {
+  stopped: 0,
+  deleted: 0,
+  gone: 0,
+  skipped: 0,
+  failed: 0,
+  not_confirmed: 0,
+  not_reached: 0,
+};
