@@ -1,10 +1,9 @@
 /** Retry class `keyed`: create and fork. */
 import type { SandboxClient } from '../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../src/contract/requests.js';
-import type { SandboxView } from '../src/contract/sandbox-view.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import { counted } from './calls.js';
-import { type KeyedCall, sendKeyed } from './own-by-name.js';
+import { type KeyedCall, type KeyedSandbox, sendKeyed } from './own-by-name.js';
 
 export interface CreateSandboxInput extends Omit<KeyedCall, 'name'> {
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
@@ -27,7 +26,7 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'> {
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient) {
-  return async function createSandbox(input: CreateSandboxInput): Promise<Counted<SandboxView>> {
+  return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
     const { body, idempotencyKey } = input;
     return counted((attempt) =>
       sendKeyed(
@@ -48,7 +47,7 @@ export function createSandboxActivity(client: SandboxClient) {
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient) {
-  return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<SandboxView>> {
+  return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {
     const { sandboxId, body, idempotencyKey } = input;
     return counted((attempt) =>
       sendKeyed(

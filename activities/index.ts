@@ -11,6 +11,7 @@ import { createCleanupReporting } from './cleanup-report.js';
 import { createSandboxActivity, forkSandboxActivity } from './create-sandbox.js';
 import { createWebhookActivity } from './create-webhook.js';
 import { createDownloads } from './downloads.js';
+import { createFanoutStore } from './fanout-store.js';
 import { createFileActivities } from './files.js';
 import { createFollowHub, type FollowHubOptions } from './follow-hub.js';
 import { followPromptActivity } from './follow-prompt.js';
@@ -26,6 +27,7 @@ import { resumeSandboxActivity, stopSandboxActivity } from './stop-sandbox.js';
 import { storeObjectActivity } from './store-object.js';
 import { updateEnvironmentActivity } from './update-environment.js';
 import { createWatchActivities } from './watch.js';
+import { awaitClosed, awaitJob, describeWorkflows } from './workflow-status.js';
 import { createWrites } from './writes.js';
 
 export interface ActivityDependencies {
@@ -58,6 +60,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),
+    ...createFanoutStore(results),
+    describeWorkflows,
     createSandbox: createSandboxActivity(client),
     forkSandbox: forkSandboxActivity(client),
     createWebhook: createWebhookActivity(client, secrets),
@@ -85,6 +89,8 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
   return {
     followPrompt: followPromptActivity(client, hub, results),
     followSetup: followSetupActivity(client, hub),
+    awaitClosed,
+    awaitJob,
   };
 }
 export type FollowActivities = ReturnType<typeof createFollowActivities>;

@@ -16,6 +16,14 @@ export interface KeyedCall {
   readonly firstSentAtMs: number;
   /** True after a reset, when the key was sent by a run that this one does not remember. */
   readonly lookFirst: boolean;
+  /** True where nobody else can have the name, so that a sandbox of any age that has it is the one. Default false. */
+  readonly ofAnyAge?: boolean;
+}
+
+/** A sandbox that a keyed call gave. */
+export interface KeyedSandbox extends SandboxView {
+  /** True where it was found by its name: an earlier run made it. */
+  readonly found?: true;
 }
 
 export interface KeyedOptions {
@@ -37,12 +45,12 @@ const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
  *
  * @throws ApplicationFailure `outcome_unknown` when the key is too old and the name is not found, or found twice
  */
-export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise<SandboxView> {
+export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise<KeyedSandbox> {
   const { attempt, endpoint } = options;
   const keyIsOld = Date.now() - call.firstSentAtMs >= trustKeyForMs;
   if (keyIsOld || call.lookFirst) {
     const adopted = await findByName(call, options);
-    if (adopted) return sandboxView(adopted);
+    if (adopted) return { ...sandboxView(adopted), found: true };
     if (keyIsOld) {
       const what = `The ${verbs[endpoint]} of "${call.name}"`;
       throw outcomeUnknown(`${what} was first sent more than 23 hours ago and no sandbox has that name.`, {
@@ -56,7 +64,7 @@ export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise
 
 async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedOptions): Promise<Sandbox | undefined> {
   const sandboxes = await attempt.call((signal) => client.listAllSandboxes({}, { signal }));
-  const began = call.firstSentAtMs - clockSkewMs;
+  const began = call.ofAnyAge ? Number.NEGATIVE_INFINITY : call.firstSentAtMs - clockSkewMs;
   const matches = sandboxes.filter(
     ({ name, access, createdAt }) =>
       name === call.name && (access ?? 'owner') === 'owner' && (createdAt == null || Date.parse(createdAt) >= began),

@@ -16,6 +16,8 @@ export interface PromptEvidenceQuery {
   readonly beganAtMs: number;
   /** True when other people or jobs may prompt in the same sandbox. */
   readonly shared: boolean;
+  /** Takes the oldest where several fit: for prompts of one job alone, sent one after the other. Default false. */
+  readonly oldest?: boolean;
 }
 
 export interface PromptEvidence {
@@ -26,8 +28,8 @@ export interface PromptEvidence {
 const clockSkewMs = 60_000;
 
 /**
- * The prompt that the history holds, or null. Where more than one fits, none is taken: adopting the wrong one would
- * report somebody else's answer.
+ * The prompt that the history holds, or null. Where more than one fits, none is taken unless the oldest was asked for:
+ * adopting the wrong one would report somebody else's answer.
  */
 export async function findPromptEvidence(
   client: SandboxClient,
@@ -37,8 +39,10 @@ export async function findPromptEvidence(
   const filter = query.conversationId === null ? {} : { conversation: query.conversationId };
   const { events } = await attempt.call((signal) => client.listEvents(query.sandboxId, filter, { signal }));
   const matches = matchingPrompts(events, query);
-  const [match] = matches;
-  if (!match || matches.length > 1) return null;
+  const [match] = query.oldest
+    ? matches.toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
+    : matches;
+  if (!match || (matches.length > 1 && !query.oldest)) return null;
   return { promptId: match.promptId ?? null, conversationId: match.conversationId ?? null };
 }
 

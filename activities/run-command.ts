@@ -12,6 +12,8 @@ export interface RunCommandInput {
   readonly body: CommandBody;
   /** True when running it twice does no harm; then it is repeated like a read. Default false. */
   readonly idempotent?: boolean;
+  /** Only so many characters at the end of each output come back. Default: all of them. */
+  readonly keepTail?: number;
 }
 
 const answerMarginMs = 15_000;
@@ -21,7 +23,7 @@ const answerMarginMs = 15_000;
  * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
  */
 export function runCommandActivity(client: SandboxClient) {
-  return async function runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
+  async function run(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
     const { sandboxId, body } = input;
     const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
     if (input.idempotent) {
@@ -40,5 +42,13 @@ export function runCommandActivity(client: SandboxClient) {
         throw failure ? finalFailure(failure) : error;
       }
     });
+  }
+
+  return async function runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
+    const { value, calls } = await run(input);
+    const { keepTail } = input;
+    if (keepTail === undefined) return { value, calls };
+    const { stdout, stderr } = value;
+    return { value: { ...value, stdout: stdout.slice(-keepTail), stderr: stderr.slice(-keepTail) }, calls };
   };
 }

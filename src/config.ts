@@ -29,6 +29,8 @@ export interface Config {
   /** Tells installations on one account apart. */
   readonly deployment: string;
   readonly taskQueue: string;
+  /** Forks of batches a second, of all workers together. */
+  readonly forksPerSecond: number;
   /** State of the embedded stack, results and secrets. */
   readonly home: string;
   /** What can be made again, such as a Temporal server that was built. */
@@ -54,9 +56,16 @@ export function readConfig(env: Environment = process.env): Config {
     temporal,
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
+    forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
     home,
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
   };
+}
+
+function positiveNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new SandflowError('bad_configuration', `${name} must be a number above 0, like 20 or 0.5.`);
 }
 
 /** Splits what a variable or a secrets file holds: by commas, white space and lines. */

@@ -57,6 +57,11 @@ export interface JobOrigin {
   /** The step in names and keys. */
   readonly step: string;
   readonly firstGeneration: number;
+  /**
+   * True where an earlier run of the same item may have forked and prompted: its fork is looked for by name before one
+   * is made, and each prompt in the fork's history before it is sent.
+   */
+  readonly lookFirst: boolean;
 }
 
 /** One prompt for the agent. */
@@ -93,7 +98,7 @@ export interface JobInput {
   readonly collect: readonly string[];
   /** What happens to the sandbox at the end. */
   readonly end: JobEnd;
-  /** Hard deadline of the whole job, in ms from its start. Clean-up comes after it. */
+  /** Hard deadline of the whole job, in ms from its start; of an item, from its fork. Clean-up comes after it. */
   readonly deadlineMs: number;
   /** Auto-stop of the sandbox, in seconds; renewed while the job works. The last guard when even Temporal is gone. */
   readonly ttlSeconds: number;
@@ -221,6 +226,7 @@ export type JobPhase =
   | 'waiting_for_sandbox'
   | 'waiting_for_setup'
   | 'putting_files'
+  | 'running_commands'
   | 'prompting'
   | 'following'
   | 'collecting_files'

@@ -85,6 +85,7 @@ function command(
     SANDFLOW_HOME: config.home,
     SANDFLOW_CACHE: resolve(config.cacheDirectory),
     SANDFLOW_TASK_QUEUE: config.taskQueue,
+    SANDFLOW_FORKS_PER_SECOND: String(config.forksPerSecond),
     // Its default depends on whether Temporal is configured, which it is for a child in any case.
     SANDFLOW_DEPLOYMENT: config.deployment,
     SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),

@@ -67,7 +67,8 @@ export const jobInputSchema = z
     source,
     waitFor: z.enum(['usable', 'hydrated']),
     put: z.array(filePut),
-    prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt'),
+    commands: z.array(z.string().min(1, 'must not be empty')).optional(),
+    prompts: z.array(promptStepSchema),
     conversations: z.enum(['one', 'each']),
     collect: z.array(remotePath),
     end: z.enum(['stop', 'delete', 'keep']),
@@ -79,6 +80,9 @@ export const jobInputSchema = z
     timing: jobTimingSchema.optional(),
   })
   .superRefine((input, context) => {
+    if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
+      context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
+    }
     const deployment = deploymentProblem(input.deployment);
     if (deployment) context.addIssue({ code: 'custom', path: ['deployment'], message: deployment });
     const jobId = jobIdProblem(input.deployment, input.jobId);

@@ -62,7 +62,7 @@ export interface JobMemo {
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
   const checked = parseJobInput(input);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
-  const prompt = firstLine(checked.prompts[0]?.prompt ?? '');
+  const prompt = firstLine(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '');
   const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(

@@ -1,7 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import { type ActivityDependencies, createActivities, createFollowActivities } from '../../activities/index.js';
-import { followTaskQueue } from '../contract/addresses.js';
+import {
+  type ActivityDependencies,
+  createActivities,
+  createFollowActivities,
+  createForkActivities,
+} from '../../activities/index.js';
+import { followTaskQueue, forkTaskQueue } from '../contract/addresses.js';
 import { workflowBundlePath } from './workflow-bundle.js';
 
 export interface SandflowWorkerOptions extends ActivityDependencies {
@@ -12,6 +17,8 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly maxFollows?: number;
   /** How many other activities run at once. Default 100. */
   readonly maxActivities?: number;
+  /** Forks and creates of batches a second, of all workers of the task queue together. Default 20. */
+  readonly forksPerSecond?: number;
   /** Workflows kept in memory between their tasks. Default 800. */
   readonly maxCachedWorkflows?: number;
   /** How long running activities may finish after a shutdown began. Default 10 seconds. */
@@ -29,7 +36,7 @@ export interface SandflowWorker {
 
 /**
  * Puts together a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
- * since a follow lasts for hours and must not starve stops.
+ * since a follow lasts for hours and must not starve stops, and forks of batches on a queue with a rate.
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -51,7 +58,16 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     // A follow never finishes within a grace: it goes on from another worker.
     shutdownGraceTime: 0,
   });
-  const workers = [main, follows];
+  const forks = await Worker.create({
+    ...shared,
+    taskQueue: forkTaskQueue(taskQueue),
+    activities: createForkActivities(options),
+    maxTaskQueueActivitiesPerSecond: options.forksPerSecond ?? 20,
+    // The rate leaves few calls to wait for at once, and pollers that wait for none cost all the same.
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    shutdownGraceTime,
+  });
+  const workers = [main, follows, forks];
   return {
     async run() {
       try {

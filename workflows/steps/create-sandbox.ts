@@ -1,11 +1,12 @@
 /** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';
+import { CancellationScope, CancelledFailure, sleep, workflowInfo } from '@temporalio/workflow';
+import type { KeyedSandbox } from '../../activities/own-by-name.js';
+import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
 import type { SandboxSource } from '../job.js';
-import { effects, reads } from '../proxies.js';
+import { effects, forkProxies, reads } from '../proxies.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
@@ -23,15 +24,20 @@ const ownStep = 'main';
 export async function createSandbox(run: JobRun, source: OwnSource): Promise<void> {
   const first = run.input.origin?.firstGeneration ?? 1;
   for (let generation = first; generation < first + run.input.maxGenerations; generation += 1) {
-    run.generation = generation;
+    run.beginGeneration(generation);
     run.enter('creating');
     const since = run.inbox.mark();
     const created = await createGeneration(run, source, generation);
     if (created === 'resend') continue;
-    run.sandbox = created;
-    await keepAddress(run, created, nameOf(run, generation));
-    if (isUsable(created.state)) return;
-    if (created.state !== 'cancelled' && (await waitUsable(run, created.id, { since })) === 'usable') return;
+    run.make(created);
+    const standing = await standingOf(run, created);
+    if (standing !== 'dead') {
+      await keepAddress(run, created, nameOf(run, generation));
+      if (standing === 'usable' || (await waitUsable(run, created.id, { since })) === 'usable') {
+        run.reached('usable');
+        return;
+      }
+    }
     // There is nothing to stop or delete.
     run.sandbox = null;
   }
@@ -53,37 +59,79 @@ function nameOf(run: JobRun, generation: number): string {
   });
 }
 
-async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<SandboxView | 'resend'> {
+/** What became of the sandbox until now. An item's may be one that an earlier run made, used and left. */
+async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
+  const { origin } = run.input;
+  const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
+  if (seen === null) return 'on_its_way';
+  if (isUsable(seen.state)) return 'usable';
+  const isStopped = seen.state === 'archived' || seen.state === 'archiving';
+  return seen.state === 'cancelled' || (origin && isStopped) ? 'dead' : 'on_its_way';
+}
+
+async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<KeyedSandbox | 'resend'> {
   const { origin, ttlSeconds } = run.input;
   const name = nameOf(run, generation);
   const call = {
     idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
     firstSentAtMs: wasReset() ? workflowInfo().startTime.getTime() : Date.now(),
-    lookFirst: wasReset(),
+    lookFirst: wasReset() || origin?.lookFirst === true,
+    ...(origin && { ofAnyAge: true }),
   };
-  const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;
   const summary = `${source.kind} ${name}`;
-  const options = { scheduleToCloseTimeout, summary };
+  const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;
+  const options = origin ? { summary } : { scheduleToCloseTimeout, summary };
+  const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
   const make = () => {
     if (source.kind === 'create') {
       const body = { ...source.body, name, ttlSeconds };
-      return effects.createSandbox.executeWithOptions(options, [{ ...call, body }]);
+      return makers.createSandbox.executeWithOptions(options, [{ ...call, body }]);
     }
     const { sandboxId, type } = source;
-    return effects.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
+    return makers.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
   };
   try {
     // A create that was sent goes on through a cancel until it is known what it made.
-    return await patiently(run, source.kind, () => CancellationScope.nonCancellable(make));
+    return await patiently(run, source.kind, () =>
+      origin ? throughCancel(run, name, make) : CancellationScope.nonCancellable(make),
+    );
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
     const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
     if ('evidence' in settled || settled.action === 'abandon') throw error;
+    run.unconfirmedName = null;
     if (settled.action === 'resend') return 'resend';
     const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
     if (adopted) return adopted;
     throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
+  }
+}
+
+/**
+ * Runs `make` to its end also through a cancel, and gives it up when the end does not come within the time for
+ * cleaning up. Nothing is begun after a cancel.
+ */
+async function throughCancel<T>(run: JobRun, name: string, make: () => Promise<T>): Promise<T> {
+  const scope = CancellationScope.current();
+  if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not made`);
+  let known = false;
+  const givenUp = scope.cancelRequested.catch(async (cancelled: unknown) => {
+    if (known) return undefined as never;
+    await CancellationScope.nonCancellable(() => sleep(run.timing.cleanUpMs, { summary: `until ${name} is given up` }));
+    throw cancelled;
+  });
+  run.unconfirmedName = name;
+  try {
+    const made = await Promise.race([CancellationScope.nonCancellable(make), givenUp]);
+    run.unconfirmedName = null;
+    return made;
+  } catch (error) {
+    const failure = serviceFailureOf(error);
+    if (failure && failure.code !== outcomeUnknownCode) run.unconfirmedName = null;
+    throw error;
+  } finally {
+    known = true;
   }
 }
 

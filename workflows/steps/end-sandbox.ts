@@ -16,7 +16,7 @@ export async function interruptPrompts(run: JobRun, sandboxId: string): Promise<
   const running = run.prompts.filter(({ status }) => ['sending', 'queued', 'running', 'unknown'].includes(status));
   if (running.length === 0) return;
   run.enter('interrupting');
-  const isOwn = run.input.source.kind === 'create';
+  const isOwn = run.input.source.kind !== 'existing';
   const conversations = isOwn ? [null] : [...new Set(running.flatMap(({ conversationId }) => conversationId ?? []))];
   for (const conversation of conversations) {
     try {

@@ -24,11 +24,16 @@ export interface JobPrompt extends Mutable<PromptResult> {
   readonly step: PromptStep;
 }
 
+/** How far the newest generation of the sandbox came. */
+export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
+
 export class JobRun {
   readonly inbox = new EventInbox();
   readonly timing: JobTiming;
   readonly startedAtMs = Date.now();
-  readonly deadlineAtMs: number;
+  /** Without end until an item's fork is made: what it waits for until then does not eat its time. */
+  deadlineAtMs: number;
+  readonly reachedAtMs = new Map<Milestone, number>();
   readonly prompts: JobPrompt[] = [];
   readonly wakes: Wake[] = [];
   files: CollectedFile[] = [];
@@ -36,6 +41,10 @@ export class JobRun {
   generation = 1;
   /** The sandbox as it was last seen. */
   sandbox: SandboxView | null = null;
+  /** True when an earlier run made the sandbox. */
+  isFound = false;
+  /** Name of a sandbox of which it is not known whether it was made. */
+  unconfirmedName: string | null = null;
   /** The last stop of the sandbox that is not this job's own. */
   previousStopId: string | null = null;
   /** True when events come by the watch, because the sandbox's name is not this job's. */
@@ -50,12 +59,13 @@ export class JobRun {
   resolution: Resolution | null = null;
   /** True while a prompt that is added now will still be sent. */
   takesPrompts = true;
+  onThrottled: ((untilMs: number) => void) | undefined;
   private phase: JobPhase = 'creating';
   private since = this.startedAtMs;
 
   constructor(readonly input: JobInput) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.deadlineAtMs = this.startedAtMs + input.deadlineMs;
+    this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
     for (const step of input.prompts) this.addPrompt(step);
   }
 
@@ -64,6 +74,25 @@ export class JobRun {
     this.phase = phase;
     this.since = Date.now();
     this.showDetails();
+  }
+
+  beginGeneration(generation: number): void {
+    this.generation = generation;
+    this.reachedAtMs.clear();
+    this.isFound = false;
+    if (this.input.origin) this.deadlineAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes the sandbox that a create or fork gave. */
+  make(sandbox: SandboxView & { readonly found?: true }): void {
+    this.sandbox = sandbox;
+    this.isFound = sandbox.found === true;
+    this.reached('made');
+    if (this.input.origin) this.deadlineAtMs = Date.now() + this.input.deadlineMs;
+  }
+
+  reached(milestone: Milestone): void {
+    this.reachedAtMs.set(milestone, Date.now());
   }
 
   addPrompt(step: PromptStep): number {
@@ -108,7 +137,7 @@ export class JobRun {
       prompts: this.promptResults(),
       wakes: this.wakes,
       apiCalls: this.apiCalls,
-      deadlineAt: new Date(this.deadlineAtMs).toISOString(),
+      deadlineAt: new Date(Math.min(this.deadlineAtMs, Date.now() + this.input.deadlineMs)).toISOString(),
       outcome: this.outcome,
     };
   }

@@ -60,7 +60,7 @@ export async function renewTtl(run: JobRun): Promise<void> {
   const { sandbox, input } = run;
   if (!sandbox) return;
   // A sandbox of somebody else keeps the auto-stop that they gave it, also when that is none.
-  const ttlSeconds = input.source.kind === 'create' ? input.ttlSeconds : sandbox.ttlSeconds;
+  const ttlSeconds = input.source.kind === 'existing' ? sandbox.ttlSeconds : input.ttlSeconds;
   if (ttlSeconds === null) return;
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
   const { calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);

@@ -5,6 +5,7 @@ import { followTaskQueue } from '../../src/contract/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { effects, followProxies, reads } from '../proxies.js';
 import { wasReset } from './create-sandbox.js';
+import { findEarlierPrompt } from './earlier-prompt.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
@@ -69,6 +70,8 @@ async function send(run: JobRun, sandboxId: string, index: number, conversationI
     beganAtMs: wasReset() ? run.startedAtMs : beganAtMs,
     shared: run.input.source.kind === 'existing',
   };
+  const earlier = await findEarlierPrompt(run, evidence);
+  if (earlier) return accept(run, prompt, earlier, conversationId);
   const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
   for (let tries = 0; ; tries += 1) {
     run.enter('prompting');
@@ -79,7 +82,7 @@ async function send(run: JobRun, sandboxId: string, index: number, conversationI
         const call = { sandboxId, body, evidence, lookFirst: wasReset() && tries === 0 };
         return effects.sendPrompt.executeWithOptions({ summary: summaryOf(prompt.prompt) }, [call]);
       });
-      accept(prompt, accepted, conversationId);
+      accept(run, prompt, accepted, conversationId);
       return;
     } catch (error) {
       const failure = serviceFailureOf(error);
@@ -97,13 +100,14 @@ async function send(run: JobRun, sandboxId: string, index: number, conversationI
       if (!('evidence' in settled) && settled.action === 'abandon') throw error;
       if (!('evidence' in settled) && settled.action === 'resend') continue;
       const { promptId = null, conversationId: of = null } = 'evidence' in settled ? settled.evidence : settled;
-      accept(prompt, { promptId, conversationId: of }, conversationId);
+      accept(run, prompt, { promptId, conversationId: of }, conversationId);
       return;
     }
   }
 }
 
-function accept(prompt: JobPrompt, accepted: PromptEvidence, conversationId: string | null): void {
+function accept(run: JobRun, prompt: JobPrompt, accepted: PromptEvidence, conversationId: string | null): void {
+  if (!run.reachedAtMs.has('prompted')) run.reached('prompted');
   prompt.promptId = accepted.promptId;
   prompt.conversationId = accepted.conversationId ?? conversationId;
   prompt.status = 'queued';
@@ -139,6 +143,7 @@ async function follow(run: JobRun, sandboxId: string, prompt: JobPrompt, sideByS
     if (end.status !== 'sandbox_lost') {
       const { sandboxState: _, promptId, ...known } = end;
       Object.assign(prompt, known, { promptId: promptId ?? prompt.promptId });
+      run.reached('answered');
       return;
     }
     const isStopped = end.sandboxState === 'archived' || end.sandboxState === 'archiving';

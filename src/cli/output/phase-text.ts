@@ -7,6 +7,7 @@ const phases: Readonly<Record<JobPhase, string>> = {
   waiting_for_sandbox: 'waiting for the sandbox',
   waiting_for_setup: 'waiting for the setup script',
   putting_files: 'putting files',
+  running_commands: 'running commands',
   prompting: 'sending the prompt',
   following: 'the agent works',
   collecting_files: 'collecting files',

@@ -17,7 +17,7 @@ export interface WorkerOptions {
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
   const config = await io.readConfig();
-  const { taskQueue, sandboxService } = config;
+  const { taskQueue, forksPerSecond, sandboxService } = config;
   if (!sandboxService) {
     throw new SandflowError(
       'bad_configuration',
@@ -32,6 +32,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       namespace,
       client,
       taskQueue,
+      forksPerSecond,
       results: openResults(config),
       secrets: openSecrets(config),
       allowNotifyCommands: options.allowNotifyCommands === true,

@@ -1,15 +1,7 @@
 /** Machine time and its price (specification, field `cost` and "Machine-time multipliers"). */
+import { machineSeconds } from '../../contract/machine-types.js';
 import { isUsable } from '../../contract/states.js';
-import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';
-
-export const machineTypes: Readonly<
-  Record<SandboxType, { readonly vcpu: number; readonly memoryGB: number; readonly multiplier: number }>
-> = {
-  small: { vcpu: 2, memoryGB: 4, multiplier: 0.5 },
-  default: { vcpu: 4, memoryGB: 8, multiplier: 1 },
-  large: { vcpu: 8, memoryGB: 16, multiplier: 2 },
-  xlarge: { vcpu: 16, memoryGB: 64, multiplier: 50 / 9 },
-};
+import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /** Assumption: the list price is not shown. */
 const SECONDS_PER_DOLLAR = 36_000;
@@ -38,6 +30,6 @@ export function newMeter(now: Date): SandboxRecord['meter'] {
 /** The cost of this month so far. */
 export function costOf(record: SandboxRecord, nowMs: number): { since: string; seconds: number; dollars: number } {
   const now = new Date(nowMs);
-  const seconds = Math.round((usedMs(record, now) / 1000) * machineTypes[record.type].multiplier);
+  const seconds = Math.round(machineSeconds(record.type, usedMs(record, now)));
   return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / SECONDS_PER_DOLLAR };
 }

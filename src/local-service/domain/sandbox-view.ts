@@ -1,10 +1,10 @@
 /** A sandbox as the service shows it to a caller (specification, "Sandbox"). Made from records; it never touches a disk. */
+import { machineTypes } from '../../contract/machine-types.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import { type Access, accessOf } from './access.js';
 import { accessView } from './access-view.js';
 import type { Caller } from './caller.js';
 import type { Core } from './context.js';
-import { machineTypes } from './machine-time.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
 

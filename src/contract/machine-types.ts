@@ -1,0 +1,19 @@
+/**
+ * Machine sizes and what their time costs (specification, "Machine-time multipliers").
+ * No dependencies: workflow code imports this file.
+ */
+
+export const machineTypes = {
+  small: { vcpu: 2, memoryGB: 4, multiplier: 0.5 },
+  default: { vcpu: 4, memoryGB: 8, multiplier: 1 },
+  large: { vcpu: 8, memoryGB: 16, multiplier: 2 },
+  xlarge: { vcpu: 16, memoryGB: 64, multiplier: 50 / 9 },
+} as const satisfies Record<string, { readonly vcpu: number; readonly memoryGB: number; readonly multiplier: number }>;
+
+/**
+ * What a machine took, in machine-seconds: the time, the machine's multiplier applied.
+ * @param ms how long it ran; a negative time is none
+ */
+export function machineSeconds(type: keyof typeof machineTypes, ms: number): number {
+  return (Math.max(0, ms) / 1_000) * machineTypes[type].multiplier;
+}
