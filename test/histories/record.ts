@@ -7,8 +7,10 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { FaultInput } from '../../src/local-service/index.js';
 import { findTemporalServer } from '../../src/temporal/find-server.js';
-import { type JobInput, type JobOutcome, progressQuery } from '../../workflows/index.js';
+import type { StopOptions } from '../../src/temporal/stop-input.js';
+import { type JobInput, type JobOutcome, progressQuery, type StopOutcome } from '../../workflows/index.js';
 import { createStand, type Stand, script } from '../workflows/stand.js';
+import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop-stand.js';
 
 let stand: Stand;
 beforeAll(async () => {
@@ -53,10 +55,48 @@ it('records a watch', async () => {
   await save('watch', watch.workflowId);
 });
 
+const failing: FaultInput = { kind: 'stop_fails', times: 1_000 };
+const refused: FaultInput = { kind: 'error', endpoint: 'stopSandbox', status: 403, code: 'forbidden' };
+const stops: [StopOutcome, Partial<StopOptions>, FaultInput[]][] = [
+  ['archived', { alertAfterMs: 300 }, [{ kind: 'stop_fails', times: 8 }]],
+  ['already_archived', {}, []],
+  ['superseded', {}, [failing]],
+  ['gone', { sandboxId: 'bx_2a2a2a2a' }, []],
+  ['still_failing', { deadlineMs: 1_500 }, [failing]],
+  ['rejected', {}, [refused]],
+];
+
+it.each(stops)('records a stop that is %s', async (outcome, options, faults) => {
+  const sandboxId = options.sandboxId ?? (await readySandbox(stand));
+  if (outcome === 'already_archived') await outcomeOf(stand, await ask(stand, { sandboxId }));
+  for (const fault of faults) await stand.fault(fault);
+  // It answers with 404, and a notification that fails ends nothing.
+  const notify = { url: `${stand.bridgeUrl}/nobody` };
+  const requested = await ask(stand, { sandboxId, notify, ...options });
+  if (outcome === 'superseded') await stand.api.resumeSandbox(sandboxId, {});
+  expect((await outcomeOf(stand, requested)).outcome).toBe(outcome);
+  await stopWorkflow(stand, sandboxId).result();
+  await save(`stop_${outcome}`, stopWorkflow(stand, sandboxId).workflowId);
+  await heal(stand);
+});
+
+it('records two runs of a stop with three callers', async () => {
+  const sandboxId = await readySandbox(stand);
+  await stand.fault({ kind: 'stop_fails', times: 12 });
+  const callers = ['a', 'b', 'c'].map((requestId) => ask(stand, { sandboxId, requestId, maxHistoryEvents: 25 }));
+  const [first, ...others] = await Promise.all(callers);
+  for (const one of [first, ...others]) expect(one && (await outcomeOf(stand, one)).outcome).toBe('archived');
+  const { workflowId } = stopWorkflow(stand, sandboxId);
+  await stopWorkflow(stand, sandboxId).result();
+  await save('stop-first-run', workflowId, first?.runId);
+  await save('stop-last-run', workflowId);
+});
+
 /** Who recorded it, and where the code lay, is nobody's business. */
-async function save(name: string, workflowId: string): Promise<void> {
+async function save(name: string, workflowId: string, runId?: string): Promise<void> {
   const binary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory });
-  const show = ['workflow', 'show', '--workflow-id', workflowId, '--output', 'json'];
+  const run = runId === undefined ? [] : ['--run-id', runId];
+  const show = ['workflow', 'show', '--workflow-id', workflowId, ...run, '--output', 'json'];
   const { stdout } = await promisify(execFile)(binary, [...show, '--address', inject('temporalAddress')], {
     maxBuffer: 64 * 1024 * 1024,
   });

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Runtime } from '@temporalio/worker';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stopProgress } from '../../src/temporal/stops.js';
 import { createStand, type Stand, type StandOptions } from './stand.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from './stop-stand.js';
@@ -8,6 +9,7 @@ import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from './stop-stand.j
 let stand: Stand;
 const servers: Server[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   await stand.close();
   for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
 });
@@ -68,8 +70,11 @@ describe('a stop', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('raises one alert past the threshold, and tells of the end', async () => {
+  it('raises one alert past the threshold, by log, metric and notification, and tells of the end', async () => {
     await open();
+    const { metricMeter, logger } = Runtime.instance();
+    const counter = vi.spyOn(metricMeter, 'createCounter');
+    const warn = vi.spyOn(logger, 'log');
     const { received, url } = await receiver();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 8 });
@@ -83,6 +88,9 @@ describe('a stop', () => {
       { event: 'ended', sandboxId, jobId: null, outcome: 'archived' },
     ]);
     expect(received[0]?.message).toContain('did not finish its snapshot');
+    expect(counter.mock.calls.map(([name]) => name)).toEqual(['sandflow_stop_alerts']);
+    const logged = warn.mock.calls.filter(([level, text]) => level === 'WARN' && text.includes('has not ended'));
+    expect(logged).toMatchObject([['WARN', expect.any(String), { sandboxId, seen: received[0]?.message }]]);
   });
 
   it('raises no alert when it ends before the threshold', async () => {
