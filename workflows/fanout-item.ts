@@ -12,9 +12,6 @@ import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
 import { runJob } from './steps/run-job.js';
 
-/** A store that is out of order for longer has lost the result, and ends the wait. */
-const storedWithin = '1 hour';
-
 /** @returns what became of the item; it never fails, and a cancel ends its fork first */
 export async function fanoutItem(input: FanoutItemInput): Promise<ItemSummary> {
   const run = new JobRun(input.job);
@@ -38,10 +35,7 @@ async function tellChunk({ chunkWorkflowId, index }: FanoutItemInput, untilMs: n
 async function store(input: FanoutItemInput, item: StartedItemResult): Promise<string | null> {
   const key = `${input.resultPrefix}/${item.generation}`;
   const keep = (path: string, value: unknown) =>
-    storing.storeObject.executeWithOptions({ summary: path, scheduleToCloseTimeout: storedWithin }, [
-      `${key}${path}`,
-      value,
-    ]);
+    storing.storeObject.executeWithOptions({ summary: path }, [`${key}${path}`, value]);
   try {
     return await keep('.json', await fitResult(item, keep));
   } catch {

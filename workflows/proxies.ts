@@ -43,6 +43,13 @@ export const commands = proxyActivities<SandflowActivities>({
   retry,
 });
 
+/** Writes to the result store. A store that is out of order for longer has lost the result, and ends the wait. */
+export const storing = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '5 minutes',
+  scheduleToCloseTimeout: '1 hour',
+  retry,
+});
+
 /** Moves up to 32 MiB, twice: to or from the sandbox and the result store. */
 export const files = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '5 minutes',
