@@ -6,6 +6,7 @@ export const addWorker: AddCommand = (parent, context) => {
     .command('worker')
     .description('Run a worker; it drains at SIGTERM')
     .option('--allow-notify-commands', 'run the commands that jobs give with --notify command:… on this machine')
+    .option('--metrics <address>', 'serve Prometheus metrics at host:port, such as 127.0.0.1:9464')
     .option('--ready-json', 'print one JSON line on stdout when it takes tasks')
     .action(async (options: WorkerOptions) => {
       const { serveWorker } = await import('../serve/serve-worker.js');

@@ -1,7 +1,7 @@
 /** What `sandflow worker` does. */
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { connectWorker } from '../../temporal/connect-worker.js';
-import { createSandflowWorker } from '../../worker/index.js';
+import { createSandflowWorker, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { openResults } from '../connect/results.js';
 import { openSecrets } from '../connect/secrets.js';
@@ -11,6 +11,7 @@ import { interruption, sayReady } from './serving.js';
 
 export interface WorkerOptions {
   readonly allowNotifyCommands?: boolean;
+  readonly metrics?: string;
   readonly readyJson?: boolean;
 }
 
@@ -24,6 +25,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY. Without any, `sandflow dev` runs everything.',
     );
   }
+  if (options.metrics !== undefined) serveMetrics(options.metrics);
   const { connection, namespace } = await connectWorker(config.temporal.connect);
   const client = clientOf(sandboxService, { connections: 128 });
   try {

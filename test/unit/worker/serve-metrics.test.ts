@@ -1,0 +1,24 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Runtime } from '@temporalio/worker';
+import { expect, it } from 'vitest';
+import { serveMetrics } from '../../../src/worker/index.js';
+
+async function listening(): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+it('refuses an address that is in use or none, then serves what workers count', async () => {
+  const { server, port } = await listening();
+  expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(/^Metrics cannot be served at 127\.0\.0\.1:\d+: /);
+  expect(() => serveMetrics('here')).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
+  await new Promise((resolve) => server.close(resolve));
+  serveMetrics(`127.0.0.1:${port}`);
+  Runtime.instance().metricMeter.createCounter('sandflow_stop_alerts').add(2);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/^sandflow_stop_alerts 2$/m);
+  expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));
+  await Runtime.instance().shutdown();
+});
