@@ -8,6 +8,7 @@ export interface OutputStream {
   once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   /** Of a terminal; respects NO_COLOR. */
   hasColors?(): boolean;
 }

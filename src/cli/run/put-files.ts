@@ -5,7 +5,7 @@ import type { FilePut } from '../../../workflows/job.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 
-const maxInlineBytes = 128 * 1024;
+const defaultMaxInlineBytes = 128 * 1024;
 /** Assumption: the service takes no more in one JSON write. */
 const maxFileBytes = 32 * 1024 * 1024;
 
@@ -34,10 +34,12 @@ export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Prom
 /**
  * Reads the files into the form that the job takes.
  * @param store keeps a content under a key and returns its reference
+ * @param options `maxInlineBytes`: how much of them may travel in the job itself; 128 KiB by default
  */
 export async function readPutFiles(
   files: readonly LocalFile[],
   store: (content: Buffer) => Promise<string>,
+  { maxInlineBytes = defaultMaxInlineBytes }: { readonly maxInlineBytes?: number } = {},
 ): Promise<FilePut[]> {
   const puts: FilePut[] = [];
   let inlineBytes = 0;

@@ -1,0 +1,69 @@
+/** What the forks of a batch are made from: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
+import type { FanoutSource } from '../../../workflows/fanout.js';
+import type { FilePut } from '../../../workflows/job.js';
+import { isSandboxId } from '../../contract/ids.js';
+import { parseDurationMs } from '../duration.js';
+import { UsageError } from '../usage-error.js';
+import type { FanoutOptions } from './fanout-options.js';
+
+const defaultPrepareDeadline = '1h';
+
+export interface PrepareParts {
+  /** Text of the setup script. */
+  readonly setupScript: string | undefined;
+  readonly prompts: readonly string[];
+  readonly put: readonly FilePut[];
+}
+
+/** @throws UsageError where options contradict each other */
+export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSource {
+  const { source, snapshot, environment, allowStale } = options;
+  if (source !== undefined && snapshot !== undefined) {
+    throw new UsageError('--source and --snapshot contradict each other: the forks come from one of them.');
+  }
+  if (allowStale && source === undefined) {
+    throw new UsageError('--allow-stale is for --source: a snapshot and a prepared sandbox are as they are.');
+  }
+  if (source !== undefined) {
+    refuse([...preparing(options), environment !== undefined && '--environment'], '--source');
+    if (!isSandboxId(source)) throw new UsageError(`--source: "${source}" is not a sandbox id, like bx_2345abcd.`);
+    return { kind: 'sandbox', sandboxId: source, allowStale: allowStale === true };
+  }
+  if (snapshot !== undefined) {
+    refuse(preparing(options), '--snapshot');
+    return { kind: 'snapshot', from: snapshot, body: { ...(environment !== undefined && { environment }) } };
+  }
+  const { setupScript, prompts, put } = parts;
+  const { prepareType: type, prepareDeadline = defaultPrepareDeadline, prepareThen = 'stop', command } = options;
+  return {
+    kind: 'prepare',
+    body: {
+      ...(environment !== undefined && { environment }),
+      ...(setupScript !== undefined && { setupScript }),
+      ...(type !== undefined && { type }),
+    },
+    put,
+    commands: command,
+    prompts: prompts.map((prompt) => ({ prompt })),
+    deadlineMs: parseDurationMs(prepareDeadline, '--prepare-deadline'),
+    end: prepareThen,
+  };
+}
+
+function preparing(options: FanoutOptions): (string | false)[] {
+  return [
+    options.setup !== undefined && '--setup',
+    options.command.length > 0 && '--command',
+    options.preparePut.length > 0 && '--prepare-put',
+    options.preparePrompt.length > 0 && '--prepare-prompt',
+    options.prepareType !== undefined && '--prepare-type',
+    options.prepareDeadline !== undefined && '--prepare-deadline',
+    options.prepareThen !== undefined && '--prepare-then',
+  ];
+}
+
+function refuse(flags: readonly (string | false)[], beside: string): void {
+  const given = flags.filter((flag) => flag !== false);
+  if (given.length === 0) return;
+  throw new UsageError(`${given.join(', ')} is for a sandbox that the batch prepares, and cannot go with ${beside}.`);
+}

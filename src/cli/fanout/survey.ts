@@ -1,0 +1,87 @@
+/** Reads all items once before anything is started: every mistake in them is found, and what they may take is known. */
+import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout.js';
+import { machineSeconds } from '../../contract/machine-types.js';
+import type { ItemWish } from '../../fanout/index.js';
+import { formatDuration } from '../duration.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { UsageError } from '../usage-error.js';
+import type { ItemFiles } from './item-files.js';
+
+const shown = 3;
+
+export interface Survey {
+  readonly items: number;
+  readonly prompts: number;
+  readonly promptBytes: number;
+  /** The first few. */
+  readonly first: readonly { readonly id: string; readonly prompt: string }[];
+  /** Machine-seconds that the first attempts of all items may take together, each to its deadline. */
+  readonly mostSeconds: number;
+}
+
+/** @throws ItemsError, UsageError */
+export async function surveyItems(
+  items: AsyncIterable<ItemWish>,
+  files: Pick<ItemFiles, 'check'>,
+  { policy, sourceType }: { readonly policy: FanoutPolicy; readonly sourceType: MachineType },
+): Promise<Survey> {
+  const first: { id: string; prompt: string }[] = [];
+  let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
+  for await (const item of items) {
+    await files.check(item);
+    count += 1;
+    prompts += item.prompts.length;
+    promptBytes += item.prompts.reduce((sum, { prompt }) => sum + Buffer.byteLength(prompt), 0);
+    mostSeconds += secondsOf(item, policy, sourceType);
+    if (first.length < shown) first.push({ id: item.id, prompt: item.prompts[0]?.prompt ?? '' });
+  }
+  if (count === 0) throw new UsageError('There are no items in what was given.');
+  return { items: count, prompts, promptBytes, first, mostSeconds };
+}
+
+function secondsOf(
+  item: Pick<FanoutItem, 'type' | 'deadlineMs'>,
+  policy: FanoutPolicy,
+  sourceType: MachineType,
+): number {
+  return machineSeconds(item.type ?? policy.type ?? sourceType, item.deadlineMs ?? policy.itemDeadlineMs);
+}
+
+/** What `--dry-run` prints. `width`: of the terminal, in columns. */
+export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number): string[] {
+  const { items, prompts, promptBytes, first, mostSeconds } = survey;
+  const attempts = policy.retries + 1;
+  const most = mostSeconds * attempts;
+  const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
+  return [
+    `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${bytesText(promptBytes)}:`,
+    ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
+    ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
+    `${policy.concurrency} at once, each to its deadline of ${formatDuration(policy.itemDeadlineMs)} at most; ${endTexts[policy.end]}.`,
+    `Reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))} of machine-time.`,
+    `Taken in all: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
+    policy.budgetSeconds === null
+      ? 'There is no budget. Set one with --budget, like --budget 10h.'
+      : `The budget of ${machineTime(policy.budgetSeconds)} is not passed${policy.budgetSeconds < most ? ': items that have no room in it are not started' : ''}.`,
+    'Nothing was started.',
+  ];
+}
+
+const endTexts = {
+  stop: 'then its fork is stopped, and kept as an archive',
+  delete: 'then its fork is deleted',
+  keep: 'then its fork goes on running until it stops by itself',
+} as const;
+
+function machineTime(seconds: number): string {
+  return formatDuration(seconds * 1_000);
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function bytesText(bytes: number): string {
+  if (bytes < 1_000) return plural(bytes, 'byte');
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,67 @@
+/** A few lines at the bottom of a terminal that are drawn anew, with other lines scrolling above them. */
+import type { OutputStream } from '../io.js';
+
+const redrawMs = 1_000;
+
+export interface ScreenLines {
+  readonly enabled: boolean;
+  /** Draws what `lines` gives for a width, now and every second. */
+  show(lines: (width: number) => readonly ScreenLine[]): void;
+  /** Writes a whole line above. */
+  printAbove(text: string): void;
+  /** Takes the lines away. */
+  close(): void;
+}
+
+export interface ScreenLine {
+  /** What is written, colours included. */
+  readonly text: string;
+  /** Columns that it takes. */
+  readonly width: number;
+}
+
+export function createScreenLines(stream: OutputStream, options: { readonly enabled: boolean }): ScreenLines {
+  const { enabled } = options;
+  let current: ((width: number) => readonly ScreenLine[]) | undefined;
+  let drawn: readonly ScreenLine[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Up to the first of the drawn lines: a terminal that has become narrower has wrapped them. */
+  const back = (): string => {
+    if (drawn.length === 0) return '';
+    const columns = columnsOf(stream);
+    const rows = drawn.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return `\r${rows > 1 ? `\u001b[${rows - 1}A` : ''}\u001b[J`;
+  };
+  const draw = (above = '') => {
+    if (!enabled) return;
+    const clear = back();
+    // The last column stays free: some terminals wrap as soon as it is written.
+    drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
+    stream.write(`${clear}${above}${drawn.map(({ text }) => text).join('\n')}`);
+  };
+
+  return {
+    enabled,
+    show(lines) {
+      if (!enabled) return;
+      current = lines;
+      draw();
+      timer ??= setInterval(draw, redrawMs).unref();
+    },
+    printAbove(text) {
+      if (enabled) draw(`${text}\n`);
+      else stream.write(`${text}\n`);
+    },
+    close() {
+      current = undefined;
+      if (drawn.length > 0) draw();
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+function columnsOf(stream: OutputStream): number {
+  return Math.max(20, stream.columns || 80);
+}
