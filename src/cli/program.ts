@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { CommandContext } from './command.js';
 import { addApi } from './commands/api.js';
 import { addBridge } from './commands/bridge.js';
+import { addCleanup } from './commands/cleanup.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
 import { addJobs } from './commands/jobs.js';
@@ -48,6 +49,7 @@ export function createProgram(context: CommandContext, version: string): Command
     addRun,
     addJobs,
     addSandboxes,
+    addCleanup,
     addStop,
     addStops,
     addApi,

@@ -5,6 +5,7 @@ export type { Candidate } from './match.js';
 export { type OwnerSeen, type Ownership, ownershipOf, ownerToAsk } from './ownership.js';
 export { planCleanup } from './plan.js';
 export type { CleanupPlan, ExpiryWarning, PlanEntry, PlannedAction, SnapshotFacts } from './plan-types.js';
-export type { CleanupPolicy } from './policy.js';
+export type { CleanupPolicy, Weekday } from './policy.js';
 export { readPolicy } from './read-policy.js';
+export { startTimeOf } from './schedule-time.js';
 export { isWindowOpen, nightBeganAtMs, windowsText } from './window.js';

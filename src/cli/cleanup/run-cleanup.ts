@@ -1,0 +1,113 @@
+/** What `sandflow cleanup run` and `sandflow cleanup plan` do. */
+import type { CleanupReport } from '../../../activities/cleanup-report.js';
+import type { CleanupSummary } from '../../../workflows/cleanup.js';
+import { cleanupPrefix } from '../../contract/addresses.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { type CleanupHandle, cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { createPaint } from '../output/paint.js';
+import { UsageError } from '../usage-error.js';
+import { readPolicyFile } from './policy-file.js';
+import { reportTable, summaryLines, wentWell } from './report-text.js';
+
+export interface RunCleanupOptions {
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly json?: boolean;
+}
+
+export interface ReportOptions {
+  readonly json?: boolean;
+}
+
+/** @returns the exit code */
+export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
+  const { io } = context;
+  const policy = await readPolicyFile(file, io);
+  return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results }, reporter) => {
+    const { deployment, taskQueue } = config;
+    const mode = options.dryRun ? 'plan' : 'apply';
+    const handle = await startCleanup(temporal, { deployment, taskQueue, policy, mode });
+    const id = handle.workflowId.slice(cleanupPrefix(deployment).length);
+    const comeBack = `See how it went with: sandflow cleanup report ${id}`;
+    if (options.detach) {
+      if (options.json) printJson(io.stdout, { id, summary: null, plan: null, error: null });
+      else io.stdout.write(`${id}\n`);
+      reporter.notice(comeBack, 'detail');
+      return exitCodes.done;
+    }
+    const summary = await untilEnded(handle, io.interrupted);
+    if (summary === undefined) {
+      io.stderr.write(`Detached; the cleanup ${id} goes on. ${comeBack}\n`);
+      return exitCodes.detached;
+    }
+    return show({ id, summary, results }, options, context);
+  });
+}
+
+/** What `sandflow cleanup report` does. @returns the exit code */
+export async function showReport(
+  asked: string | undefined,
+  options: ReportOptions,
+  context: CommandContext,
+): Promise<number> {
+  return withPlatform(context, {}, async ({ temporal, config, results }) => {
+    const { deployment } = config;
+    const id = asked ?? (await latest(listCleanups(temporal, { deployment })));
+    if (id === undefined) throw new UsageError('No cleanup has ended yet. Begin one with: sandflow cleanup run POLICY');
+    const handle = cleanupHandle(temporal, deployment, id);
+    const { status } = await handle.describe().catch((cause: unknown) => {
+      throw new UsageError(`Temporal knows no cleanup "${id}" any more.`, { cause });
+    });
+    if (status.name === 'RUNNING') throw new UsageError(`The cleanup "${id}" is not finished.`);
+    const summary = await handle.result();
+    return show({ id, summary, results }, options, context);
+  });
+}
+
+async function latest(listed: ReturnType<typeof listCleanups>): Promise<string | undefined> {
+  return (await listed).find(({ status }) => status === 'completed')?.id;
+}
+
+/** Undefined where Ctrl-C came first. */
+async function untilEnded(handle: CleanupHandle, interrupted: AbortSignal): Promise<CleanupSummary | undefined> {
+  if (interrupted.aborted) return undefined;
+  const over = new AbortController();
+  const left = new Promise<undefined>((resolve) => {
+    interrupted.addEventListener('abort', () => resolve(undefined), { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([handle.result(), left]);
+  } finally {
+    over.abort();
+  }
+}
+
+interface Ended {
+  readonly id: string;
+  readonly summary: CleanupSummary;
+  readonly results: ResultStore;
+}
+
+async function show({ id, summary, results }: Ended, { json }: ReportOptions, { io }: CommandContext): Promise<number> {
+  const report = await readReport(results, summary);
+  if (json) printJson(io.stdout, { id, summary, plan: report?.plan ?? null, error: summary.error });
+  else if (report) io.stdout.write(reportTable(report));
+  const paint = createPaint(io.stderr);
+  const isWell = wentWell(summary);
+  for (const [index, line] of summaryLines(summary).entries()) {
+    io.stderr.write(`${index === 0 ? paint(isWell ? 'green' : 'red', line) : line}\n`);
+  }
+  if (!report) io.stderr.write('The result store here does not have the report; the worker keeps it elsewhere.\n');
+  return isWell ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+/** Undefined where the worker's result store is out of reach: the summary stands without it. */
+async function readReport(results: ResultStore, { reportRef }: CleanupSummary): Promise<CleanupReport | undefined> {
+  if (reportRef === null) return undefined;
+  const bytes = await results.get(reportRef).catch(() => undefined);
+  return bytes && (JSON.parse(bytes.toString('utf8')) as CleanupReport);
+}

@@ -1,0 +1,111 @@
+/** What `sandflow cleanup schedule` does. */
+import { startTimeOf } from '../../retention/index.js';
+import {
+  applyCleanupSchedule,
+  changeCleanupSchedule,
+  listCleanupSchedules,
+  type ScheduleChange,
+  type ScheduledTime,
+} from '../../temporal/cleanup-schedules.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { formatDuration, parseDurationMs } from '../duration.js';
+import { printJson } from '../output/json.js';
+import type { Reporter } from '../output/reporter.js';
+import { formatTable } from '../output/table.js';
+import { UsageError } from '../usage-error.js';
+import { readPolicyFile } from './policy-file.js';
+
+export interface ApplyScheduleOptions {
+  readonly at?: string;
+  readonly cron?: string;
+  readonly jitter: string;
+  readonly catchUp: string;
+  readonly json?: boolean;
+}
+
+const embeddedNotice =
+  'The embedded Temporal server ends when nobody needs it, and a schedule does nothing while it is away. For every ' +
+  'night keep `sandflow dev` running, or set TEMPORAL_ADDRESS to a server that stays up.';
+
+export async function applySchedule(
+  file: string,
+  options: ApplyScheduleOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  if (options.at !== undefined && options.cron !== undefined) throw new UsageError('Give --at or --cron, not both.');
+  const atMinute = options.at === undefined ? undefined : minuteOf(options.at);
+  const jitterMs = parseDurationMs(options.jitter, '--jitter');
+  const catchUpMs = parseDurationMs(options.catchUp, '--catch-up');
+  const policy = await readPolicyFile(file, io);
+  const time = timeOf(options.cron, () => startTimeOf(policy, atMinute), jitterMs);
+  const { created, next } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
+    warnOfEmbedded(platform.config.temporal.configured, reporter);
+    const { temporal, config } = platform;
+    const { deployment, taskQueue } = config;
+    const isNew = await applyCleanupSchedule(temporal, { deployment, taskQueue, policy, time, jitterMs, catchUpMs });
+    const listed = await listCleanupSchedules(temporal, deployment);
+    return { created: isNew, next: listed.find((schedule) => schedule.policy === policy.name)?.nextAt ?? null };
+  });
+  if (options.json) return printJson(io.stdout, { policy: policy.name, created, nextAt: next, error: null });
+  const verb = created ? 'is scheduled' : 'was scheduled, and is replaced';
+  io.stdout.write(`${policy.name} ${verb}${next === null ? '' : `; next at ${next}`}\n`);
+}
+
+function timeOf(
+  cron: string | undefined,
+  start: () => ReturnType<typeof startTimeOf>,
+  jitterMs: number,
+): ScheduledTime {
+  if (cron !== undefined) return { kind: 'cron', expression: cron };
+  const { minute, days, minutesLeft } = start();
+  if (minutesLeft !== null && jitterMs >= minutesLeft * 60_000) {
+    const left = formatDuration(minutesLeft * 60_000);
+    throw new UsageError(`--jitter: it could begin when its window has closed, ${left} after it may begin.`);
+  }
+  return { kind: 'daily', minute, days };
+}
+
+function minuteOf(text: string): number {
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours === undefined) throw new UsageError(`--at: "${text}" is not a time of day. Write it like 02:30.`);
+  return Number(hours) * 60 + Number(minutes);
+}
+
+export async function listSchedules({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const schedules = await withPlatform(context, {}, ({ temporal, config }, reporter) => {
+    warnOfEmbedded(config.temporal.configured, reporter);
+    return listCleanupSchedules(temporal, config.deployment);
+  });
+  if (json) return printJson(io.stdout, { schedules, error: null });
+  if (schedules.length === 0) return void io.stderr.write('There are no cleanup schedules.\n');
+  const rows = schedules.map(({ policy, paused, nextAt, lastRun }) => [
+    policy,
+    paused ? 'paused' : 'on',
+    paused ? '' : (nextAt ?? ''),
+    lastRun ?? '',
+  ]);
+  io.stdout.write(formatTable(['POLICY', 'STATE', 'NEXT', 'LAST RUN'], rows));
+}
+
+const pastTense = { pause: 'paused', resume: 'resumed', trigger: 'triggered', delete: 'deleted' } as const;
+
+export async function changeSchedule(
+  change: ScheduleChange,
+  { policyName, json }: { readonly policyName: string; readonly json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  await withPlatform(context, { needsWorker: change === 'trigger' }, ({ temporal, config }, reporter) => {
+    warnOfEmbedded(config.temporal.configured, reporter);
+    return changeCleanupSchedule(temporal, change, { deployment: config.deployment, policyName });
+  });
+  if (json) return printJson(io.stdout, { policy: policyName, change, error: null });
+  io.stdout.write(`${policyName} ${pastTense[change]}\n`);
+}
+
+function warnOfEmbedded(isConfigured: boolean, reporter: Reporter): void {
+  if (!isConfigured) reporter.notice(embeddedNotice);
+}
