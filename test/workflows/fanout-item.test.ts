@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { executionOf, itemStep, itemWorkflowId } from '../../src/contract/addresses.js';
 import type { FanoutItemInput, ItemResult } from '../../workflows/fanout.js';
 import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../workflows/index.js';
-import { createStand, deployment, jobInput, type Stand, script } from './stand.js';
+import { createStand, deployment, jobInput, type Stand, script, shortTiming } from './stand.js';
 
 let stand: Stand;
 let sourceId: string;
@@ -155,6 +155,19 @@ describe('an item that is cancelled', () => {
     expect((await storedAt(summary.resultRef)).outcome).toBe('cancelled');
     expect(promptsOf('cancelled')).toMatchObject([{ status: 'interrupted' }]);
     expect(forksOf('cancelled')).toMatchObject([{ state: 'archived' }]);
+  });
+});
+
+describe('an item whose fork is not answered', () => {
+  it('says that it may have left something when it is cancelled and the answer does not come', async () => {
+    await stand.fault({ kind: 'latency', endpoint: 'forkSandbox', ms: 30_000 });
+    const handle = await start(itemInput('silent', 4, { job: { timing: { ...shortTiming, cleanUpMs: 1_000 } } }));
+    const pending = async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime ?? null;
+    await expect.poll(pending).not.toBeNull();
+    await handle.cancel();
+    const summary = await handle.result();
+    expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: false, sandboxId: null });
+    expect(summary.error?.message).toMatch(/not known whether the sandbox "sf-test-silent-.*-i4-1" was made/);
   });
 });
 

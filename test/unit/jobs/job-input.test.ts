@@ -34,6 +34,12 @@ describe('the input of a job', () => {
     expect(parseJobInput(input)).toEqual(input);
   });
 
+  it('needs no prompt where it has a command', () => {
+    expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
+    expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');
+    expect(refusal({ commands: [''] })).toContain('commands.0: must not be empty');
+  });
+
   it.each([
     [{ deployment: 'My-Team' }, 'deployment: the deployment "My-Team" must be 1 to 12 characters'],
     [{ jobId: 'Nightly_42' }, 'jobId: the job id "Nightly_42" must be lower-case letters and digits'],
