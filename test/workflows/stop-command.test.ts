@@ -47,7 +47,7 @@ describe('sandflow stop', () => {
     );
     expect(await stateOf(other)).toBe('ready');
     const again = await cli(['stop', saved, '--wait']);
-    expect(again).toMatchObject({ exitCode: 0, stdout: `${saved}  was archived already, work saved\n` });
+    expect(again).toMatchObject({ exitCode: 0, stdout: `${saved}  already_archived, work saved\n` });
   });
 
   it('ends with 1 where one of them does not end archived, and the others are not held up', async () => {
@@ -68,7 +68,7 @@ describe('sandflow stop', () => {
     await failing();
     const { exitCode, stdout, stderr } = await cli(['stop', sandboxId, '--wait', '--deadline', '2s']);
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^bx_\w+ {2}not archived at the deadline: .*failed attempts? seen since .*snapshot/);
+    expect(stdout).toMatch(/^bx_\w+ {2}still_failing: .*failed attempts? seen since .*snapshot/);
     expect(stderr).toContain('stop stop_');
   });
 

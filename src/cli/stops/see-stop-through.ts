@@ -24,7 +24,9 @@ export interface SeeStopThroughOptions {
 
 /** Never throws: what goes wrong with one sandbox is its own end, and nobody else's. */
 export async function seeStopThrough(sandboxId: string, options: SeeStopThroughOptions): Promise<StopEnd> {
-  const { wish, taskQueue, wait, gate, link, reporter, interrupted: signal, lookEveryMs } = options;
+  const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
+  // Many waits side by side each leave a listener: on a signal of their own.
+  const signal = AbortSignal.any([options.interrupted]);
   let seen: StopRequestView | undefined;
   const onChange = (view: StopRequestView) => {
     if (!seen && view.stopId !== null) reporter.notice(`${sandboxId}: stop ${view.stopId} accepted`, 'detail');

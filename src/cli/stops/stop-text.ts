@@ -10,13 +10,9 @@ export type StopEnd =
   | { readonly kind: 'left' }
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
-const outcomeTexts: Readonly<Record<StopOutcome, string>> = {
-  archived: 'archived',
-  already_archived: 'was archived already',
-  superseded: 'superseded: somebody resumed it first',
-  gone: 'gone: there is no such sandbox',
-  still_failing: 'not archived at the deadline',
-  rejected: 'rejected',
+const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
+  superseded: 'somebody resumed it first',
+  gone: 'there is no such sandbox',
 };
 
 /** True where the request came to what was asked for. */
@@ -36,8 +32,9 @@ export function endText(end: StopEnd): string {
 export function requestText(view: StopRequestView): string {
   const { outcome, kept, error } = view;
   if (outcome === null) return openText(view);
-  const parts = [outcomeTexts[outcome], ...(kept === null ? [] : [keptTexts[kept]])];
-  return `${parts.join(', ')}${error ? `: ${error.message}` : ''}`;
+  const what = kept === null ? outcome : `${outcome}, ${keptTexts[kept]}`;
+  const why = error?.message ?? hints[outcome];
+  return why ? `${what}: ${why}` : what;
 }
 
 function openText({ stopId, blocked, status }: StopRequestView): string {

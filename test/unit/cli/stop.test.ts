@@ -121,10 +121,10 @@ describe('the end of a request', () => {
     [seen({ stopId: null }), false, false, 'not accepted yet, the service does not answer'],
     [seen({ outcome: 'archived', kept: 'saved' }), true, true, 'archived, work saved'],
     [seen({ outcome: 'archived', kept: 'stale' }), true, true, 'archived, only older work saved'],
-    [seen({ outcome: 'already_archived' }), true, true, 'was archived already'],
+    [seen({ outcome: 'already_archived' }), true, true, 'already_archived'],
     [seen({ outcome: 'superseded' }), false, false, 'superseded: somebody resumed it first'],
     [seen({ outcome: 'gone' }), false, false, 'gone: there is no such sandbox'],
-    [seen({ outcome: 'still_failing' }), false, false, 'not archived at the deadline'],
+    [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],
     [{ kind: 'left' } as const, false, false, 'not waited for to its end'],
   ])('%j is good when accepted is enough: %s; when waited for: %s', (end, accepted, waited, text) => {
@@ -133,7 +133,7 @@ describe('the end of a request', () => {
 
   it('is told with its reason', () => {
     const error = { code: 'c', message: 'It fails.', status: null, requestId: null, details: null };
-    expect(endText(seen({ outcome: 'still_failing', error }))).toBe('not archived at the deadline: It fails.');
+    expect(endText(seen({ outcome: 'still_failing', error }))).toBe('still_failing: It fails.');
     expect(endText({ kind: 'failed', error, exitCode: 3 })).toBe('failed: It fails.');
   });
 

@@ -1,0 +1,14 @@
+import { awaitStop, connectTemporal, readConfig, requestStop } from '../../../../src/index.js';
+
+/** True when the sandbox is archived and its work saved. The same request id asks once, however often it is repeated. */
+export async function stopForGood(sandboxId: string, requestId: string): Promise<boolean> {
+  const { temporal, taskQueue } = readConfig();
+  const client = await connectTemporal(temporal.connect);
+  try {
+    const wish = { sandboxId, requestId, deadlineMs: 3_600_000, alertAfterMs: 600_000 };
+    const { outcome, kept } = await awaitStop(client, await requestStop(client, wish, { taskQueue }));
+    return (outcome === 'archived' || outcome === 'already_archived') && kept === 'saved';
+  } finally {
+    await client.connection.close();
+  }
+}
