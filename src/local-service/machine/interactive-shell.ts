@@ -54,7 +54,9 @@ export async function openInteractiveShell(
   const exited = new Promise<ShellExit>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       context.groups.settle(group);
-      resolve({ exitCode, signal });
+      // `script`, which makes the terminal, may end with 0 when it is asked to end before its command is.
+      const cut = exitCode === 0 && context.groups.wasEnded(group);
+      resolve(cut ? { exitCode: null, signal: 'SIGTERM' } : { exitCode, signal });
     });
   });
   let ending: Promise<void> | undefined;

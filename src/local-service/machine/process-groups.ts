@@ -12,6 +12,8 @@ export interface ProcessGroups {
   /** Forgets the group, unless a process of it lives on in the background. */
   settle(group: ProcessGroup): void;
   end(group: ProcessGroup): Promise<void>;
+  /** True once somebody has asked for the group's end, whatever its processes made of that. */
+  wasEnded(group: ProcessGroup): boolean;
   /** Ends everything of one sandbox, or of all, and waits until it is gone. */
   endAll(sandboxId?: string): Promise<void>;
   /** Ends what an earlier service with the same directories left behind. */
@@ -21,6 +23,7 @@ export interface ProcessGroups {
 export function createProcessGroups(directories: MachineDirectories): ProcessGroups {
   const groups = new Set<ProcessGroup>();
   const settled = new Set<ProcessGroup>();
+  const ended = new WeakSet<ProcessGroup>();
   const bootId = readBootId();
 
   const forget = (group: ProcessGroup): void => {
@@ -30,6 +33,7 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
   };
 
   const endGroups = async (chosen: readonly ProcessGroup[], isOurHome: (home: string) => boolean): Promise<void> => {
+    for (const group of chosen) ended.add(group);
     await endProcessesMatching({
       find: createProcessSearch(chosen, isOurHome),
       groupsWithoutTable: chosen.map((group) => group.leader),
@@ -53,9 +57,10 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     settle(group) {
       settled.add(group);
       // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
-      for (const ended of settled) if (!groupExists(ended.leader)) forget(ended);
+      for (const other of settled) if (!groupExists(other.leader)) forget(other);
     },
     end: (group) => endGroups([group], () => false),
+    wasEnded: (group) => ended.has(group),
     async endAll(sandboxId) {
       if (sandboxId === undefined) return await endGroups([...groups], isAnyHome);
       const disk = directories.disk(sandboxId);
