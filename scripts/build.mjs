@@ -2,7 +2,7 @@
 // With --if-changed it does nothing when the last build was made from the same sources.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,13 @@ if (compiled.status !== 0) {
   process.exit(compiled.status ?? 1);
 }
 
+// The report of a batch reads its style and script beside itself.
+const browserFiles = join('src', 'report', 'browser');
+cpSync(join(root, browserFiles), join(fresh, browserFiles), {
+  recursive: true,
+  filter: (path) => !path.endsWith('tsconfig.json'),
+});
+
 const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
 const { code } = await bundleWorkflowCode({
   workflowsPath: join(fresh, 'workflows', 'index.js'),
@@ -42,7 +49,7 @@ function hashOfSources() {
   const files = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
   for (const folder of ['src', 'workflows', 'activities']) {
     for (const path of readdirSync(join(root, folder), { recursive: true })) {
-      if (path.endsWith('.ts')) files.push(join(folder, path));
+      if (/\.(?:ts|js|css)$/.test(path)) files.push(join(folder, path));
     }
   }
   for (const file of files.sort())

@@ -3,33 +3,39 @@
  *
  * They are files of their own, and not text in TypeScript, so that they are linted, formatted and type-checked
  * (`browser/tsconfig.json`) as what they are: CSS, and JavaScript for browsers. They lie beside this file in the sources; the
- * build copies them beside the compiled one. The script's modules become one inline script: `import` lines go, since
- * everything is in one scope, and so does `export`. Names must therefore be unique over all of them; where two collide, the
- * script does not parse, and every browser test fails.
+ * build copies them beside the compiled one. An inline module cannot import another, so the modules become one script here:
+ * each is a function that hands back what it exports, and an import takes it from there. That needs imports and exports in
+ * the one shape that all of them have.
  */
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 
 const folder = new URL('./browser/', import.meta.url);
-const importLine = /^import \{[^}]*\} from '(\.\/[\w-]+\.js)';\n/gm;
-const exportWord = /^export (?=(?:async )?function |const |let |class )/gm;
+const importLine = /^import \{([^}]*)\} from '\.\/([\w-]+\.js)';$/gm;
+const exportWord = /^export (?=(?:async )?(?:function|const|class) (\w+))/gm;
+
+const styles = ['base', 'summary', 'charts', 'lanes', 'items', 'matrix', 'dialogs', 'media'];
 
 export function styleText(): string {
-  return readFileSync(new URL('report.css', folder), 'utf8');
+  return styles.map((name) => readFileSync(new URL(`${name}.css`, folder), 'utf8')).join('\n');
 }
 
 /** All modules that `main.js` needs, each after those that it imports. */
 export function scriptText(): string {
-  const texts = new Map<string, string>();
+  const done = new Set<string>();
+  const texts: string[] = ['const modules = {};'];
   const add = (name: string): void => {
-    if (texts.has(name)) return;
+    if (done.has(name)) return;
+    done.add(name);
     const text = readFileSync(new URL(name, folder), 'utf8');
-    texts.set(name, '');
-    for (const [, specifier = ''] of text.matchAll(importLine)) add(posix.join('.', specifier));
-    // Taken out and put in again, so that it comes after what it imports.
-    texts.delete(name);
-    texts.set(name, text.replace(importLine, '').replace(exportWord, ''));
+    for (const [, , imported = ''] of text.matchAll(importLine)) add(imported);
+    texts.push(asFunction(name, text));
   };
   add('main.js');
-  return [...texts.values()].join('\n');
+  return texts.join('\n');
+}
+
+function asFunction(name: string, text: string): string {
+  const exported = [...text.matchAll(exportWord)].map(([, word]) => word);
+  const body = text.replace(importLine, "const {$1} = modules['$2'];").replace(exportWord, '');
+  return `modules['${name}'] = (() => {\n${body}\nreturn { ${exported.join(', ')} };\n})();`;
 }

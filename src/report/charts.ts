@@ -55,6 +55,5 @@ export function activityChart({ forks, peak }: Activity, spanMs: number): Markup
   return html`<figure class="chart"><svg role="img" aria-label="Forks at work over time, at most ${countText(peak)} at once" width="100%" height="150">
 <svg width="100%" height="122" viewBox="0 0 ${buckets} 100" preserveAspectRatio="none">${areas}</svg>
 <line class="axis" x1="0" x2="100%" y1="122" y2="122"/>
-${ticks.map((ms) => html`<line class="axis" x1="${percent(ms / spanMs)}" x2="${percent(ms / spanMs)}" y1="122" y2="128"/><text x="${percent(ms / spanMs)}" y="142" dx="3">${ms === 0 ? '0' : durationText(ms)}</text>`)}
-<text class="peak" x="100%" y="12" dx="-4" text-anchor="end">at most ${countText(peak)} at once</text></svg></figure>`;
+${ticks.map((ms) => html`<line class="axis" x1="${percent(ms / spanMs)}" x2="${percent(ms / spanMs)}" y1="122" y2="128"/><text x="${percent(ms / spanMs)}" y="142" dx="3">${ms === 0 ? '0' : durationText(ms)}</text>`)}</svg></figure>`;
 }

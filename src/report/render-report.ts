@@ -50,11 +50,12 @@ export function renderFanoutReport(data: FanoutReportData): string {
     const part = results.slice(from, from + detailsPerBlock).map((item) => pageDetails(item, previews, limit));
     blocks.push(dataBlock(`details-${from / detailsPerBlock}`, part));
   }
+  const activity = activityOf(items, spanMs, activityBuckets);
   const body = html`<a class="skip" href="#items">Skip to the items</a>
 <div class="page">${headerSection(data, spanMs)}
 <main>${tilesSection(tilesOf(result, items, spanMs))}
 <div class="columns">${outcomesSection(outcomeRows(items, result.counts), result.counts)}${durationsSection(items)}${costSection(items, result.budget)}</div>
-${timelineSection(activityChart(activityOf(items, spanMs, activityBuckets), spanMs))}
+${timelineSection(activityChart(activity, spanMs), activity.peak)}
 ${itemsSection(items)}</main>
 <footer><p>Each text is shown up to ${bytesText(limit)}${limit < maxTextBytes ? ', since all of them together are limited' : ''}; all together take at most ${bytesText(maxAllTextBytes)}. Whole texts are in results.jsonl and the result store.</p></footer></div>
 ${dialogs()}${blocks}`;

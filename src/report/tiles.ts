@@ -4,7 +4,7 @@ import type { PageItem } from './page-data.js';
 import type { Tile } from './sections/outcomes.js';
 import { quantile } from './stats.js';
 import { durationsOf } from './summary.js';
-import { countOf, countText, durationText, machineText } from './words.js';
+import { countOf, countText, durationText } from './words.js';
 
 export function tilesOf({ counts, budget }: FanoutProgress, items: readonly PageItem[], spanMs: number): Tile[] {
   const durations = durationsOf(items);
@@ -20,7 +20,7 @@ export function tilesOf({ counts, budget }: FanoutProgress, items: readonly Page
     {
       name: 'Not completed',
       value: countText(counts.failed),
-      note: counts.failed === 0 ? 'nothing to look after' : 'the table below says why',
+      note: counts.failed === 0 ? 'nothing to look after' : 'see the outcomes below',
     },
     {
       name: 'Median item',
@@ -35,7 +35,7 @@ export function tilesOf({ counts, budget }: FanoutProgress, items: readonly Page
     {
       name: 'Machine time',
       value: durationText(budget.spentSeconds * 1_000),
-      note: budget.limitSeconds === null ? 'no budget was set' : `of ${machineText(budget.limitSeconds)}`,
+      note: budget.limitSeconds === null ? 'no budget was set' : `of ${durationText(budget.limitSeconds * 1_000)}`,
     },
   ];
 }

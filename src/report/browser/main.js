@@ -1,1 +1,20 @@
-document.documentElement.dataset.script = 'on';
+/** Starts what needs a script; without one the summary, the charts and a plain table are there all the same. */
+import { startCompareDialog } from './compare-dialog.js';
+import { byId } from './dom.js';
+import { startFilters } from './filters.js';
+import { startItemDialog } from './item-dialog.js';
+import { startTable } from './item-table.js';
+import { startKeys } from './keys.js';
+import { startLanes } from './lanes.js';
+import { startMatrix } from './matrix.js';
+import { startTheme } from './theme.js';
+
+for (const id of ['tools', 'lanes', 'browse']) byId(id).hidden = false;
+startTheme();
+startItemDialog();
+startCompareDialog();
+startFilters();
+startTable();
+startLanes();
+startMatrix();
+startKeys();

@@ -15,15 +15,15 @@ export function durationsSection(items: readonly PageItem[]): Markup {
   }
   const rows = phaseRows(items).map(
     ({ kind, medianMs, p90Ms, longestMs }) =>
-      html`<tr><th scope="row"><span class="swatch fill-${kind}" aria-hidden="true"></span>${kind}</th><td class="number">${durationText(medianMs)}</td><td class="number">${durationText(p90Ms)}</td><td class="number">${durationText(longestMs)}</td></tr>`,
+      html`<tr><th scope="row"><span class="swatch fill-${kind}" aria-hidden="true"></span>${kind}</th><td class="number">${durationText(medianMs)}</td><td class="number">${durationText(p90Ms)}</td><td class="number wide">${durationText(longestMs)}</td></tr>`,
   );
   return html`<section class="card" aria-labelledby="durations-title"><h2 id="durations-title">Durations</h2>
 ${histogramChart(histogram(durations), [
   { word: 'median', at: median },
   { word: 'p90', at: p90 },
 ])}
-<table class="plain"><thead><tr><th scope="col">Phase</th><th scope="col" class="number">Median</th><th scope="col" class="number">p90</th><th scope="col" class="number">Longest</th></tr></thead>
-<tbody>${rows}<tr class="total"><th scope="row">fork to end</th><td class="number">${durationText(median)}</td><td class="number">${durationText(p90)}</td><td class="number">${durationText(quantile(durations, 1) ?? 0)}</td></tr></tbody></table></section>`;
+<table class="plain"><thead><tr><th scope="col">Phase</th><th scope="col" class="number">Median</th><th scope="col" class="number">p90</th><th scope="col" class="number wide">Longest</th></tr></thead>
+<tbody>${rows}<tr class="total"><th scope="row">fork to end</th><td class="number">${durationText(median)}</td><td class="number">${durationText(p90)}</td><td class="number wide">${durationText(quantile(durations, 1) ?? 0)}</td></tr></tbody></table></section>`;
 }
 
 export function costSection(items: readonly PageItem[], budget: FanoutProgress['budget']): Markup {

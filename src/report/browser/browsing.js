@@ -1,0 +1,83 @@
+/**
+ * What the reader looks at: filters, order, the item under the cursor, and the items chosen for a comparison. Views listen.
+ * @typedef {import('../page-data.js').PageItem} PageItem
+ * @typedef {import('./item-order.js').SortKey} SortKey
+ */
+import { filterItems, sortItems } from './item-order.js';
+import { detailsOf, lookOfItem, page } from './page-data.js';
+
+export const mostChosen = 4;
+
+export const browsing = {
+  text: '',
+  /** @type {Set<string>} */
+  outcomes: new Set(),
+  /** @type {SortKey} */
+  sortKey: 'index',
+  descending: false,
+  /** @type {readonly PageItem[]} */
+  shown: page.items,
+  /** Place of the cursor in `shown`. */
+  cursor: 0,
+  /** @type {Set<PageItem>} */
+  chosen: new Set(),
+};
+
+/** @type {(() => void)[]} */
+const listeners = [];
+
+/** @type {Map<PageItem, string>} */
+const searchTexts = new Map();
+
+/** @param {() => void} listener is called after every change */
+export function onBrowsing(listener) {
+  listeners.push(listener);
+}
+
+/** Applies filters and order, and keeps the cursor on its item where that is still shown. */
+export function refresh() {
+  const under = browsing.shown[browsing.cursor];
+  const found = filterItems(page.items, browsing.outcomes, browsing.text, searchTextOf);
+  browsing.shown = sortItems(found, browsing.sortKey, browsing.descending);
+  browsing.cursor = Math.max(0, under ? browsing.shown.indexOf(under) : 0);
+  announce();
+}
+
+/** @param {number} place in `shown`; beyond an end means that end */
+export function moveCursor(place) {
+  browsing.cursor = Math.max(0, Math.min(browsing.shown.length - 1, place));
+  announce();
+}
+
+/** @param {PageItem} item @returns {boolean} false where as many as can be compared are chosen already */
+export function toggleChosen(item) {
+  if (browsing.chosen.has(item)) browsing.chosen.delete(item);
+  else if (browsing.chosen.size >= mostChosen) return false;
+  else browsing.chosen.add(item);
+  announce();
+  return true;
+}
+
+/** @param {readonly PageItem[]} items */
+export function choose(items) {
+  browsing.chosen = new Set(items.slice(0, mostChosen));
+  announce();
+}
+
+function announce() {
+  for (const listener of listeners) listener();
+}
+
+/** @param {PageItem} item */
+function searchTextOf(item) {
+  const known = searchTexts.get(item);
+  if (known !== undefined) return known;
+  const { prompts, files, sandboxId, sandboxName, error } = detailsOf(item);
+  const texts = [item.id, lookOfItem(item).word, item.error, error?.message.text, sandboxId, sandboxName];
+  for (const [name, value] of Object.entries(item.labels)) texts.push(name, value);
+  for (const prompt of prompts) texts.push(prompt.prompt.text, prompt.answer?.text, prompt.error?.text);
+  for (const { path } of files) texts.push(path);
+  const text = texts.filter(Boolean).join('\n').toLowerCase();
+  searchTexts.set(item, text);
+  return text;
+}

@@ -1,0 +1,78 @@
+/** Makes elements. Text only ever becomes text: nothing here takes markup. */
+
+/**
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The page has no element ${id}.`);
+  return found;
+}
+
+/** @param {string} id @returns {HTMLButtonElement} */
+export function buttonById(id) {
+  return /** @type {HTMLButtonElement} */ (byId(id));
+}
+
+/** @param {string} id @returns {HTMLInputElement} */
+export function inputById(id) {
+  return /** @type {HTMLInputElement} */ (byId(id));
+}
+
+/** @param {string} id @returns {HTMLDialogElement} */
+export function dialogById(id) {
+  return /** @type {HTMLDialogElement} */ (byId(id));
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number | boolean | null>} attributes `false` and `null` leave one out
+ * @param {...(Node | string | null)} children
+ * @returns {HTMLElement}
+ */
+export function element(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null) continue;
+    made.setAttribute(name, value === true ? '' : String(value));
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/**
+ * @param {string} name of its classes
+ * @param {string} text
+ */
+export function span(name, text) {
+  return element('span', { class: name }, text);
+}
+
+/**
+ * The mark and the word of an outcome.
+ * @param {import('../page-data.js').OutcomeLook} look
+ */
+export function outcomeBadge({ mark, word, tone }) {
+  return element(
+    'span',
+    { class: `outcome tone-${tone}` },
+    element('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
+    ` ${word}`,
+  );
+}
+
+/**
+ * Coloured stretches of an item's life.
+ * @param {readonly import('../page-data.js').Segment[]} segments
+ * @param {number} from ms at the left end
+ * @param {number} to ms at the right end
+ */
+export function segmentBars(segments, from, to) {
+  return segments.map((segment) => {
+    const bar = element('span', { class: `segment ${segment.kind}` });
+    bar.style.left = `${(100 * (segment.from - from)) / (to - from)}%`;
+    bar.style.width = `${(100 * (segment.to - segment.from)) / (to - from)}%`;
+    return bar;
+  });
+}

@@ -1,0 +1,211 @@
+/**
+ * The timeline of the items: as rows, of which only those in sight are elements, or all at once in one picture.
+ * @typedef {import('../page-data.js').PageItem} PageItem
+ */
+import { browsing, moveCursor, onBrowsing } from './browsing.js';
+import { buttonById, byId, element, segmentBars, span } from './dom.js';
+import { openItem } from './item-dialog.js';
+import { drawPicture, packForks } from './lanes-picture.js';
+import { axisTicks } from './lanes-scale.js';
+import { lookOfItem, page } from './page-data.js';
+import { onTheme } from './theme.js';
+import { scrollToRow, visibleRows } from './visible-rows.js';
+import { durationText } from './words.js';
+
+const rowHeight = 22;
+const axisHeight = 24;
+const mostZoom = 256;
+const mostLaneHeight = 20;
+const pictureHeight = 400;
+/** Batches up to this size begin as rows. */
+const fewItems = 60;
+
+let isFit = page.items.length > fewItems;
+let zoom = 1;
+let lastTop = 0;
+/** @type {{ of: readonly PageItem[], lanes: import('./lanes-picture.js').Block[][] }} */
+let packed = { of: [], lanes: [] };
+
+const inner = element('div', { class: 'lanes-inner' });
+const axis = element('div', { class: 'lanes-axis', 'aria-hidden': 'true' });
+const rows = element('div', { class: 'lanes-rows' });
+const canvas = /** @type {HTMLCanvasElement} */ (element('canvas', { class: 'lanes-picture', 'aria-hidden': 'true' }));
+
+export function startLanes() {
+  const view = byId('lanes-view');
+  inner.append(axis, rows, canvas);
+  view.replaceChildren(inner);
+  buttonById('lanes-fit').addEventListener('click', () => setFit(true));
+  buttonById('lanes-rows').addEventListener('click', () => setFit(false));
+  buttonById('zoom-in').addEventListener('click', () => zoomBy(2));
+  buttonById('zoom-out').addEventListener('click', () => zoomBy(0.5));
+  view.addEventListener('scroll', () => requestAnimationFrame(onScroll), { passive: true });
+  view.addEventListener('pointermove', (event) => read(placeAt(event)));
+  view.addEventListener('pointerleave', () => read(-1));
+  view.addEventListener('focus', () => read(browsing.cursor));
+  view.addEventListener('click', (event) => {
+    const place = placeAt(event);
+    if (place < 0) return;
+    moveCursor(place);
+    openItem();
+  });
+  addEventListener('resize', drawLanes);
+  onBrowsing(drawLanes);
+  onTheme(drawLanes);
+  drawLanes();
+  read(-1);
+}
+
+export function toggleFit() {
+  setFit(!isFit);
+}
+
+/** Keeps what is in the middle there; among rows, the item that is in sight. @param {number} factor */
+export function zoomBy(factor) {
+  const view = byId('lanes-view');
+  const middle = (view.scrollLeft + view.clientWidth / 2) / inner.offsetWidth;
+  zoom = Math.max(1, Math.min(mostZoom, zoom * factor));
+  drawLanes();
+  view.scrollLeft = middle * inner.offsetWidth - view.clientWidth / 2;
+  if (!isFit) followTo(Math.floor((view.scrollTop + view.clientHeight / 2) / rowHeight));
+  drawLanes();
+}
+
+/** When rows pass by, those in sight would be empty in a zoomed view: it goes to where they are. */
+function onScroll() {
+  const view = byId('lanes-view');
+  if (!isFit && zoom > 1 && view.scrollTop !== lastTop)
+    followTo(Math.floor((view.scrollTop + view.clientHeight / 2) / rowHeight));
+  lastTop = view.scrollTop;
+  drawLanes();
+}
+
+/** Scrolls sideways so that the fork of an item is in sight. @param {number} place */
+function followTo(place) {
+  const view = byId('lanes-view');
+  const item = browsing.shown[Math.min(place, browsing.shown.length - 1)];
+  const fork = item?.segments.find(({ kind }) => kind !== 'queued');
+  if (!item || !fork) return;
+  const room = view.clientWidth - gutter();
+  const [left, right] = [fork.from, item.segments[item.segments.length - 1].to].map(
+    (ms) => (ms / page.spanMs) * spanPx(),
+  );
+  if (right < view.scrollLeft || left > view.scrollLeft + room) view.scrollLeft = (left + right) / 2 - room / 2;
+}
+
+/** Moves the cursor in the timeline. @param {number} step */
+export function stepLane(step) {
+  moveCursor(browsing.cursor + step);
+  if (!isFit) scrollToRow(byId('lanes-view'), browsing.cursor, rowHeight, axisHeight);
+  followTo(browsing.cursor);
+  drawLanes();
+  read(browsing.cursor);
+}
+
+/** @param {boolean} fit */
+function setFit(fit) {
+  isFit = fit;
+  byId('lanes-view').scrollTop = 0;
+  drawLanes();
+  if (!fit) scrollToRow(byId('lanes-view'), browsing.cursor, rowHeight, axisHeight);
+}
+
+function gutter() {
+  if (isFit) return 10;
+  return byId('lanes-view').clientWidth < 560 ? 84 : 150;
+}
+
+/** How long the whole batch is in px. */
+function spanPx() {
+  return (byId('lanes-view').clientWidth - gutter() - 14) * zoom;
+}
+
+function drawLanes() {
+  const view = byId('lanes-view');
+  buttonById('lanes-fit').setAttribute('aria-pressed', String(isFit));
+  buttonById('lanes-rows').setAttribute('aria-pressed', String(!isFit));
+  buttonById('zoom-out').disabled = zoom <= 1;
+  buttonById('zoom-in').disabled = zoom >= mostZoom;
+  view.classList.toggle('fit', isFit);
+  inner.style.setProperty('--gutter', `${gutter()}px`);
+  inner.style.width = `${gutter() + spanPx() + 14}px`;
+  const fromMs = ((view.scrollLeft - gutter()) / spanPx()) * page.spanMs;
+  const ticks = axisTicks(spanPx(), fromMs, fromMs + (view.clientWidth / spanPx()) * page.spanMs);
+  axis.replaceChildren(element('div', {}, ...ticks));
+  if (isFit) drawFit(view);
+  else drawRowsInSight(view);
+}
+
+/** @param {HTMLElement} view */
+function drawFit(view) {
+  if (packed.of !== browsing.shown) packed = { of: browsing.shown, lanes: packForks(browsing.shown) };
+  const heightPx = Math.min(pictureHeight, packed.lanes.length * mostLaneHeight);
+  inner.style.height = `${axisHeight + heightPx}px`;
+  rows.replaceChildren();
+  drawPicture(canvas, packed.lanes, {
+    widthPx: view.clientWidth,
+    heightPx,
+    fromPx: gutter() - view.scrollLeft,
+    spanPx: spanPx(),
+    cursor: browsing.cursor,
+  });
+}
+
+/** @param {HTMLElement} view */
+function drawRowsInSight(view) {
+  inner.style.height = `${axisHeight + browsing.shown.length * rowHeight}px`;
+  const { first, end } = visibleRows(view, rowHeight, browsing.shown.length);
+  rows.replaceChildren(...browsing.shown.slice(first, end).map((item, step) => lane(item, first + step)));
+}
+
+/** @param {PageItem} item @param {number} place */
+function lane(item, place) {
+  const { mark, tone } = lookOfItem(item);
+  const track = element('span', { class: 'lane-track' }, ...segmentBars(item.segments, 0, page.spanMs));
+  const end = element('span', { class: `lane-end tone-${tone}` }, mark);
+  end.style.left = `${(100 * (item.segments[item.segments.length - 1]?.to ?? 0)) / page.spanMs}%`;
+  track.append(end);
+  const made = element(
+    'div',
+    { class: `lane${place === browsing.cursor ? ' cursor' : ''}` },
+    element('span', { class: 'lane-name', dir: 'auto' }, item.id),
+    track,
+  );
+  made.style.top = `${axisHeight + place * rowHeight}px`;
+  return made;
+}
+
+/** @param {MouseEvent} event @returns {number} place of the item under the pointer, or -1 */
+function placeAt(event) {
+  const view = byId('lanes-view');
+  const box = view.getBoundingClientRect();
+  const y = event.clientY - box.top - view.clientTop - axisHeight;
+  if (y < 0) return -1;
+  if (!isFit) {
+    const place = Math.floor((y + view.scrollTop) / rowHeight);
+    return place < browsing.shown.length ? place : -1;
+  }
+  const lane = packed.lanes[Math.floor((y / canvas.clientHeight) * packed.lanes.length)] ?? [];
+  const ms = ((event.clientX - box.left - view.clientLeft + view.scrollLeft - gutter()) / spanPx()) * page.spanMs;
+  return lane.find(({ from, to }) => from <= ms && ms <= to)?.place ?? -1;
+}
+
+/** Says what an item did when. @param {number} place */
+function read(place) {
+  const item = browsing.shown[place];
+  const reading = byId('lanes-reading');
+  if (!item) {
+    reading.replaceChildren('Point at an item, or move with the arrow keys, to read its times.');
+    return;
+  }
+  const parts = item.segments.map(({ kind, from, to }) => span('piece', `${kind} ${durationText(to - from)}`));
+  const begins = item.segments[0] ? ` from ${durationText(item.segments[0].from)}: ` : ' never forked';
+  const { mark, word, tone } = lookOfItem(item);
+  reading.replaceChildren(
+    element('bdi', { class: 'strong' }, item.id),
+    ' ',
+    span(`tone-${tone}`, `${mark} ${word}`),
+    begins,
+    ...parts,
+  );
+}

@@ -1,0 +1,29 @@
+/** Which of many rows of one height a scrolled view shows, so that only those become elements. */
+
+const extraRows = 8;
+
+/**
+ * @param {{ scrollTop: number, clientHeight: number }} view
+ * @param {number} rowHeight px
+ * @param {number} count
+ * @returns {{ first: number, end: number }} `end` is the first that is not shown
+ */
+export function visibleRows({ scrollTop, clientHeight }, rowHeight, count) {
+  const first = Math.max(0, Math.min(count, Math.floor(scrollTop / rowHeight) - extraRows));
+  const end = Math.min(count, Math.ceil((scrollTop + clientHeight) / rowHeight) + extraRows);
+  return { first, end: Math.max(first, end) };
+}
+
+/**
+ * Scrolls so that a row is in sight.
+ * @param {HTMLElement} view
+ * @param {number} place
+ * @param {number} rowHeight px
+ * @param {number} headHeight px that stay covered at the top
+ */
+export function scrollToRow(view, place, rowHeight, headHeight) {
+  const top = place * rowHeight;
+  if (top < view.scrollTop) view.scrollTop = top;
+  const bottom = top + rowHeight + headHeight;
+  if (bottom > view.scrollTop + view.clientHeight) view.scrollTop = bottom - view.clientHeight;
+}

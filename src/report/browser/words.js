@@ -1,0 +1,38 @@
+/** Numbers as people read them, the same as in the page's own HTML. */
+
+/** @param {number} ms */
+export function durationText(ms) {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return pair(seconds, 60, 'm', 's');
+  const minutes = Math.round(seconds / 60);
+  return minutes < 1_440 ? pair(minutes, 60, 'h', 'm') : pair(Math.round(minutes / 60), 24, 'd', 'h');
+}
+
+/** @param {number} small @param {number} size @param {string} large @param {string} rest */
+function pair(small, size, large, rest) {
+  const left = small % size;
+  return `${Math.floor(small / size)} ${large}${left ? ` ${left} ${rest}` : ''}`;
+}
+
+/** @param {number} bytes */
+export function bytesText(bytes) {
+  if (bytes < 1_000) return `${bytes} B`;
+  const [size, unit] = bytes < 999_500 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
+
+/** @param {number} seconds */
+export function secondsText(seconds) {
+  return seconds < 10 ? `${Number(seconds.toFixed(1))} s` : durationText(seconds * 1_000);
+}
+
+/**
+ * A moment of the batch on the clock of the reader's choice of none: UTC.
+ * @param {number} ms after 1970
+ */
+export function clockText(ms) {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+}
