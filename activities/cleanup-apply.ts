@@ -45,7 +45,8 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
     const snapshots = planned.snapshotId === null ? [] : await readSnapshots(attempt, id);
     const sandbox = await orNullWhenMissing(call((signal) => client.getSandbox(id, { signal })));
     const facts = sandbox && factsOf(sandbox.sandbox);
-    const owner = await askOwner(Context.current().client, facts?.name ?? null, chunk.deployment);
+    const { name } = facts ?? planned.facts;
+    const owner = await askOwner(Context.current().client, name, chunk.deployment);
     const { policy, allowed } = chunk;
     const { granted: claimGranted, leasedBy } = claim;
     return {
@@ -68,8 +69,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
     );
     return (answer?.snapshots ?? [])
       .filter(({ status }) => (status ?? 'completed') === 'completed')
-      .map(({ id, name = null, createdAt = null }) => ({ id, name, createdAt }))
-      .sort((a, b) => Date.parse(a.createdAt ?? '') - Date.parse(b.createdAt ?? ''));
+      .map(({ id, name = null, createdAt = null }) => ({ id, name, createdAt }));
   }
 
   return {

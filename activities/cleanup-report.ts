@@ -1,26 +1,13 @@
 /** Puts the report of a cleanup together, in the result store. */
 import type { ResultStore } from '../src/result-store/index.js';
-import type { CleanupPlan, PlanEntry } from '../src/retention/index.js';
-import type { ActionResult, CleanupSummary } from '../workflows/cleanup.js';
+import type { CleanupPlan } from '../src/retention/index.js';
+import type { ActionResult, CleanupReport, CleanupSummary } from '../workflows/cleanup.js';
 
 export interface FinishCleanupInput {
   readonly key: string;
   /** Results of the chunks. */
   readonly resultRefs: readonly string[];
   readonly summary: CleanupSummary;
-}
-
-/** One sandbox of the report: what was planned, and what became of it. */
-export interface ReportEntry extends PlanEntry {
-  /** One for each action that was planned; a sandbox may have several snapshots to delete. */
-  readonly results: readonly ActionResult[];
-}
-
-/** What a cleanup leaves behind. */
-export interface CleanupReport {
-  readonly summary: CleanupSummary;
-  /** Null where no plan could be made. */
-  readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
 }
 
 export function createCleanupReporting(results: ResultStore) {

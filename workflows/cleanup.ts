@@ -1,5 +1,5 @@
 /** What goes into a `retentionCleanup` and what comes out of it. Types only. */
-import type { CleanupPolicy, ExpiryWarning } from '../src/retention/index.js';
+import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../src/retention/index.js';
 import type { JobError, JobProgress } from './job.js';
 
 /** How it goes about it. Every field has a default in `cleanup-settings.ts`; tests change them. */
@@ -107,6 +107,19 @@ export interface CleanupSummary {
   /** Calls to the service. */
   readonly apiCalls: number;
   readonly error: JobError | null;
+}
+
+/** One sandbox of the report: what was planned, and what became of it. */
+export interface ReportEntry extends PlanEntry {
+  /** One for each action that was planned; a sandbox may have several snapshots to delete. */
+  readonly results: readonly ActionResult[];
+}
+
+/** What a cleanup leaves behind. */
+export interface CleanupReport {
+  readonly summary: CleanupSummary;
+  /** Null where no plan could be made. */
+  readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
 }
 
 /** What the memo of a run holds, for lists and for the limit of the night. */

@@ -9,6 +9,7 @@ import type { Ownership } from './ownership.js';
 import { isOwn, ownerRefusal } from './plan-refusals.js';
 import type { PlannedAction, SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy } from './policy.js';
+import { deletableSnapshots } from './snapshots.js';
 import { isWindowOpen, windowsText } from './window.js';
 
 /** What was read right before an action. */
@@ -18,6 +19,7 @@ export interface ApplyLook {
   readonly nowMs: number;
   /** Null: there is no such sandbox any more. */
   readonly facts: SandboxFacts | null;
+  /** By the name that it has now; of one that is gone, by the name that it had. */
   readonly owner: Ownership;
   /** Workflows that hold a lease on it, as the watch answered to the claim. */
   readonly leasedBy: readonly string[];
@@ -27,7 +29,7 @@ export interface ApplyLook {
   readonly allowed: number;
   /** Those of `planned.keeps` that are gone. */
   readonly missingKeeps: readonly string[];
-  /** With `delete-snapshot`: the sandbox's snapshots, newest last. */
+  /** With `delete-snapshot`: all snapshots of the sandbox that are complete. */
   readonly snapshots: readonly SnapshotFacts[];
 }
 
@@ -79,11 +81,10 @@ export const guards: readonly Guard[] = [
     name: 'snapshot',
     refuses: ({ policy, planned, snapshots }) => {
       if (planned.snapshotId === null) return null;
-      const at = snapshots.findIndex(({ id }) => id === planned.snapshotId);
-      if (at < 0) return 'the snapshot is gone';
-      if (snapshots[at]?.name !== null) return 'the snapshot has a name by now';
+      if (!snapshots.some(({ id }) => id === planned.snapshotId)) return 'the snapshot is gone';
       const keep = policy.rules.find(({ rule }) => rule === planned.rule)?.keepSnapshots ?? snapshots.length;
-      return at >= snapshots.length - keep ? 'the snapshot is one of the newest by now' : null;
+      const mayGo = deletableSnapshots(snapshots, keep).some(({ id }) => id === planned.snapshotId);
+      return mayGo ? null : 'the snapshot has a name by now, or is one of the newest';
     },
   },
   {

@@ -1,5 +1,5 @@
 /** What a cleanup may do: the policy, the plan, and the guards that are asked right before each action. */
-export { factsOf, type SandboxFacts } from './facts.js';
+export { factsOf } from './facts.js';
 export { type ApplyLook, judge } from './guards.js';
 export type { Candidate } from './match.js';
 export { type OwnerSeen, type Ownership, ownershipOf, ownerToAsk } from './ownership.js';

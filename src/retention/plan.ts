@@ -8,6 +8,7 @@ import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js
 import { refusalOf } from './plan-refusals.js';
 import type { CleanupPlan, Decision, PlanEntry, PlanInput, PlannedAction, SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy, Rule } from './policy.js';
+import { deletableSnapshots } from './snapshots.js';
 import { dataExpiresAtMs, warningsOf } from './warnings.js';
 
 interface Drafted {
@@ -65,7 +66,8 @@ function draft(
   const rule = ruleFor(policy, candidate, nowMs) ?? null;
   const { facts } = candidate;
   const keeps = rule === null ? [] : (newest.get(rule)?.get(groupOf(rule, facts)) ?? []);
-  const snapshots = rule?.action === 'delete-snapshot' ? deletable(known.get(facts.id) ?? [], rule.keepSnapshots) : [];
+  const snapshots =
+    rule?.action === 'delete-snapshot' ? deletableSnapshots(known.get(facts.id) ?? [], rule.keepSnapshots) : [];
   const refusal = refusalOf({ policy, candidate, rule, isKept: keeps.includes(facts.id), snapshots });
   return { candidate, rule, refusal, keeps, snapshots };
 }
@@ -91,13 +93,6 @@ function newestPerGroup(rule: Rule, candidates: readonly Candidate[]): ReadonlyM
     if (kept.length < rule.keepLast) groups.set(group, [...kept, facts.id]);
   }
   return groups;
-}
-
-/** Snapshots without a name, oldest first, but the newest so many. A name makes a snapshot the source of creates. */
-function deletable(snapshots: readonly SnapshotFacts[], keep: number): readonly SnapshotFacts[] {
-  const made = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
-  const settled = [...snapshots].sort((a, b) => made(a) - made(b) || (a.id < b.id ? -1 : 1));
-  return settled.slice(0, Math.max(0, settled.length - keep)).filter(({ name }) => name === null);
 }
 
 function entryOf({ candidate, rule, snapshots }: Drafted, nowMs: number, refusal: Decision | null): PlanEntry {

@@ -1,10 +1,9 @@
 /** Sandboxes of all sorts on a stand, and cleanups of them. */
 import { expect } from 'vitest';
-import type { CleanupReport } from '../../activities/cleanup-report.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../src/contract/addresses.js';
 import { readPolicy } from '../../src/retention/index.js';
 import { startCleanup } from '../../src/temporal/cleanups.js';
-import type { CleanupSummary } from '../../workflows/index.js';
+import type { CleanupReport, CleanupSummary } from '../../workflows/index.js';
 import { deployment, type Stand } from './stand.js';
 
 export const settings = { lookFirstMs: 50, actionDeadlineMs: 20_000 };

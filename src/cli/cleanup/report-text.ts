@@ -1,6 +1,5 @@
 /** The report of a cleanup, for people. */
-import type { CleanupReport, ReportEntry } from '../../../activities/cleanup-report.js';
-import type { CleanupSummary } from '../../../workflows/cleanup.js';
+import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup.js';
 import { formatDuration } from '../duration.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';

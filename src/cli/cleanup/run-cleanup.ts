@@ -1,9 +1,8 @@
 /** What `sandflow cleanup run` and `sandflow cleanup plan` do. */
-import type { CleanupReport } from '../../../activities/cleanup-report.js';
-import type { CleanupSummary } from '../../../workflows/cleanup.js';
+import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup.js';
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { type CleanupHandle, cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups.js';
+import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -12,6 +11,7 @@ import { createPaint } from '../output/paint.js';
 import { UsageError } from '../usage-error.js';
 import { readPolicyFile } from './policy-file.js';
 import { reportTable, summaryLines, wentWell } from './report-text.js';
+import { watchCleanup } from './watch-cleanup.js';
 
 export interface RunCleanupOptions {
   readonly dryRun?: boolean;
@@ -39,7 +39,7 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
       reporter.notice(comeBack, 'detail');
       return exitCodes.done;
     }
-    const summary = await untilEnded(handle, io.interrupted);
+    const summary = await watchCleanup(handle, io, reporter);
     if (summary === undefined) {
       io.stderr.write(`Detached; the cleanup ${id} goes on. ${comeBack}\n`);
       return exitCodes.detached;
@@ -70,20 +70,6 @@ export async function showReport(
 
 async function latest(listed: ReturnType<typeof listCleanups>): Promise<string | undefined> {
   return (await listed).find(({ status }) => status === 'completed')?.id;
-}
-
-/** Undefined where Ctrl-C came first. */
-async function untilEnded(handle: CleanupHandle, interrupted: AbortSignal): Promise<CleanupSummary | undefined> {
-  if (interrupted.aborted) return undefined;
-  const over = new AbortController();
-  const left = new Promise<undefined>((resolve) => {
-    interrupted.addEventListener('abort', () => resolve(undefined), { once: true, signal: over.signal });
-  });
-  try {
-    return await Promise.race([handle.result(), left]);
-  } finally {
-    over.abort();
-  }
 }
 
 interface Ended {

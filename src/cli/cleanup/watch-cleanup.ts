@@ -1,0 +1,54 @@
+/** Waits for a cleanup and shows how far it is. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup.js';
+import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups.js';
+import type { CliIo } from '../io.js';
+import type { Reporter } from '../output/reporter.js';
+import { createStatusLine } from '../output/status-line.js';
+
+const lookEveryMs = 1_000;
+
+/** Undefined where Ctrl-C came first: the cleanup goes on. */
+export async function watchCleanup(
+  handle: CleanupHandle,
+  { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
+  reporter: Reporter,
+): Promise<CleanupSummary | undefined> {
+  const status = createStatusLine(stderr, { enabled: stderr.isTTY === true });
+  const over = new AbortController();
+  const stopped = AbortSignal.any([over.signal, interrupted]);
+  let blockedSince = '';
+  const look = async () => {
+    while (!stopped.aborted) {
+      await sleep(lookEveryMs, undefined, { signal: stopped });
+      // Where no worker answers now, the result still comes.
+      const progress = await cleanupProgress(handle).catch(() => undefined);
+      if (!progress || stopped.aborted) continue;
+      status.show(() => progressText(progress));
+      const { blocked } = progress;
+      if (blocked && blocked.since !== blockedSince) {
+        status.close();
+        reporter.notice(`The service refuses for now (${blocked.message}); the cleanup waits and tries again.`);
+      }
+      blockedSince = blocked?.since ?? '';
+    }
+  };
+  const left = new Promise<undefined>((resolve) => {
+    if (interrupted.aborted) resolve(undefined);
+    else interrupted.addEventListener('abort', () => resolve(undefined), { once: true, signal: over.signal });
+  });
+  const looking = look().catch(() => undefined);
+  try {
+    return await Promise.race([handle.result(), left]);
+  } finally {
+    over.abort();
+    await looking;
+    status.close();
+  }
+}
+
+function progressText({ phase, due, counts }: CleanupProgress): string {
+  if (phase === 'planning') return 'planning: reading the sandboxes and asking whose they are';
+  const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `${phase}: ${done} of ${due ?? '?'} looked after, ${counts.deleted} deleted, ${counts.stopped} stopped`;
+}
