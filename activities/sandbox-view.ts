@@ -19,6 +19,8 @@ export function sandboxView(sandbox: Sandbox): SandboxView {
     snapshotCompletedAt: sandbox.snapshotCompletedAt ?? null,
     snapshotVerifiedAt: sandbox.snapshotVerifiedAt ?? null,
     lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
+    dataExpiredAt: sandbox.dataExpiredAt ?? null,
+    type: sandbox.type ?? null,
     stop: sandbox.stop ? stopView(sandbox.stop) : null,
   };
 }

@@ -11,6 +11,7 @@ export {
   type FollowActivities,
   type SandflowActivities,
 } from '../activities/index.js';
+export type * from '../workflows/fanout.js';
 export type * from '../workflows/job.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
 export type {
@@ -29,6 +30,8 @@ export * from './result-store/index.js';
 export * from './secret-store/index.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
+export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanout-input.js';
+export * from './temporal/fanouts.js';
 export { jobInputSchema, parseJobInput } from './temporal/job-input.js';
 export {
   cancelJob,
@@ -46,15 +49,13 @@ export {
 } from './temporal/jobs.js';
 export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs-list.js';
 export type { StopOptions } from './temporal/stop-input.js';
+export { type RequestedStop, type RequestStopOptions, requestStop } from './temporal/stops.js';
 export {
   type AwaitStopOptions,
   awaitStop,
-  type RequestedStop,
-  type RequestStopOptions,
-  requestStop,
   type StopRequestAddress,
   stopProgress,
   stopReport,
-} from './temporal/stops.js';
+} from './temporal/stops-read.js';
 export * from './webhook/index.js';
 export * from './worker/index.js';

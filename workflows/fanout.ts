@@ -82,6 +82,19 @@ export interface FanoutInput {
   readonly title?: string;
   readonly notify?: NotifyTarget;
   readonly timing?: Partial<JobTiming>;
+  readonly pace?: Partial<FanoutPace>;
+}
+
+/** How often the parts of a batch talk. Every field has a default in `fanout-steps/pace.ts`; tests shorten them. */
+export interface FanoutPace {
+  /** A chunk tells the batch what is not urgent at most so often, in ms. */
+  readonly reportEveryMs: number;
+  /** A chunk that has been silent for so long is looked up, in ms. */
+  readonly checkChunksEveryMs: number;
+  /** While the service throttles: how often the window may halve, and how often it grows by a tenth, in ms. */
+  readonly recoverEveryMs: number;
+  /** The batch goes on as a new run when its history is longer. Null: when Temporal suggests it. */
+  readonly maxHistoryEvents: number | null;
 }
 
 /**
@@ -92,8 +105,8 @@ export type ItemOutcome = JobOutcome | 'not_started';
 
 /** When an item's generation went from one step to the next; null where it did not come so far. */
 export interface ItemTimes {
-  /** The batch took the item. */
-  readonly queuedAt: string;
+  /** The chunk of the item began to work; null for an item that was not started. */
+  readonly queuedAt: string | null;
   readonly forkedAt: string | null;
   readonly usableAt: string | null;
   readonly promptedAt: string | null;
@@ -108,6 +121,7 @@ export interface ItemResult {
   readonly itemId: string;
   /** Place of the item in the batch, from 0. */
   readonly index: number;
+  /** From 1; 0 for an item that was not started. */
   readonly generation: number;
   readonly outcome: ItemOutcome;
   readonly labels: Readonly<Record<string, string>>;
@@ -155,7 +169,7 @@ export interface FanoutCounts {
   readonly queued: number;
   readonly running: number;
   readonly completed: number;
-  /** Ended otherwise than `completed`, for good. */
+  /** Failed for good: ended otherwise than `completed`, but not those that were cancelled or never started. */
   readonly failed: number;
   /** Generations beyond each item's first. */
   readonly retried: number;
@@ -185,6 +199,8 @@ export type FanoutOutcome =
 /** Answer of the progress query; cheap, whatever the number of items. */
 export interface FanoutProgress {
   readonly batchId: string;
+  /** Run id of the batch's first execution: where its objects are in the result store. */
+  readonly batchKey: string;
   readonly title: string | null;
   readonly phase: FanoutPhase;
   readonly since: string;

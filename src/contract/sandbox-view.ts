@@ -30,5 +30,9 @@ export interface SandboxView {
   readonly snapshotCompletedAt: string | null;
   readonly snapshotVerifiedAt: string | null;
   readonly lastSnapshotStatus: string | null;
+  /** When its snapshot data was deleted; absent in histories of earlier versions. */
+  readonly dataExpiredAt?: string | null;
+  /** Machine size; absent in histories of earlier versions. */
+  readonly type?: string | null;
   readonly stop: StopView | null;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ResultStore } from './result-store.js';
 
@@ -70,6 +70,19 @@ export function createResultStore(directory: string): ResultStore {
           `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
           { cause },
         );
+      }
+    },
+
+    async list(folder) {
+      try {
+        const entries = await readdir(locate(folder), { recursive: true, withFileTypes: true });
+        return entries
+          .filter((entry) => entry.isFile() && !(entry.name.startsWith('.') && entry.name.endsWith('.tmp')))
+          .map(({ parentPath, name }) => relative(root, join(parentPath, name)).split(sep).join('/'))
+          .map((key) => ({ key, ref: scheme + key }));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+        throw error;
       }
     },
   };

@@ -7,6 +7,12 @@ export interface StoredObject {
   readonly sha256: string;
 }
 
+/** An object as a list of them shows it. */
+export interface ListedObject {
+  readonly key: string;
+  readonly ref: string;
+}
+
 export interface ResultStore {
   /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
   put(key: string, content: Uint8Array): Promise<StoredObject>;
@@ -17,4 +23,6 @@ export interface ResultStore {
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /** @throws SandflowError `result_not_found` */
   get(ref: string): Promise<Buffer>;
+  /** The objects whose keys begin with `folder` and a slash, in no order. None where there is no such folder. */
+  list(folder: string): Promise<readonly ListedObject[]>;
 }

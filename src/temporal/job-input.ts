@@ -11,24 +11,24 @@ const maxInputBytes = 1_500_000;
 
 const positiveMs = z.number().int().positive();
 const sandboxType = z.enum(sandboxTypes);
-const remotePath = z
+export const remotePathSchema = z
   .string()
   .min(1, 'must not be empty')
   .refine((path) => !path.includes('\0'), 'must hold no NUL');
 
+/** Body of a create, without what the job itself sets. */
+export const createBodySchema = z.strictObject({
+  environment: z.string().min(1).optional(),
+  from: z.string().min(1).optional(),
+  noEnv: z.boolean().optional(),
+  setupScript: z.string().min(1).optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+  type: sandboxType.optional(),
+});
+
 const source = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('create'),
-    body: z.strictObject({
-      environment: z.string().min(1).optional(),
-      from: z.string().min(1).optional(),
-      noEnv: z.boolean().optional(),
-      setupScript: z.string().min(1).optional(),
-      snapshots: z.boolean().optional(),
-      monitoring: z.boolean().optional(),
-      type: sandboxType.optional(),
-    }),
-  }),
+  z.strictObject({ kind: z.literal('create'), body: createBodySchema }),
   z.strictObject({ kind: z.literal('existing'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
   z.strictObject({ kind: z.literal('fork'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
 ]);
@@ -40,8 +40,8 @@ export const promptStepSchema = z.strictObject({
   reasoningEffort: z.enum(reasoningEfforts).optional(),
 });
 
-const filePut = z.strictObject({
-  path: remotePath,
+export const filePutSchema = z.strictObject({
+  path: remotePathSchema,
   content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: z.string().min(1) })]),
 });
 
@@ -66,11 +66,11 @@ export const jobInputSchema = z
     jobId: z.string(),
     source,
     waitFor: z.enum(['usable', 'hydrated']),
-    put: z.array(filePut),
+    put: z.array(filePutSchema),
     commands: z.array(z.string().min(1, 'must not be empty')).optional(),
     prompts: z.array(promptStepSchema),
     conversations: z.enum(['one', 'each']),
-    collect: z.array(remotePath),
+    collect: z.array(remotePathSchema),
     end: z.enum(['stop', 'delete', 'keep']),
     deadlineMs: positiveMs,
     ttlSeconds: z.number().int().positive(),

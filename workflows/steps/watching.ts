@@ -12,18 +12,27 @@ export const renewRegistrationEveryMs = 5 * 60_000;
 
 /** Registers, or renews. The registration is also a lease: nobody deletes the sandbox while it lasts. */
 export async function watchSandbox(run: JobRun, sandboxId: string): Promise<void> {
+  await leaseSandbox(sandboxId);
+  run.watched = true;
+}
+
+/** The same for a workflow that is no job. */
+export async function leaseSandbox(sandboxId: string): Promise<void> {
   const expiresAt = new Date(Date.now() + registrationLastsMs).toISOString();
   const { workflowId } = workflowInfo();
   await effects.registerWatch(sandboxId, { workflowId, expiresAt, lease: true });
-  run.watched = true;
 }
 
 /** Leaves the watch, so that it can end. */
 export async function unwatchSandbox(run: JobRun): Promise<void> {
-  if (!run.watched || !run.sandbox) return;
+  if (run.watched && run.sandbox) await giveUpLease(run.sandbox.id);
+}
+
+/** The same for a workflow that is no job. */
+export async function giveUpLease(sandboxId: string): Promise<void> {
   const { workflowId } = workflowInfo();
   try {
-    await getExternalWorkflowHandle(sandboxWatchId(run.sandbox.id)).signal(watchUnregisterSignal, { workflowId });
+    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchUnregisterSignal, { workflowId });
   } catch {
     // A watch that has ended holds no registration any more.
   }

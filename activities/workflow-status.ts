@@ -1,0 +1,65 @@
+/** Asks Temporal about other workflows. */
+import { Context, sleep } from '@temporalio/activity';
+import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { JobError, JobOutcome, JobResult } from '../workflows/job.js';
+import { beating } from './calls.js';
+
+/** Temporal's own word; `NOT_FOUND` where it knows none. */
+export type WorkflowStatus = string;
+
+/** What a workflow needs of a job that it started and does not wait for by itself. */
+export interface AwaitedJob {
+  /** Null where the job's workflow ended in no outcome of its own: it was terminated, or is not there. */
+  readonly outcome: JobOutcome | null;
+  readonly sandboxId: string | null;
+  readonly error: JobError | null;
+  readonly apiCalls: number;
+}
+
+const lookEveryMs = [500, 5_000] as const;
+
+async function statusOf(workflowId: string): Promise<WorkflowStatus> {
+  try {
+    return (await Context.current().client.workflow.getHandle(workflowId).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
+    throw error;
+  }
+}
+
+/** One describe for each. Safe to repeat. */
+export async function describeWorkflows(workflowIds: readonly string[]): Promise<readonly WorkflowStatus[]> {
+  return beating(async () => {
+    const statuses: WorkflowStatus[] = [];
+    for (const workflowId of workflowIds) statuses.push(await statusOf(workflowId));
+    return statuses;
+  });
+}
+
+/** Returns when none of the workflows runs any more. Safe to repeat. */
+export async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
+  return beating(async () => {
+    let [delayMs, atMostMs] = lookEveryMs as [number, number];
+    for (const workflowId of workflowIds) {
+      while ((await statusOf(workflowId)) === 'RUNNING') {
+        await sleep(delayMs);
+        delayMs = Math.min(atMostMs, delayMs * 1.5);
+      }
+    }
+  });
+}
+
+/** Waits for the result of a job, also of one that has ended. Safe to repeat. */
+export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
+  return beating(async () => {
+    await awaitClosed([workflowId]);
+    try {
+      const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
+      const { outcome, sandboxId, error, apiCalls } = result;
+      return { outcome, sandboxId, error, apiCalls };
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
+      return { outcome: null, sandboxId: null, error: null, apiCalls: 0 };
+    }
+  });
+}

@@ -1,0 +1,113 @@
+/** Reads what the result store holds of a batch: its chunks as submitted, and what its items have done. */
+import type { FanoutItem, ItemResult } from '../../workflows/fanout.js';
+import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout-parts.js';
+import { fanoutPlaces } from '../contract/fanout-addresses.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { ListedObject, ResultStore } from './result-store.js';
+
+/** Which batch. `batchKey` is the run id of its first execution, the same through resumes. */
+export interface FanoutPlace {
+  readonly deployment: string;
+  readonly batchId: string;
+  readonly batchKey: string;
+}
+
+/** The chunks that are stored, by number. */
+export async function storedChunks(store: ResultStore, place: FanoutPlace): Promise<ReadonlyMap<number, ListedObject>> {
+  const found = new Map<number, ListedObject>();
+  for (const object of await store.list(fanoutPlaces(place).chunks)) {
+    const number = /\/(\d+)\.json$/.exec(object.key)?.[1];
+    if (number !== undefined) found.set(Number(number), object);
+  }
+  return new Map([...found].sort(([a], [b]) => a - b));
+}
+
+/** A chunk as `storedChunks` lists it. */
+export function readListedChunk(store: ResultStore, object: ListedObject): Promise<StoredChunk> {
+  return readJson<StoredChunk>(store, object);
+}
+
+/** @throws SandflowError `result_not_found` */
+export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: number): Promise<StoredChunk> {
+  const object = (await storedChunks(store, place)).get(chunk);
+  if (!object)
+    throw new SandflowError('result_not_found', `The result store has no chunk ${chunk} of ${place.batchId}.`);
+  return readJson<StoredChunk>(store, object);
+}
+
+/** How many chunks and items a batch has in all; null while that is not known. */
+export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealWish | null> {
+  const { seal, chunks } = fanoutPlaces(place);
+  const object = (await store.list(chunks)).find(({ key }) => key === seal);
+  return object ? readJson<SealWish>(store, object) : null;
+}
+
+/** What an item's generations have left, oldest first. Empty for one that never ended. */
+export async function itemGenerations(store: ResultStore, place: FanoutPlace, index: number): Promise<ListedObject[]> {
+  const folder = fanoutPlaces(place).item(index);
+  const generationOf = ({ key }: ListedObject) => Number(/^\/(\d+)\.json$/.exec(key.slice(folder.length))?.[1]);
+  const objects = (await store.list(folder)).filter((object) => Number.isInteger(generationOf(object)));
+  return objects.sort((a, b) => generationOf(a) - generationOf(b));
+}
+
+/** The newest result of an item; null for one that never ended. */
+export async function readItemResult(
+  store: ResultStore,
+  place: FanoutPlace,
+  index: number,
+): Promise<ItemResult | null> {
+  const newest = (await itemGenerations(store, place, index)).at(-1);
+  return newest ? readJson<ItemResult>(store, newest) : null;
+}
+
+/** What a chunk that starts again must know of an item. */
+export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
+  let known: KnownItem | null = null;
+  for (const object of await itemGenerations(store, place, index)) {
+    const { generation, outcome, job, machineSeconds } = await readJson<ItemResult>(store, object);
+    const before: number = known?.machineSeconds ?? 0;
+    known = {
+      index,
+      generation,
+      outcome,
+      errorCode: job?.error?.code ?? null,
+      machineSeconds: before + machineSeconds,
+    };
+  }
+  return known;
+}
+
+/**
+ * The newest result of every item of a batch that was submitted, in the order of the batch: what `results.jsonl` holds,
+ * also while the batch runs. One item at a time, so that no batch is too large. Reads only.
+ * @param store the one that the batch's workers write to
+ */
+export async function* fanoutItemResults(store: ResultStore, place: FanoutPlace): AsyncGenerator<ItemResult> {
+  for (const object of (await storedChunks(store, place)).values()) {
+    const { items, firstIndex } = await readJson<StoredChunk>(store, object);
+    for (const [at, item] of items.entries()) {
+      const index = firstIndex + at;
+      yield (await readItemResult(store, place, index)) ?? notStarted(place.batchId, index, item);
+    }
+  }
+}
+
+function notStarted(batchId: string, index: number, item: FanoutItem): ItemResult {
+  const never = { forkedAt: null, usableAt: null, promptedAt: null, answeredAt: null, endingAt: null, endedAt: null };
+  return {
+    batchId,
+    itemId: item.id,
+    index,
+    generation: 0,
+    outcome: 'not_started',
+    labels: item.labels ?? {},
+    type: item.type ?? 'default',
+    times: { queuedAt: null, ...never },
+    machineSeconds: 0,
+    job: null,
+  };
+}
+
+async function readJson<T>(store: ResultStore, { ref }: ListedObject): Promise<T> {
+  return JSON.parse((await store.get(ref)).toString('utf8')) as T;
+}

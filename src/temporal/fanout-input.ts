@@ -1,0 +1,155 @@
+/** Checks a batch and its items where they enter: before anything is started. */
+import { z } from 'zod';
+import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../workflows/fanout.js';
+import { deploymentProblem, jobIdProblem } from '../contract/addresses.js';
+import { maxBytesInChunk, maxRetries } from '../contract/fanout-addresses.js';
+import { sandboxIdSchema, sandboxTypes } from '../contract/records.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import {
+  createBodySchema,
+  filePutSchema,
+  issuesOf,
+  jobTimingSchema,
+  notifyTargetSchema,
+  promptStepSchema,
+  remotePathSchema,
+} from './job-input.js';
+
+/** A batch's input travels with its state, which must fit one payload as well. */
+const maxInputBytes = 800_000;
+/** What an item is wrapped in within its chunk. */
+const wrappingBytes = 1_000;
+/** Two years: longer than anything is kept. */
+const longestMs = 2 * 366 * 86_400_000;
+
+const ms = z.number().int().positive().max(longestMs);
+const sandboxType = z.enum(sandboxTypes);
+const end = z.enum(['stop', 'delete', 'keep']);
+
+const source = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
+  z.strictObject({ kind: z.literal('snapshot'), from: z.string().min(1), body: createBodySchema.omit({ from: true }) }),
+  z
+    .strictObject({
+      kind: z.literal('prepare'),
+      body: createBodySchema,
+      put: z.array(filePutSchema),
+      commands: z.array(z.string().min(1, 'must not be empty')),
+      prompts: z.array(promptStepSchema),
+      deadlineMs: ms,
+      end: z.enum(['stop', 'delete']),
+    })
+    .refine(
+      ({ body }) => body.snapshots !== false,
+      'with snapshots off nothing of it is kept, so there is nothing to fork',
+    )
+    .refine(
+      ({ put, commands, prompts, body }) =>
+        put.length + commands.length + prompts.length > 0 || body.setupScript !== undefined,
+      'needs files, commands, prompts or a setup script: an empty sandbox need not be prepared',
+    ),
+]);
+
+export const fanoutPolicySchema = z.strictObject({
+  concurrency: z.number().int().min(1).max(10_000),
+  stopAt: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('go_on') }),
+    z.strictObject({ kind: z.literal('fail_fast') }),
+    z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
+  ]),
+  retries: z.number().int().min(0).max(maxRetries),
+  itemDeadlineMs: ms,
+  deadlineMs: ms,
+  budgetSeconds: z.number().positive().nullable(),
+  type: sandboxType.nullable(),
+  end,
+  ttlSeconds: z.number().int().positive(),
+  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
+}) satisfies z.ZodType<FanoutPolicy>;
+
+const pace = z
+  .strictObject({
+    reportEveryMs: ms,
+    checkChunksEveryMs: ms,
+    recoverEveryMs: ms,
+    maxHistoryEvents: z.number().int().positive().nullable(),
+  })
+  .partial();
+
+export const fanoutInputSchema = z
+  .strictObject({
+    deployment: z.string(),
+    batchId: z.string(),
+    source,
+    policy: fanoutPolicySchema,
+    title: z.string().min(1).max(200).optional(),
+    notify: notifyTargetSchema.optional(),
+    timing: jobTimingSchema.optional(),
+    pace: pace.optional(),
+  })
+  .superRefine((input, context) => {
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const deployment = deploymentProblem(input.deployment);
+    if (deployment) issue(['deployment'], deployment);
+    const batchId = jobIdProblem(input.deployment, input.batchId);
+    if (batchId) issue(['batchId'], batchId.replace('the job id', 'the batch id'));
+    if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
+  }) satisfies z.ZodType<FanoutInput>;
+
+const keptForks = 'no budget holds for forks that are kept and run on: stop or delete them, or set no budget';
+
+const itemSchema = z.strictObject({
+  id: z.string().min(1).max(200),
+  prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt'),
+  put: z.array(filePutSchema).optional(),
+  collect: z.array(remotePathSchema).optional(),
+  type: sandboxType.optional(),
+  end: end.optional(),
+  deadlineMs: ms.optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+}) satisfies z.ZodType<FanoutItem>;
+
+/**
+ * Checks a batch without its items.
+ * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
+ */
+export function parseFanoutInput(input: unknown): FanoutInput {
+  const parsed = fanoutInputSchema.safeParse(input);
+  if (!parsed.success) throw bad(`The batch cannot be started: ${issuesOf(parsed.error)}.`);
+  const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
+  if (bytes <= maxInputBytes) return parsed.data;
+  throw bad(
+    `The batch cannot be started: what prepares its source takes ${bytes} bytes, the most is ${maxInputBytes}. Put long texts into files of the result store.`,
+  );
+}
+
+/**
+ * Checks an item.
+ * @param index its place in the batch, from 0, for the message
+ * @throws SandflowError `bad_fanout_input`
+ */
+export function parseFanoutItem(
+  item: unknown,
+  index: number,
+  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+): FanoutItem {
+  const parsed = itemSchema.safeParse(item);
+  if (!parsed.success) throw bad(`Item ${index + 1} cannot be submitted: ${issuesOf(parsed.error)}.`);
+  if (policy?.budgetSeconds != null && parsed.data.end === 'keep') {
+    throw bad(`Item ${index + 1} cannot be submitted: end: ${keptForks}.`);
+  }
+  const bytes = itemBytes(parsed.data);
+  if (bytes <= maxBytesInChunk - wrappingBytes) return parsed.data;
+  throw bad(
+    `Item ${index + 1} cannot be submitted: it takes ${bytes} bytes, the most is ${maxBytesInChunk - wrappingBytes}. Put long texts into files of the result store.`,
+  );
+}
+
+/** What an item takes in its chunk. */
+export function itemBytes(item: FanoutItem): number {
+  return Buffer.byteLength(JSON.stringify(item)) + 1;
+}
+
+export function bad(message: string): SandflowError {
+  return new SandflowError('bad_fanout_input', message);
+}

@@ -1,0 +1,50 @@
+/** Packs items into chunks: as many as fit the count and the bytes that a chunk may have. */
+import { createHash } from 'node:crypto';
+import type { FanoutItem, FanoutPolicy } from '../../workflows/fanout.js';
+import type { ChunkWish } from '../../workflows/fanout-parts.js';
+import { maxBytesInChunk, maxChunks, maxItemsInChunk } from '../contract/fanout-addresses.js';
+import { bad, itemBytes, parseFanoutItem } from './fanout-input.js';
+
+/** What a chunk has beside its items. */
+const wrappingBytes = 1_000;
+
+/** A digest of the items of a chunk, so that other items under its number are noticed. */
+export function itemsDigest(items: readonly FanoutItem[]): string {
+  return createHash('sha256').update(JSON.stringify(items)).digest('hex').slice(0, 16);
+}
+
+/**
+ * The same items in the same order always make the same chunks. Holds one chunk at a time.
+ * @throws SandflowError `bad_fanout_input` for an item that is none, an id that comes twice, or too many chunks
+ */
+export async function* packItems(
+  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+): AsyncGenerator<ChunkWish> {
+  const seen = new Set<string>();
+  let chunk = 0;
+  let index = 0;
+  let held: FanoutItem[] = [];
+  let heldBytes = wrappingBytes;
+
+  const take = (): ChunkWish => {
+    const wish = { chunk, firstIndex: index - held.length, digest: itemsDigest(held), items: held };
+    if (chunk >= maxChunks) throw bad(`The batch is too large: its items take more than ${maxChunks} chunks of 1 MB.`);
+    chunk += 1;
+    held = [];
+    heldBytes = wrappingBytes;
+    return wish;
+  };
+
+  for await (const raw of items) {
+    const item = parseFanoutItem(raw, index, policy);
+    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" comes twice.`);
+    seen.add(item.id);
+    const bytes = itemBytes(item);
+    if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > maxBytesInChunk)) yield take();
+    held.push(item);
+    heldBytes += bytes;
+    index += 1;
+  }
+  if (held.length > 0) yield take();
+}

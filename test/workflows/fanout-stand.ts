@@ -1,0 +1,87 @@
+/** Batches on a stand: a source that is archived, items that are cheap, and timings that are short. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { fanoutItemResults } from '../../src/result-store/index.js';
+import { awaitFanout, type FanoutAddress, submitFanout } from '../../src/temporal/fanouts.js';
+import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutResult, ItemResult } from '../../workflows/index.js';
+import { deployment, type Stand, script, shortTiming } from './stand.js';
+import { readySandbox } from './stop-stand.js';
+
+export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };
+
+export const policy: FanoutPolicy = {
+  concurrency: 8,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 60_000,
+  deadlineMs: 120_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'delete',
+  ttlSeconds: 600,
+  onUnknownOutcome: 'wait',
+};
+
+export const address = (): FanoutAddress => ({ deployment, batchId: `b-${randomBytes(5).toString('hex')}` });
+
+export function fanoutInput(
+  source: FanoutInput['source'],
+  over: Partial<Omit<FanoutInput, 'policy'>> & { readonly policy?: Partial<FanoutPolicy> } = {},
+): FanoutInput {
+  return {
+    ...address(),
+    source,
+    timing: shortTiming,
+    ...over,
+    pace: { ...quickPace, ...over.pace },
+    policy: { ...policy, ...over.policy },
+  };
+}
+
+export const items = (count: number, commands: (at: number) => string = (at) => `echo item ${at}`): FanoutItem[] =>
+  Array.from({ length: count }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt: script(commands(at)) }] }));
+
+/** A sandbox that is archived with all that it holds saved. */
+export async function archivedSandbox(stand: Stand): Promise<string> {
+  const sandboxId = await readySandbox(stand);
+  await stand.api.writeFile(sandboxId, { path: 'seed', content: 'from the source' });
+  await stand.api.stopSandbox(sandboxId);
+  await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('archived');
+  return sandboxId;
+}
+
+export const source = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
+
+export async function submit(stand: Stand, input: FanoutInput, of: readonly FanoutItem[]) {
+  await submitFanout(stand.client, input, of, { taskQueue: stand.taskQueue });
+  return input;
+}
+
+export const ended = (stand: Stand, batch: FanoutAddress): Promise<FanoutResult> => awaitFanout(stand.client, batch);
+
+export async function run(stand: Stand, input: FanoutInput, of: readonly FanoutItem[]): Promise<FanoutResult> {
+  return ended(stand, await submit(stand, input, of));
+}
+
+/** The lines of `results.jsonl`. */
+export async function lines(stand: Stand, { resultsRef }: FanoutResult): Promise<ItemResult[]> {
+  const text = (await stand.results.get(resultsRef ?? '')).toString('utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ItemResult);
+}
+
+export async function storedResults(stand: Stand, batch: FanoutAddress & { readonly batchKey: string }) {
+  const found: ItemResult[] = [];
+  for await (const item of fanoutItemResults(stand.results, batch)) found.push(item);
+  return found;
+}
+
+/** Forks of the batch on the service's books, with those that were deleted. */
+export const forks = (stand: Stand, { batchId }: { readonly batchId: string }) =>
+  stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-${batchId}-`));
+
+/** Those that still have a machine or a disk. */
+export const leftForks = (stand: Stand, batch: { readonly batchId: string }) =>
+  forks(stand, batch).filter(({ gone, state }) => gone === null && state !== 'archived');

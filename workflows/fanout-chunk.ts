@@ -1,0 +1,48 @@
+/**
+ * Runs some of the items of a batch, each in a workflow of its own:
+ *
+ *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
+ *
+ * It keeps to what the batch has granted: a window, a budget, a pause; and hears of it by signals, as it tells how far it
+ * is. So it lives on where the batch goes on as new or is gone. Short enough that it never goes on as new itself.
+ */
+import { CancellationScope, condition, setHandler, sleep } from '@temporalio/workflow';
+import type { ChunkInput, ChunkReport } from './fanout-parts.js';
+import { readItems, startItem } from './fanout-steps/chunk-items.js';
+import { reportFaithfully } from './fanout-steps/chunk-reports.js';
+import { ChunkRun } from './fanout-steps/chunk-run.js';
+import { chunkGrantSignal, fanoutThrottledSignal } from './messages.js';
+
+export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
+  const run = new ChunkRun(input);
+  setHandler(chunkGrantSignal, (grant) => run.obey(grant));
+  setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
+  CancellationScope.current().cancelRequested.catch(() => run.cut());
+  return CancellationScope.nonCancellable(async () => {
+    const timers = new CancellationScope();
+    const cutAtDeadline = timers.run(async () => {
+      await sleep(Math.max(1, input.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
+      run.cut();
+    });
+    cutAtDeadline.catch(() => undefined);
+    await readItems(run);
+    const reporting = reportFaithfully(run);
+    while (!run.isOver) {
+      for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
+      const seen = run.news;
+      const hasNews = () => run.news !== seen;
+      const pauseMs = pauseLeftMs(run);
+      if (pauseMs === undefined) await condition(hasNews);
+      else await condition(hasNews, pauseMs, { summary: 'the service throttles forks' });
+    }
+    timers.cancel();
+    return reporting;
+  });
+}
+
+/** As long as a pause holds items back; without one only news can change anything. */
+function pauseLeftMs(run: ChunkRun): number | undefined {
+  const { pausedUntilMs, window } = run.grant;
+  const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;
+  return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;
+}

@@ -1,0 +1,201 @@
+/** The state of one batch: its chunks, what they were granted and have reported, and how it ends. */
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { type FanoutPlaces, fanoutPlaces } from '../../src/contract/fanout-addresses.js';
+import type { FanoutCounts, FanoutOutcome, FanoutPace, FanoutPhase, FanoutProgress } from '../fanout.js';
+import type {
+  BatchInput,
+  CarriedBatch,
+  ChunkRecord,
+  ChunkReport,
+  EndReason,
+  ReadySource,
+  SealWish,
+  Throttle,
+} from '../fanout-parts.js';
+import type { JobError, JobProgress } from '../job.js';
+import type { JobRun } from '../steps/job-run.js';
+import { hears } from './chunk-record.js';
+import { countsOf } from './counts.js';
+import { defaultPace } from './pace.js';
+import { freshThrottle, recovered, throttled } from './throttle.js';
+
+export class BatchRun {
+  readonly batchKey: string;
+  readonly places: FanoutPlaces;
+  readonly pace: FanoutPace;
+  readonly startedAtMs: number;
+  readonly deadlineAtMs: number;
+  readonly chunks: Map<number, ChunkRecord>;
+  seal: SealWish | null;
+  source: ReadySource | null;
+  preparedSandboxId: string | null;
+  ending: CarriedBatch['ending'];
+  throttle: Throttle;
+  /** Of the batch itself; those of its items are in the reports. */
+  apiCalls: number;
+  outcome: FanoutOutcome | null = null;
+  error: JobError | null = null;
+  /** Who makes calls for the source, while somebody does; its events are the batch's. */
+  sourceJob: JobRun | null = null;
+  /** Chunks whose Update is under way. */
+  readonly arriving = new Set<number>();
+  /** Chunks that a grant is on its way to. */
+  readonly sending = new Set<number>();
+  /** False while it is not known what an earlier execution has left. */
+  isSurveyed: boolean;
+  /** True while the run hands over to the next one. */
+  isPausing = false;
+  /** True once the time to end is over, whatever has not ended. */
+  isGivenUp = false;
+  /** Counts what the batch must act upon. */
+  news = 0;
+  private phase: FanoutPhase;
+  private sinceMs: number;
+  private underWay = 0;
+
+  constructor(readonly input: BatchInput) {
+    const { carried, policy } = input;
+    this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
+    this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
+    this.pace = { ...defaultPace, ...input.pace };
+    this.startedAtMs = carried?.startedAtMs ?? Date.now();
+    this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
+    this.chunks = new Map((carried?.chunks ?? []).map((record) => [record.chunk, record]));
+    this.seal = carried?.seal ?? null;
+    this.source = carried?.source ?? null;
+    this.preparedSandboxId = carried?.preparedSandboxId ?? null;
+    this.ending = carried?.ending ?? null;
+    this.throttle = carried?.throttle ?? freshThrottle(policy.concurrency);
+    this.apiCalls = carried?.apiCalls ?? 0;
+    this.isSurveyed = carried !== undefined || input.resume === undefined;
+    this.phase = carried?.phase ?? (input.source.kind === 'prepare' ? 'preparing' : 'checking_source');
+    this.sinceMs = carried?.sinceMs ?? this.startedAtMs;
+  }
+
+  get place() {
+    const { deployment, batchId } = this.input;
+    return { deployment, batchId, batchKey: this.batchKey };
+  }
+
+  /** By number. */
+  get records(): ChunkRecord[] {
+    return [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
+  }
+
+  get counts(): FanoutCounts {
+    return countsOf(this.records, this.outcome !== null);
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  enter(phase: FanoutPhase): void {
+    if (this.phase !== phase) this.sinceMs = Date.now();
+    this.phase = phase;
+    this.tellNews();
+  }
+
+  tellNews(): void {
+    this.news += 1;
+    const { queued, running, completed, items, byOutcome } = this.counts;
+    const outcomes = Object.entries(byOutcome).map(([outcome, count]) => `${count} ${outcome}`);
+    const lines = [
+      `**${this.phase.replaceAll('_', ' ')}**`,
+      `${completed} of ${items} completed, ${running} at work, ${queued} queued`,
+    ];
+    setCurrentDetails([...lines, outcomes.join(', ')].join('\n\n'));
+  }
+
+  /** Ends the batch before all items had their turn. The first reason stands. */
+  end(reason: EndReason, error: JobError | null = null): void {
+    if (this.ending !== null) return;
+    this.ending = { reason, error, atMs: Date.now() };
+    this.enter('ending');
+  }
+
+  /** Takes a chunk's report, unless a newer one came first. */
+  hear(report: ChunkReport): void {
+    const record = this.chunks.get(report.chunk);
+    if (!record || !hears(record, report)) return;
+    record.report = report;
+    record.heardAtMs = Date.now();
+    const { throttledUntilMs, sourceError } = report;
+    if (
+      throttledUntilMs !== null &&
+      throttledUntilMs > (this.throttle.pausedUntilMs ?? 0) &&
+      throttledUntilMs > Date.now()
+    ) {
+      this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
+    }
+    if (sourceError) this.end('source_failed', sourceError);
+    // An earlier execution has told it to end; this one has not.
+    if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
+      Object.assign(record, {
+        state: 'waiting',
+        isAttached: false,
+        retryFailed: this.input.resume?.retryFailed === true,
+      });
+    }
+    this.tellNews();
+  }
+
+  recover(): void {
+    const { limit } = this.throttle;
+    this.throttle = recovered(this.throttle, Date.now(), this.throttleRules);
+    if (this.throttle.limit !== limit) this.tellNews();
+  }
+
+  private get throttleRules() {
+    return { concurrency: this.input.policy.concurrency, recoverEveryMs: this.pace.recoverEveryMs };
+  }
+
+  /** Work beside the main line, which must be over before the run hands over. */
+  beside(work: () => Promise<void>): void {
+    this.underWay += 1;
+    const over = () => {
+      this.underWay -= 1;
+      this.news += 1;
+    };
+    work().then(over, over);
+  }
+
+  get blocked(): JobProgress['blocked'] {
+    return this.sourceJob?.blocked ?? null;
+  }
+
+  progress(): FanoutProgress {
+    const { input, throttle, counts } = this;
+    const reports = this.records.flatMap(({ report }) => report ?? []);
+    const sum = (of: (report: ChunkReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+    const isPaused = throttle.pausedUntilMs !== null && throttle.pausedUntilMs > Date.now();
+    return {
+      batchId: input.batchId,
+      batchKey: this.batchKey,
+      title: input.title ?? null,
+      phase: this.phase,
+      since: new Date(this.sinceMs).toISOString(),
+      startedAt: new Date(this.startedAtMs).toISOString(),
+      deadlineAt: new Date(this.deadlineAtMs).toISOString(),
+      sourceSandboxId: this.source?.sandboxId ?? null,
+      sealed: this.seal !== null,
+      chunks: this.chunks.size,
+      counts,
+      budget: {
+        limitSeconds: input.policy.budgetSeconds,
+        spentSeconds: sum(({ budget }) => budget.spentSeconds),
+        reservedSeconds: sum(({ budget }) => budget.reservedSeconds),
+      },
+      throttledUntil: isPaused ? new Date(throttle.pausedUntilMs).toISOString() : null,
+      blocked: this.blocked && { message: this.blocked.message, since: this.blocked.since },
+      outcome: this.outcome,
+      error: this.error,
+    };
+  }
+
+  carry(): BatchInput {
+    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls } = this;
+    const carried = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls };
+    return { ...this.input, batchKey: this.batchKey, carried: { ...carried, chunks: this.records } };
+  }
+}

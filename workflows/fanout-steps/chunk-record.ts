@@ -1,0 +1,87 @@
+/** What the batch keeps of a chunk, and what the chunk may still act upon. Pure. */
+import type { ChunkGrant, ChunkRecord, ChunkReport } from '../fanout-parts.js';
+import { unfinished } from './counts.js';
+
+export function newRecord(
+  chunk: Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items' | 'digest'>,
+  nowMs: number,
+): ChunkRecord {
+  const { firstIndex, items, digest } = chunk;
+  return {
+    chunk: chunk.chunk,
+    firstIndex,
+    items,
+    digest,
+    state: 'waiting',
+    attempt: 0,
+    isFresh: true,
+    retryFailed: false,
+    isAttached: false,
+    isGreeted: false,
+    sent: { seq: 0, window: 0, budgetSeconds: null, pausedUntilMs: null, isEnding: false },
+    charged: { window: 0, budgetSeconds: 0 },
+    report: null,
+    heardAtMs: nowMs,
+  };
+}
+
+/**
+ * Takes what a report gives back. Until a chunk has seen the last grant it may act upon any since the one before, so the
+ * largest of them counts.
+ * @returns false for a report that is older than the one that is known
+ */
+export function hears(record: ChunkRecord, report: ChunkReport): boolean {
+  const known = record.report;
+  const isOlder =
+    report.attempt < record.attempt || (known?.attempt === report.attempt && report.report <= known.report);
+  if (isOlder || record.state !== 'open') return false;
+  record.attempt = report.attempt;
+  record.isGreeted = false;
+  const grantedSeconds = report.budget.grantedSeconds ?? 0;
+  if (report.hasEnded) {
+    record.state = 'ended';
+    record.charged = { window: 0, budgetSeconds: report.budget.spentSeconds };
+  } else if (report.seq >= record.sent.seq) {
+    record.sent = {
+      ...record.sent,
+      seq: report.seq,
+      window: report.window,
+      budgetSeconds: report.budget.grantedSeconds,
+    };
+    record.charged = { window: report.window, budgetSeconds: grantedSeconds };
+  }
+  return true;
+}
+
+/** What the chunk has in hand when it is next granted something. */
+export function holderOf(record: ChunkRecord) {
+  const { state, report } = record;
+  // One that ends by itself asks for nothing more.
+  const isEnding = state === 'open' && report?.isEnding === true;
+  return {
+    demand: state === 'ended' ? 0 : isEnding ? report.running : unfinished(record),
+    sent: record.sent.window,
+    charged: record.charged.window,
+  };
+}
+
+export function budgetHolderOf(record: ChunkRecord) {
+  const { report } = record;
+  // Of a grant that it has not seen yet it cannot have spent anything.
+  const isHeard = record.state === 'open' && report !== null && report.seq >= record.sent.seq;
+  return {
+    charged: record.charged.budgetSeconds,
+    next: isHeard ? report.budget.nextSeconds : 0,
+    wanted: isHeard ? report.budget.wantedSeconds : 0,
+    running: report && record.state === 'open' ? report.running : 0,
+  };
+}
+
+/** Remembers a grant that is about to be sent. */
+export function sends(record: ChunkRecord, grant: Required<ChunkGrant>): void {
+  record.sent = grant;
+  record.charged = {
+    window: Math.max(record.charged.window, grant.window),
+    budgetSeconds: Math.max(record.charged.budgetSeconds, grant.budgetSeconds ?? 0),
+  };
+}

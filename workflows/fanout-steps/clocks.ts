@@ -1,0 +1,81 @@
+/** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { leaseSandbox, renewRegistrationEveryMs } from '../steps/watching.js';
+import { defaultTiming } from '../timing.js';
+import type { BatchRun } from './batch-run.js';
+import { lookups } from './proxies.js';
+
+/** An item may take its clean-up time twice: for a fork whose answer does not come, and then for the fork itself. */
+const cleanUps = 2;
+const slackMs = 60_000;
+const describedAtOnce = 100;
+
+/** @returns the scope that stops them all */
+export function startClocks(run: BatchRun): CancellationScope {
+  const clocks = new CancellationScope();
+  for (const clock of [deadline, endOfEnding, checks, recovery, lease]) {
+    clocks.run(() => clock(run)).catch(() => undefined);
+  }
+  return clocks;
+}
+
+async function deadline(run: BatchRun): Promise<void> {
+  await sleep(Math.max(1, run.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
+  run.end('deadline_exceeded');
+}
+
+async function endOfEnding(run: BatchRun): Promise<void> {
+  await condition(() => run.ending !== null);
+  const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+  const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
+  await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without what has not ended' });
+  run.isGivenUp = true;
+  run.tellNews();
+}
+
+/** A chunk that somebody terminated says nothing any more. It starts again from what is stored. */
+async function checks(run: BatchRun): Promise<void> {
+  for (;;) {
+    await condition(() => run.records.some(({ state }) => state === 'open'));
+    await sleep(run.pace.checkChunksEveryMs, { summary: 'until silent chunks are looked up' });
+    await new Promise<void>((resolve) => {
+      run.beside(async () => {
+        await CancellationScope.nonCancellable(() => checkChunks(run)).finally(resolve);
+      });
+    });
+  }
+}
+
+async function checkChunks(run: BatchRun): Promise<void> {
+  const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
+  const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
+  const asked = silent.slice(0, describedAtOnce);
+  if (asked.length === 0) return;
+  const reports = asked.map(({ report }) => report);
+  const statuses = await lookups.describeWorkflows(asked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
+  for (const [at, record] of asked.entries()) {
+    if (statuses[at] === 'RUNNING') record.heardAtMs = Date.now();
+    else if (record.state === 'open' && record.report === reports[at]) {
+      Object.assign(record, { state: 'waiting', isAttached: false, isGreeted: false });
+      record.charged = { ...record.charged, window: 0 };
+    }
+  }
+}
+
+async function recovery(run: BatchRun): Promise<void> {
+  for (;;) {
+    await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
+    await sleep(run.pace.recoverEveryMs, { summary: 'until forks may be faster' });
+    run.recover();
+  }
+}
+
+async function lease(run: BatchRun): Promise<void> {
+  for (;;) {
+    await condition(() => run.source !== null);
+    const sandboxId = run.source?.sandboxId;
+    if (sandboxId == null) return;
+    await sleep(renewRegistrationEveryMs, { summary: 'renewal of the lease on the source' });
+    await leaseSandbox(sandboxId).catch(() => undefined);
+  }
+}

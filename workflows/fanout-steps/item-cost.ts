@@ -1,0 +1,21 @@
+/** What an item may cost at most. Pure. */
+import { machineSeconds } from '../../src/contract/machine-types.js';
+import type { FanoutItem, MachineType } from '../fanout.js';
+import type { ChunkInput } from '../fanout-parts.js';
+import { defaultTiming } from '../timing.js';
+
+type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
+
+export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: Terms): MachineType {
+  return item.type ?? policy.type ?? sourceType;
+}
+
+/**
+ * What is reserved for an item before its fork, in machine-seconds: its deadline and the time that its clean-up may
+ * take after that, since its machine runs as long.
+ */
+export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
+  const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
+  const cleanUpMs = terms.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+  return machineSeconds(typeOf(item, terms), deadlineMs + cleanUpMs);
+}

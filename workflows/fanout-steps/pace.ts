@@ -1,0 +1,9 @@
+/** How often the parts of a batch talk. Pure. */
+import type { FanoutPace } from '../fanout.js';
+
+export const defaultPace: FanoutPace = {
+  reportEveryMs: 1_000,
+  checkChunksEveryMs: 60_000,
+  recoverEveryMs: 10_000,
+  maxHistoryEvents: null,
+};

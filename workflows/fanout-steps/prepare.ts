@@ -1,0 +1,117 @@
+/** Has a sandbox made, set up and stopped, by a job, so that all forks start from that very state. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  CancellationScope,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../src/contract/addresses.js';
+import type { createThenPrompt } from '../create-then-prompt.js';
+import type { FanoutSource } from '../fanout.js';
+import type { JobInput } from '../job.js';
+import { workflowTypes } from '../messages.js';
+import { reads } from '../proxies.js';
+import { JobEnded, jobError } from '../steps/job-ended.js';
+import { patiently } from '../steps/patiently.js';
+import type { BatchRun } from './batch-run.js';
+import { waitProxies } from './proxies.js';
+import { sourceJob } from './source-job.js';
+
+type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
+
+const maxGenerations = 3;
+
+/**
+ * The job outlives a run of the batch, so it is no child that a run waits for: a run that finds it there waits as well.
+ * @returns the sandbox
+ * @throws JobEnded where the job did not complete
+ */
+export async function prepare(run: BatchRun, source: Preparation): Promise<string> {
+  const { deployment, batchId } = run.input;
+  const workflowId = prepareWorkflowId(deployment, batchId);
+  const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
+  const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
+  // What an earlier execution has prepared is as good, unless it was deleted with it.
+  let job = run.input.resume ? await awaited() : null;
+  if (job?.outcome !== 'completed' || !(await isThere(run, job.sandboxId))) {
+    await start(run, source, workflowId);
+    job = await awaited().catch(async (error: unknown) => {
+      if (run.ending) await CancellationScope.nonCancellable(() => cancelJob(run, workflowId, awaited));
+      throw error;
+    });
+  }
+  run.apiCalls += job.apiCalls;
+  run.preparedSandboxId = job.sandboxId;
+  if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
+  const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
+  throw new JobEnded('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
+}
+
+async function isThere(run: BatchRun, sandboxId: string | null): Promise<boolean> {
+  if (sandboxId === null) return false;
+  const caller = sourceJob(run, sandboxId);
+  const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
+  run.apiCalls += caller.apiCalls;
+  return sandbox !== null;
+}
+
+async function start(run: BatchRun, source: Preparation, workflowId: string): Promise<void> {
+  try {
+    await startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
+      workflowId,
+      args: [jobInput(run, source)],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy:
+        run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    });
+  } catch (error) {
+    // An earlier run of the batch has started it.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+async function cancelJob(
+  run: BatchRun,
+  workflowId: string,
+  awaited: () => Promise<{ readonly sandboxId: string | null }>,
+): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).cancel();
+  } catch {
+    // It has just ended.
+  }
+  run.preparedSandboxId = (await awaited()).sandboxId;
+}
+
+function jobInput(run: BatchRun, source: Preparation): JobInput {
+  const { deployment, batchId, policy, timing, resume } = run.input;
+  return {
+    deployment,
+    jobId: `${batchId}-${prepareStep}`,
+    source: { kind: 'create', body: source.body },
+    waitFor: 'usable',
+    put: source.put,
+    commands: source.commands,
+    prompts: source.prompts,
+    conversations: 'one',
+    collect: [],
+    end: 'stop',
+    deadlineMs: source.deadlineMs,
+    ttlSeconds: policy.ttlSeconds,
+    onUnknownOutcome: policy.onUnknownOutcome,
+    maxGenerations,
+    // The sandbox's name leads to the job, and its key lets no second one be made.
+    origin: {
+      key: run.batchKey,
+      execution: executionOf(run.batchKey),
+      batchId,
+      step: prepareStep,
+      firstGeneration: 1 + (resume?.round ?? 0) * maxGenerations,
+      lookFirst: false,
+    },
+    timing,
+  };
+}

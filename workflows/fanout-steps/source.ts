@@ -1,0 +1,117 @@
+/** Sees to it that there is something to fork, and that it is what its owner left. */
+
+import { workflowInfo } from '@temporalio/workflow';
+import { ownerWorkflowId } from '../../src/contract/addresses.js';
+import { machineTypes } from '../../src/contract/machine-types.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { isCreating } from '../../src/contract/states.js';
+import type { MachineType } from '../fanout.js';
+import type { ReadySource } from '../fanout-parts.js';
+import { reads } from '../proxies.js';
+import { stopSandbox } from '../steps/end-sandbox.js';
+import { JobEnded, jobError } from '../steps/job-ended.js';
+import type { JobRun } from '../steps/job-run.js';
+import { leavable } from '../steps/leavable.js';
+import { patiently } from '../steps/patiently.js';
+import { readSandbox } from '../steps/wait-usable.js';
+import { leaseSandbox } from '../steps/watching.js';
+import { until } from '../until.js';
+import type { BatchRun } from './batch-run.js';
+import { prepare } from './prepare.js';
+import { lookups } from './proxies.js';
+import { freshnessOf, staleness } from './source-freshness.js';
+import { sourceJob } from './source-job.js';
+
+/**
+ * May be cut at any point and begun again: each of its steps reads first, or finds what it has started.
+ * @throws JobEnded whose error says why there is nothing to fork from
+ */
+export async function obtainSource(run: BatchRun): Promise<ReadySource> {
+  const { source } = run.input;
+  if (source.kind === 'snapshot') {
+    const { from, body } = source;
+    return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null };
+  }
+  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(run, source);
+  run.enter('checking_source');
+  const job = sourceJob(run, sandboxId);
+  run.sourceJob = job;
+  try {
+    // Before anything is read, so that nobody deletes it in between.
+    await leaseSandbox(sandboxId);
+    const allowStale = source.kind === 'sandbox' && source.allowStale;
+    const sandbox = await leavable(() => makeFresh(job, { sandboxId, allowStale }));
+    return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
+  } finally {
+    run.apiCalls += job.apiCalls;
+    run.sourceJob = null;
+  }
+}
+
+async function makeFresh(
+  job: JobRun,
+  { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
+): Promise<SandboxView> {
+  for (;;) {
+    const sandbox = await readSandbox(job, sandboxId);
+    if (sandbox === null || sandbox.state === 'cancelled') {
+      throw sourceFailed('sandbox_not_found', `There is no sandbox ${sandboxId} to fork from`);
+    }
+    const { stop } = sandbox;
+    const lastStop = stop && (await patiently(job, 'read', () => reads.getStop(sandboxId, stop.id)));
+    const freshness = freshnessOf(sandbox, { allowStale, lastStop, usedBy: await userOf(sandbox) });
+    if (freshness.kind === 'fork') return sandbox;
+    if (freshness.kind === 'refuse') throw new JobEnded('rejected', freshness.error);
+    if (freshness.kind !== 'stop') await waitSettled(job, sandboxId);
+    else return stopSource(job, sandbox);
+  }
+}
+
+async function stopSource(job: JobRun, sandbox: SandboxView): Promise<SandboxView> {
+  job.previousStopId = sandbox.stop?.id ?? null;
+  await stopSandbox(job, sandbox.id);
+  const { status, kept } = job.stop ?? { status: 'gone', kept: null };
+  if (status === 'gone') throw sourceFailed('sandbox_not_found', `The source ${sandbox.id} was deleted`);
+  if (status === 'superseded') {
+    throw sourceFailed(
+      'source_in_use',
+      `The source ${sandbox.id} was resumed while it was being stopped for its forks`,
+    );
+  }
+  const stale = staleness(sandbox.id, kept);
+  if (stale) throw sourceFailed(stale.code, `The source ${sandbox.id} ${stale.message}`);
+  return sandbox;
+}
+
+/** A job that works in it would lose its sandbox by a stop. Only its name says whose it is. */
+async function userOf({ name }: SandboxView): Promise<string | null> {
+  const owner = name === null ? undefined : ownerWorkflowId(name);
+  if (owner === undefined || owner === workflowInfo().workflowId) return null;
+  const [status] = await lookups.describeWorkflows([owner]);
+  return status === 'RUNNING' ? owner : null;
+}
+
+async function waitSettled(job: JobRun, sandboxId: string): Promise<void> {
+  await until<true>(sandboxId, {
+    inbox: job.inbox,
+    timing: job.timing,
+    onWake: job.onWake,
+    waitedFor: 'archived or usable',
+    wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+    since: 0,
+    readFirst: true,
+    read: async () => {
+      const sandbox = await readSandbox(job, sandboxId);
+      const isMoving = sandbox !== null && (sandbox.state === 'archiving' || isCreating(sandbox.state));
+      return isMoving ? undefined : true;
+    },
+  });
+}
+
+function machineTypeOf({ type }: SandboxView): MachineType {
+  return type != null && Object.hasOwn(machineTypes, type) ? (type as MachineType) : 'default';
+}
+
+function sourceFailed(code: string, message: string): JobEnded {
+  return new JobEnded('rejected', jobError(code, message));
+}

@@ -1,0 +1,93 @@
+/**
+ * A batch: many items, each prompted in a fork of its own of one source.
+ *
+ *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
+ *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
+ *
+ * The batch holds counts and hands items on to chunks, which run them; so it stays small whatever the number of items. It
+ * goes on as new when its history has grown, which the chunks do not notice: they know it by its workflow id.
+ */
+import { allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { FanoutResult } from './fanout.js';
+import type { BatchInput } from './fanout-parts.js';
+import { isBudgetSpent } from './fanout-steps/allot-budget.js';
+import { handleBatchMessages } from './fanout-steps/batch-messages.js';
+import { BatchRun } from './fanout-steps/batch-run.js';
+import { budgetHolderOf } from './fanout-steps/chunk-record.js';
+import { startClocks } from './fanout-steps/clocks.js';
+import { endReasonOf } from './fanout-steps/decide-end.js';
+import { finish } from './fanout-steps/finish-batch.js';
+import { takeUp } from './fanout-steps/resume.js';
+import { shareOut } from './fanout-steps/share-out.js';
+import { obtainSource } from './fanout-steps/source.js';
+import { endOf } from './steps/job-ended.js';
+
+/** See `FanoutInput` for what it takes and `FanoutResult` for what it gives. Its items come by Update. */
+export async function forkFanout(input: BatchInput): Promise<FanoutResult> {
+  const run = new BatchRun(input);
+  handleBatchMessages(run);
+  CancellationScope.current().cancelRequested.catch(() => run.end('cancelled'));
+  return CancellationScope.nonCancellable(async () => {
+    if (input.resume && !run.isSurveyed) await takeUp(run, input.resume);
+    const clocks = startClocks(run);
+    const sourcing = startSourcing(run);
+    for (;;) {
+      decide(run);
+      if (run.ending) sourcing.cancel();
+      shareOut(run);
+      if (isOver(run)) break;
+      if (hasLongHistory(run)) {
+        run.isPausing = true;
+        sourcing.cancel();
+        clocks.cancel();
+        await condition(() => allHandlersFinished() && run.isQuiet);
+        return continueAsNew<typeof forkFanout>(run.carry());
+      }
+      const seen = run.news;
+      await condition(() => run.news !== seen);
+    }
+    clocks.cancel();
+    const result = await finish(run);
+    await condition(allHandlersFinished);
+    return result;
+  });
+}
+
+/** Looks after the source beside everything else: items come meanwhile. */
+function startSourcing(run: BatchRun): CancellationScope {
+  const scope = new CancellationScope();
+  if (run.source !== null || run.ending !== null) return scope;
+  run.beside(async () => {
+    try {
+      run.source = await scope.run(() => obtainSource(run));
+      run.enter('running');
+    } catch (error) {
+      if (scope.consideredCancelled) return;
+      run.end('source_failed', endOf(error).jobError);
+    }
+  });
+  return scope;
+}
+
+function decide(run: BatchRun): void {
+  const { policy } = run.input;
+  const reason = endReasonOf(run.counts, policy);
+  if (reason) run.end(reason);
+  const isStill = run.sending.size === 0 && !run.throttle.pausedUntilMs;
+  if (isStill && isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
+}
+
+function isOver(run: BatchRun): boolean {
+  if (run.isGivenUp) return true;
+  const { ending, records } = run;
+  // One that was never started has nothing to end.
+  const isDone = records.every(
+    ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
+  );
+  return isDone && run.isQuiet && run.arriving.size === 0 && (ending !== null || run.seal !== null);
+}
+
+function hasLongHistory({ pace }: BatchRun): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= (pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+}
