@@ -29,6 +29,13 @@ const usageCodes: ReadonlySet<string> = new Set([
   'webhook_duplicate',
   'secret_file_unwritable',
   'download_not_written',
+  'bad_items',
+  'bad_fanout_input',
+  'fanout_not_found',
+  'fanout_ended',
+  'fanout_differs',
+  'fanout_runs',
+  'not_a_fanout',
 ]);
 
 /** Never throws; an error that nobody planned for is reported with its message and no stack. */
@@ -48,6 +55,7 @@ export function failureOf(error: unknown): Failure {
 
 function exitCodeOf(error: unknown, status: number | undefined): number {
   if (error instanceof SandflowError && usageCodes.has(error.code)) return exitCodes.usage;
+  if (error instanceof SandflowError && error.code === 'fanout_lost') return exitCodes.otherOutcome;
   if (systemCodeOf(error) === 'EADDRINUSE' || systemCodeOf(error) === 'EACCES') return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
   return exitCodes.unreachable;

@@ -6,6 +6,7 @@ import { addBridge } from './commands/bridge.js';
 import { addCleanup } from './commands/cleanup.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
+import { addFanout } from './commands/fanout.js';
 import { addJobs } from './commands/jobs.js';
 import { addLocal } from './commands/local.js';
 import { addRun } from './commands/run.js';
@@ -37,6 +38,8 @@ export function createProgram(context: CommandContext, version: string): Command
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print the help of a command')
     .showSuggestionAfterError()
+    // What stands behind a command is for that command: `fanout` and `fanout resume` have options of the same name.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.io.stdout.write(text),
@@ -47,6 +50,7 @@ export function createProgram(context: CommandContext, version: string): Command
     .addHelpText('after', exitCodesHelp);
   for (const add of [
     addRun,
+    addFanout,
     addJobs,
     addSandboxes,
     addCleanup,

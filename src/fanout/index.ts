@@ -1,13 +1,11 @@
 /** Reading of the items of a batch: text, JSONL, CSV; templates; a matrix. */
 
-export type { PutWish } from './item-line.js';
 export { ItemsError } from './items-error.js';
 export { type ItemWish, type Matrix, matrixSize } from './matrix.js';
 export {
   formatOf,
   type ItemFormat,
   type ItemSource,
-  itemFormats,
   type ReadItemsOptions,
   readItems,
 } from './read-items.js';

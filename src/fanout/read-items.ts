@@ -8,8 +8,7 @@ import { expandItem, type ItemWish, type Matrix } from './matrix.js';
 import { createTemplate } from './template.js';
 import { readTextLines } from './text-lines.js';
 
-export const itemFormats = ['text', 'jsonl', 'csv', 'tsv'] as const;
-export type ItemFormat = (typeof itemFormats)[number];
+export type ItemFormat = 'text' | 'jsonl' | 'csv' | 'tsv';
 
 const longestId = 120;
 const formatsByEnding: Readonly<Record<string, ItemFormat>> = {

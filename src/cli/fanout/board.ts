@@ -58,6 +58,11 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
     .filter((line) => line.width > 0);
 }
 
+/** One line of text, cut to the width. */
+export function boardLine(text: string, { width, paint }: BoardOptions): ScreenLine {
+  return fitted([['dim', oneLine(text)]], width, paint);
+}
+
 /** The same in one line, for where lines cannot be drawn anew. Without what changes by itself. */
 export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): string {
   const { progress, perMinute } = view;
@@ -75,8 +80,8 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
 }
 
 /** Items that have ended, however. */
-export function endedOf({ completed, failed }: FanoutCounts): number {
-  return completed + failed;
+export function endedOf({ items, queued, running }: FanoutCounts): number {
+  return Math.max(0, items - queued - running);
 }
 
 function leftOf({ queued, running }: FanoutCounts): number {
@@ -113,11 +118,14 @@ function barLine(progress: FanoutProgress, width: number): Part[] {
   ];
 }
 
-function countParts({ completed, failed, running, queued, retried }: FanoutCounts): Part[] {
+function countParts(counts: FanoutCounts): Part[] {
+  const { completed, failed, running, queued, retried } = counts;
+  const leftOut = endedOf(counts) - completed - failed;
   return [
     `${completed} done · `,
     failed > 0 ? ['red', `${failed} failed`] : `${failed} failed`,
     ` · ${running} running · ${queued} queued`,
+    ...(leftOut > 0 ? [` · ${leftOut} left out`] : []),
     ...(retried > 0 ? [` · ${retried} retried`] : []),
   ];
 }

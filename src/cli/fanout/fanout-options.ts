@@ -1,6 +1,7 @@
 /** The options of `fanout`, and the policy and matrix that they ask for. */
 import type { FanoutPolicy, MachineType } from '../../../workflows/fanout.js';
 import type { JobEnd, PromptStep } from '../../../workflows/job.js';
+import { maxRetries } from '../../contract/fanout-addresses.js';
 import { reasoningEfforts } from '../../contract/requests.js';
 import type { ItemFormat, Matrix } from '../../fanout/index.js';
 import { parseDurationMs } from '../duration.js';
@@ -77,7 +78,7 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
   return {
     ...(concurrency !== undefined && { concurrency: parseCount(concurrency, '--concurrency', 1, 2_000) }),
     ...(stopAt && { stopAt }),
-    ...(retries !== undefined && { retries: parseCount(retries, '--retries', 0, 100) }),
+    ...(retries !== undefined && { retries: parseCount(retries, '--retries', 0, maxRetries) }),
     ...(itemDeadline !== undefined && { itemDeadlineMs: parseDurationMs(itemDeadline, '--item-deadline') }),
     ...(deadline !== undefined && { deadlineMs: parseDurationMs(deadline, '--deadline') }),
     ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget') / 1_000) }),

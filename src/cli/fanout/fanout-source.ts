@@ -33,6 +33,11 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     refuse(preparing(options), '--snapshot');
     return { kind: 'snapshot', from: snapshot, body: { ...(environment !== undefined && { environment }) } };
   }
+  if (!prepares(options)) {
+    throw new UsageError(
+      'Say what the forks are made from: --source SANDBOX, --snapshot NAME, or what prepares a sandbox for them: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
+    );
+  }
   const { setupScript, prompts, put } = parts;
   const { prepareType: type, prepareDeadline = defaultPrepareDeadline, prepareThen = 'stop', command } = options;
   return {
@@ -48,6 +53,10 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
     deadlineMs: parseDurationMs(prepareDeadline, '--prepare-deadline'),
     end: prepareThen,
   };
+}
+
+function prepares({ environment, setup, preparePut, command, preparePrompt }: FanoutOptions): boolean {
+  return (environment ?? setup) !== undefined || preparePut.length + command.length + preparePrompt.length > 0;
 }
 
 function preparing(options: FanoutOptions): (string | false)[] {

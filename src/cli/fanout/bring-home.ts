@@ -1,0 +1,111 @@
+/** Writes what a batch has done into a folder: `results.jsonl`, the report, and the files of each item. */
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { FanoutProgress, FanoutResult, ItemResult } from '../../../workflows/fanout.js';
+import type { FanoutReportData } from '../../report/index.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { createItemFolders, placeBelow } from './item-places.js';
+import { createPreviews } from './previews.js';
+
+export interface BringHomeOptions {
+  readonly cwd: string;
+  /** Folder, from `cwd`. */
+  readonly out: string;
+  /** Where the report goes, from `cwd`; in the folder by default. */
+  readonly report?: string;
+}
+
+export interface BroughtHome {
+  /** Paths from `cwd`. */
+  readonly resultsFile: string;
+  readonly reportFile: string;
+  /** Null where no item has collected any. */
+  readonly filesFolder: string | null;
+  readonly files: number;
+  /** Files that could not be brought home, as sentences. */
+  readonly problems: readonly string[];
+}
+
+/** Each file is written beside its place and then renamed. Safe to repeat. */
+export async function bringHome(
+  result: FanoutResult | FanoutProgress,
+  items: AsyncIterable<ItemResult>,
+  store: Pick<ResultStore, 'get'>,
+  options: BringHomeOptions,
+): Promise<BroughtHome> {
+  const { cwd, out } = options;
+  const folder = resolve(cwd, out);
+  await mkdir(folder, { recursive: true });
+  const read = (ref: string) => store.get(ref);
+  const previews = createPreviews();
+  const folderOf = createItemFolders();
+  const kept: ItemResult[] = [];
+  const problems: string[] = [];
+  let files = 0;
+
+  const results = join(folder, 'results.jsonl');
+  await replace(results, async (temporary) => {
+    const file = await open(temporary, 'wx');
+    try {
+      for await (const item of items) {
+        kept.push(item);
+        await file.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
+        for (const { path, ref } of item.job?.files ?? []) {
+          if (ref === null) continue;
+          try {
+            const content = await read(ref);
+            previews.add(ref, content);
+            const place = placeBelow(join(folder, 'files', folderOf(item)), path);
+            await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
+            files += 1;
+          } catch (error) {
+            problems.push(`${item.itemId}: ${path}: ${error instanceof Error ? error.message : String(error)}`);
+          }
+        }
+      }
+    } finally {
+      await file.close();
+    }
+  });
+
+  const report = resolve(cwd, options.report ?? join(out, 'report.html'));
+  await writeReport(report, { result, items: kept, previews: previews.all, generatedAt: new Date().toISOString() });
+  const shown = (path: string) => relative(cwd, path) || path;
+  return {
+    resultsFile: shown(results),
+    reportFile: shown(report),
+    filesFolder: files > 0 ? shown(join(folder, 'files')) : null,
+    files,
+    problems,
+  };
+}
+
+export async function writeReport(path: string, data: FanoutReportData): Promise<void> {
+  const { renderFanoutReport } = await import('../../report/index.js');
+  await replace(path, (beside) => writeFile(beside, renderFanoutReport(data), { flag: 'wx' }));
+}
+
+/** Answers that were cut are put back to their whole length; where the store has none the cut one stands. */
+export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
+  if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
+  const prompts = await Promise.all(
+    item.job.prompts.map(async (prompt) => {
+      if (prompt.resultRef === null) return prompt;
+      const whole = await read(prompt.resultRef).catch(() => undefined);
+      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
+    }),
+  );
+  return { ...item, job: { ...item.job, prompts } };
+}
+
+async function replace(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.part`;
+  try {
+    await rm(temporary, { force: true });
+    await write(temporary);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

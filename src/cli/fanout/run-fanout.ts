@@ -1,0 +1,149 @@
+/** What `sandflow fanout` does: checks everything, sends the items, watches the batch, brings its results home. */
+import type { FanoutInput, FanoutItem } from '../../../workflows/fanout.js';
+import { jobIdProblem } from '../../contract/addresses.js';
+import { type ItemWish, readItems } from '../../fanout/index.js';
+import { submitFanout } from '../../temporal/submit-fanout.js';
+import type { CommandContext } from '../command.js';
+import { checkService } from '../connect/check-service.js';
+import { openPlatform, type Platform } from '../connect/platform.js';
+import { parseDurationMs } from '../duration.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { createReporter } from '../output/reporter.js';
+import { parsePutPair } from '../run/file-pairs.js';
+import { generateJobId } from '../run/job-id.js';
+import { findPutFiles, readPutFiles } from '../run/put-files.js';
+import { readTextOrFile } from '../run/read-prompts.js';
+import { notifyOf } from '../run/run-options.js';
+import { UsageError } from '../usage-error.js';
+import { type BatchView, createBatchView } from './batch-view.js';
+import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './fanout-options.js';
+import { sourceOf } from './fanout-source.js';
+import { createItemFiles, type ItemFiles } from './item-files.js';
+import { openItemSources } from './item-sources.js';
+import { seeFanoutThrough } from './see-fanout-through.js';
+import { type Survey, surveyItems, surveyLines } from './survey.js';
+
+/** @returns the exit code */
+export async function runFanout(
+  given: readonly string[],
+  options: FanoutOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  const plan = await planOf(options, io.cwd);
+  const config = await io.readConfig();
+  const batchId = options.id ?? generateJobId();
+  const problem = jobIdProblem(config.deployment, batchId);
+  if (problem) throw new UsageError(`--id: ${problem.replace('job id', 'batch id')}.`);
+  const opened = await openItemSources(given, options.format, io);
+  try {
+    const items = () => readItems(opened.sources, plan.reading);
+    const files = createItemFiles({ cwd: io.cwd, put: options.put.map(parsePutPair), collect: options.get });
+    const { policy } = plan;
+    const survey = await surveyItems(items(), files, { policy, sourceType: options.prepareType ?? 'default' });
+    if (options.dryRun) return printSurvey(survey, plan, options, context);
+
+    if (config.sandboxService) await checkService(config);
+    const quiet = options.quiet === true;
+    const starting = createReporter({ stream: io.stderr, quiet });
+    const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
+    starting.close();
+    const view = createBatchView({ stream: io.stderr, quiet });
+    try {
+      const input = await inputOf(plan, options, { deployment: platform.config.deployment, batchId, platform });
+      await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
+      if (options.detach) return leaveIt(batchId, options, context);
+      return await seeFanoutThrough(platform, batchId, options, { context, view });
+    } finally {
+      view.close();
+      await platform.close();
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+type Plan = Awaited<ReturnType<typeof planOf>>;
+
+/** Everything that the options say, checked before the settings are read. */
+async function planOf(options: FanoutOptions, cwd: string) {
+  const texts = (given: readonly string[], option: string) =>
+    Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
+  const preparing = {
+    setupScript: options.setup === undefined ? undefined : await readTextOrFile(options.setup, '--setup', cwd),
+    prompts: await texts(options.preparePrompt, '--prepare-prompt'),
+  };
+  sourceOf(options, { ...preparing, put: [] });
+  if (options.watchDeadline !== undefined) parseDurationMs(options.watchDeadline, '--watch-deadline');
+  return {
+    policy: { ...defaultPolicy, ...policyOf(options) },
+    reading: {
+      templates: await texts(options.prompt, '--prompt'),
+      matrix: matrixOf(options),
+      parseDurationMs: (text: string) => parseDurationMs(text, 'deadline'),
+    },
+    preparing,
+    prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
+    notify: options.notify === undefined ? undefined : notifyOf(options.notify),
+  };
+}
+
+async function inputOf(
+  { policy, preparing, prepareFiles, notify }: Plan,
+  options: FanoutOptions,
+  { deployment, batchId, platform }: { deployment: string; batchId: string; platform: Platform },
+): Promise<FanoutInput> {
+  const put = await readPutFiles(prepareFiles, platform.keepInput);
+  const source = sourceOf(options, { ...preparing, put });
+  const { title } = options;
+  return { deployment, batchId, source, policy, ...(title !== undefined && { title }), ...(notify && { notify }) };
+}
+
+async function* filled(
+  items: AsyncIterable<ItemWish>,
+  files: ItemFiles,
+  { keepInput }: Pick<Platform, 'keepInput'>,
+  interrupted: AbortSignal,
+): AsyncGenerator<FanoutItem> {
+  for await (const item of items) {
+    interrupted.throwIfAborted();
+    yield await files.read(item, keepInput);
+  }
+}
+
+async function send(
+  platform: Platform,
+  input: FanoutInput,
+  items: AsyncIterable<FanoutItem>,
+  { view, total }: { readonly view: BatchView; readonly total: number },
+): Promise<void> {
+  const { batchId } = input;
+  try {
+    const { started } = await submitFanout(platform.temporal, input, items, {
+      taskQueue: platform.config.taskQueue,
+      onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
+    });
+    if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
+    else view.notice(`There is a batch ${batchId} already; watching it. For a new one, use another --id.`, 'detail');
+  } catch (error) {
+    view.notice(
+      `Not every item was sent, and the batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or end it: sandflow fanout cancel ${batchId}`,
+    );
+    throw error;
+  }
+}
+
+function printSurvey(survey: Survey, { policy }: Plan, { json }: FanoutOptions, { io }: CommandContext): number {
+  const { items, prompts, promptBytes, mostSeconds } = survey;
+  const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
+  if (json) printJson(io.stdout, { items, prompts, promptBytes, ...most, policy, error: null });
+  else for (const line of surveyLines(survey, policy, io.stdout.columns || 80)) io.stdout.write(`${line}\n`);
+  return exitCodes.done;
+}
+
+function leaveIt(batchId: string, { json }: FanoutOptions, { io }: CommandContext): number {
+  if (json) printJson(io.stdout, { batchId, outcome: null, error: null });
+  else io.stdout.write(`${batchId}\n`);
+  return exitCodes.done;
+}
