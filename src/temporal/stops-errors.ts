@@ -11,6 +11,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 
 const grpcDeadlineExceeded = 4;
 const grpcNotFound = 5;
+const grpcResourceExhausted = 8;
 const grpcAborted = 10;
 
 /** Thrown where an answer did not come in time: what the client itself throws then depends on its connection. */
@@ -34,6 +35,11 @@ export function isClosing(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || code === grpcNotFound || code === grpcAborted;
 }
 
+/** True where as many updates of the workflow are open as Temporal allows at once. */
+export function isBusy(error: unknown): boolean {
+  return grpcCode(error) === grpcResourceExhausted;
+}
+
 /** Turns an error of Temporal's client into one that says what to do; others come back as they are. */
 export function explainStopError(error: unknown, sandboxId: string): unknown {
   if (error instanceof WorkflowUpdateFailedError) {
@@ -44,6 +50,10 @@ export function explainStopError(error: unknown, sandboxId: string): unknown {
     const why = error.cause?.message ?? error.message;
     const message = `The workflow that stopped ${sandboxId} was ended from outside: ${why}. Ask again to stop it.`;
     return new SandflowError('stop_lost', message, { cause: error });
+  }
+  if (isBusy(error)) {
+    const message = `Too many requests to stop ${sandboxId} wait for the service to answer. Ask again later.`;
+    return new SandflowError('stop_busy', message, { cause: error });
   }
   if (isSlow(error)) {
     const message = `The stop of ${sandboxId} did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`, then ask again.`;

@@ -4,7 +4,7 @@ import { workflowTypes } from '../../workflows/messages.js';
 import type { StopReport } from '../../workflows/stop.js';
 import { sandboxStopId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { stopReport } from './stops.js';
+import { stopReport } from './stops-read.js';
 
 const atOnce = 8;
 

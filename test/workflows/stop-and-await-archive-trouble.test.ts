@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { stopProgress } from '../../src/temporal/stops.js';
+import { stopProgress } from '../../src/temporal/stops-read.js';
 import { createStand, type Stand, type StandOptions } from './stand.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from './stop-stand.js';
 

@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stopProgress, stopReport } from '../../src/temporal/stops.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { stopProgress, stopReport } from '../../src/temporal/stops-read.js';
 import { createStand, type Stand } from './stand.js';
-import { ask, outcomeOf, readySandbox, signalEvent, stopWorkflow } from './stop-stand.js';
+import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from './stop-stand.js';
 
 let stand: Stand;
-beforeEach(async () => {
+beforeAll(async () => {
   stand = await createStand();
 });
-afterEach(() => stand.close());
+afterEach(() => heal(stand));
+afterAll(() => stand.close());
 
 const stopsOnTheBooks = (sandboxId: string) => stand.service.books.stops({ sandboxId });
 
@@ -90,7 +91,7 @@ describe('a stop', () => {
     const sandboxId = 'bx_2a2a2a2a';
     const { accepted } = await ask(stand, { sandboxId });
     expect(accepted).toMatchObject({ outcome: 'gone', stopId: null });
-    expect(stand.service.books.stops()).toEqual([]);
+    expect(stopsOnTheBooks(sandboxId)).toEqual([]);
   });
 
   it('is gone when the sandbox is deleted while it is waited for', async () => {

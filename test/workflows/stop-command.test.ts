@@ -1,6 +1,6 @@
 /** `sandflow stop` and `sandflow stops` against the whole product. */
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { stopProgress } from '../../src/temporal/stops.js';
+import { stopProgress } from '../../src/temporal/stops-read.js';
 import { type InProcessOptions, cli as runCli } from '../unit/cli/in-process.js';
 import { createStand, type Stand } from './stand.js';
 import { ask, heal, outcomeOf, readySandbox } from './stop-stand.js';

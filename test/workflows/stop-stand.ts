@@ -1,7 +1,8 @@
 /** Sandboxes that are made by hand on a stand, and requests to stop them. */
 import { expect } from 'vitest';
 import type { StopOptions } from '../../src/temporal/stop-input.js';
-import { awaitStop, type RequestedStop, requestStop } from '../../src/temporal/stops.js';
+import { type RequestedStop, requestStop } from '../../src/temporal/stops.js';
+import { awaitStop } from '../../src/temporal/stops-read.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/index.js';
 import { type Stand, shortTiming } from './stand.js';
 

@@ -1,7 +1,8 @@
 /** One sandbox's part of `sandflow stop`: asks, and waits where it was told to. */
 import type { StopRequestView } from '../../../workflows/stop.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { awaitStop, requestStop } from '../../temporal/stops.js';
+import { requestStop } from '../../temporal/stops.js';
+import { awaitStop } from '../../temporal/stops-read.js';
 import { failureOf } from '../failure.js';
 import type { Reporter } from '../output/reporter.js';
 import { terminalSafe } from '../output/terminal-safe.js';

@@ -4,7 +4,7 @@ import { ApiError, type SandboxClient } from '../../client/index.js';
 import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { stopReport } from '../../temporal/stops.js';
+import { stopReport } from '../../temporal/stops-read.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
