@@ -2,8 +2,8 @@
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes
 const terminalSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it makes visible
-const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** All but the tab and the line end. */
+const controlCharacters = /[^\P{Cc}\t\n]/gu;
 const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const loneSurrogates = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

@@ -1,32 +1,8 @@
 /**
- * All forks in one picture, however many: one that begins where another has ended takes its lane, so there are only as many
- * lanes as forks were at work at once.
- * @typedef {import('../page-data.js').PageItem} PageItem
- * @typedef {{ readonly from: number, readonly to: number, readonly place: number, readonly item: PageItem }} Block
+ * All forks in one picture, however many.
+ * @typedef {import('./fork-lanes.js').Block} Block
  */
 import { lookOfItem, page } from './page-data.js';
-
-/**
- * @param {readonly PageItem[]} items
- * @returns {Block[][]} lanes; the forks in one do not overlap, and begin one after the other
- */
-export function packForks(items) {
-  /** @type {Block[]} */
-  const blocks = [];
-  for (const [place, item] of items.entries()) {
-    const lives = item.segments.filter(({ kind }) => kind !== 'queued');
-    if (lives.length > 0) blocks.push({ from: lives[0].from, to: lives[lives.length - 1].to, place, item });
-  }
-  blocks.sort((a, b) => a.from - b.from);
-  /** @type {Block[][]} */
-  const lanes = [];
-  for (const block of blocks) {
-    const free = lanes.find((lane) => lane[lane.length - 1].to <= block.from);
-    if (free) free.push(block);
-    else lanes.push([block]);
-  }
-  return lanes;
-}
 
 /**
  * @typedef {object} Frame

@@ -4,8 +4,9 @@
  */
 import { browsing, moveCursor, onBrowsing } from './browsing.js';
 import { buttonById, byId, element, segmentBars, span } from './dom.js';
+import { packForks } from './fork-lanes.js';
 import { openItem } from './item-dialog.js';
-import { drawPicture, packForks } from './lanes-picture.js';
+import { drawPicture } from './lanes-picture.js';
 import { axisTicks } from './lanes-scale.js';
 import { lookOfItem, page } from './page-data.js';
 import { onTheme } from './theme.js';
@@ -23,7 +24,7 @@ const fewItems = 60;
 let isFit = page.items.length > fewItems;
 let zoom = 1;
 let lastTop = 0;
-/** @type {{ of: readonly PageItem[], lanes: import('./lanes-picture.js').Block[][] }} */
+/** @type {{ of: readonly PageItem[], lanes: import('./fork-lanes.js').Block[][] }} */
 let packed = { of: [], lanes: [] };
 
 const inner = element('div', { class: 'lanes-inner' });

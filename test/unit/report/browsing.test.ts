@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PageItem } from '../../../src/report/page-data.js';
+import { pageItem } from '../../../src/report/page-items.js';
+import { browserModule } from './browser-module.js';
+import { sampleBatch } from './sample-batch.js';
+
+interface ItemOrder {
+  sortItems(items: readonly PageItem[], key: string, descending: boolean): PageItem[];
+  filterItems(
+    items: readonly PageItem[],
+    outcomes: ReadonlySet<string>,
+    text: string,
+    textOf: (item: PageItem) => string,
+  ): PageItem[];
+}
+interface ForkLanes {
+  packForks(items: readonly PageItem[]): { from: number; to: number; place: number; item: PageItem }[][];
+}
+interface MatrixShape {
+  matrixOf(items: readonly PageItem[]): { rows: string[]; columns: string[]; cells: Map<string, PageItem[]> } | null;
+}
+
+const { sortItems, filterItems } = await browserModule<ItemOrder>('item-order');
+const { packForks } = await browserModule<ForkLanes>('fork-lanes');
+const { matrixOf } = await browserModule<MatrixShape>('matrix-shape');
+
+function pageItems(count: number, matrix = false): PageItem[] {
+  const { items, result } = sampleBatch(count, { matrix });
+  const startMs = Date.parse(result.startedAt);
+  return items.map((item) => pageItem(item, startMs, startMs + 900_000));
+}
+
+describe('the order of items', () => {
+  test.each(['index', 'id', 'outcome', 'duration', 'machine', 'files', 'generation'])(
+    'by %s keeps every item, and turns around',
+    (key) => {
+      const items = pageItems(50);
+      const rising = sortItems(items, key, false);
+      const falling = sortItems(items, key, true);
+      expect(new Set(rising)).toEqual(new Set(items));
+      expect(falling[0]).not.toBe(rising[0]);
+      expect(sortItems(falling, key, false)).toEqual(rising);
+    },
+  );
+
+  test('by id counts numbers in it', () => {
+    expect(sortItems(pageItems(12), 'id', false).at(1)?.id).toBe('case-2');
+  });
+
+  test('filters keep what has an outcome and every word', () => {
+    const items = pageItems(60);
+    const text = (item: PageItem): string => `${item.id} ${item.prompt}`.toLowerCase();
+    const none = new Set<string>();
+    expect(filterItems(items, none, '  ', text)).toEqual(items);
+    expect(filterItems(items, none, 'REFUND flaky', text).length).toBeGreaterThan(3);
+    expect(filterItems(items, none, 'refund nowhere', text)).toEqual([]);
+    const failed = filterItems(items, new Set(['sandbox_failed', 'rejected']), '', text);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.every(({ outcome }) => outcome !== 'completed')).toBe(true);
+  });
+});
+
+test('forks in one lane do not overlap, and there are no more lanes than forks at once', () => {
+  const spans = fc.array(fc.tuple(fc.nat(1_000), fc.integer({ min: 1, max: 300 })), { maxLength: 60 });
+  const [sample] = pageItems(1);
+  fc.assert(
+    fc.property(spans, (all) => {
+      const items = all.map(([from, length]): PageItem => {
+        return { ...(sample as PageItem), segments: [{ kind: 'prompting', from, to: from + length }] };
+      });
+      const lanes = packForks(items);
+      for (const lane of lanes) {
+        for (const [at, { from }] of lane.entries()) expect(from).toBeGreaterThanOrEqual(lane[at - 1]?.to ?? 0);
+      }
+      expect(lanes.flat().length).toBe(items.length);
+      const atOnce = all.map(
+        ([moment]) => all.filter(([from, length]) => from <= moment && moment < from + length).length,
+      );
+      expect(lanes.length).toBe(Math.max(0, ...atOnce));
+    }),
+  );
+});
+
+describe('the matrix', () => {
+  test('is found in a batch of prompts and variants', () => {
+    const matrix = matrixOf(pageItems(24, true));
+    expect(matrix?.rows.length).toBe(8);
+    expect(matrix?.columns).toEqual(['small · low', 'small · high', 'large · high']);
+    expect([...(matrix?.cells.values() ?? [])].flat().length).toBe(24);
+  });
+
+  test('puts repeats into one cell', () => {
+    const repeats = pageItems(24, true).flatMap((item) =>
+      ['1', '2'].map((repeat) => ({ ...item, labels: { ...item.labels, repeat } })),
+    );
+    expect([...(matrixOf(repeats)?.cells.values() ?? [])].every((items) => items.length === 2)).toBe(true);
+  });
+
+  test('is not found in a list of prompts with a label each', () => {
+    expect(matrixOf(pageItems(24))).toBeNull();
+  });
+});

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type FanoutReportData, renderFanoutReport } from '../../../src/report/index.js';
+import type { FanoutProgress } from '../../../workflows/fanout.js';
+import { repository } from '../house/source-imports.js';
+import { sampleBatch } from './sample-batch.js';
+
+const page = renderFanoutReport(sampleBatch(30));
+
+describe('the document', () => {
+  test('allows its own style and script and nothing else', () => {
+    const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
+    const digest = (tag: string): string => {
+      const [, text = ''] = new RegExp(`<${tag}>([\\s\\S]*?)</${tag.split(' ')[0]}>`).exec(page) ?? [];
+      return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+    };
+    expect(policy.replaceAll('&#39;', "'").split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src '${digest('style')}'`,
+      `script-src '${digest('script type="module"')}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]);
+  });
+
+  test('names no address that a browser would ask', () => {
+    expect(page).not.toMatch(/https?:\/\/|@import|url\(|\ssrc=|\sstyle=|<link|<iframe/);
+    expect([...page.matchAll(/\shref="([^"]*)"/g)].map(([, target]) => target)).toEqual(['#items']);
+  });
+
+  test('has summary, outcomes and items in its HTML itself', () => {
+    const [withoutData = ''] = page.split('<script');
+    expect(withoutData).toContain('Partly failed');
+    expect(withoutData).toContain('2026-03-01 09:00:00 UTC');
+    expect(withoutData).toContain('case-30</th>');
+    expect(withoutData).toMatch(/completed<\/span><\/th>\s*<td class="number">\d+<\/td>/);
+  });
+});
+
+describe('a batch', () => {
+  test('that still runs is shown as far as it is', () => {
+    const { result, items, ...rest } = sampleBatch(10);
+    const counts = { ...result.counts, items: 12, queued: 1, running: 1 };
+    const progress: FanoutProgress = { ...result, outcome: null, phase: 'running', sealed: false, counts };
+    const running = renderFanoutReport({ ...rest, items, result: onlyProgress(progress) });
+    expect(running).toContain('Still running');
+    expect(running).toContain('12 items, more to come');
+    expect(running).toContain('queued or running');
+  });
+
+  test('of which nothing is known yet makes a report too', () => {
+    const { result, ...rest } = sampleBatch(1);
+    const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };
+    const empty = renderFanoutReport({ ...rest, items: [], result: { ...result, counts } });
+    expect(empty).toContain('No item was forked.');
+  });
+
+  test('says what is left to look after, and why it ended', () => {
+    const { result, ...rest } = sampleBatch(3);
+    const error = {
+      code: 'sandbox_not_found',
+      message: 'The source is gone.',
+      status: 404,
+      requestId: null,
+      details: null,
+    };
+    const left = renderFanoutReport({
+      ...rest,
+      result: { ...result, error, leftSandboxIds: ['sbx_left'] } as typeof result,
+    });
+    expect(left).toContain('sandbox_not_found: The source is gone.');
+    expect(left).toContain('1 fork did not end as asked; look after: sbx_left');
+  });
+});
+
+test('the script of the page is checked against what the page carries', () => {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+  const args = [tsc, '-p', join(repository, 'src/report/browser')];
+  const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect(stdout).toBe('');
+  expect(status).toBe(0);
+});
+
+/** Without what only the end of a batch tells. */
+function onlyProgress(progress: FanoutProgress): FanoutReportData['result'] {
+  const { apiCalls, durationMs, leftSandboxIds, resultsRef, ...rest } = progress as FanoutProgress &
+    Record<string, unknown>;
+  return rest as FanoutProgress;
+}
