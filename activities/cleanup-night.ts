@@ -8,6 +8,8 @@ import { workflowTypes } from '../workflows/messages.js';
 export interface Night {
   /** Actions that this run must not do any more. */
   readonly taken: number;
+  /** Sandboxes that the first run of this night has counted, or null. */
+  readonly fleet: number | null;
   /** Workflow id of a run that began earlier and is not finished, or null. */
   readonly otherRun: string | null;
 }
@@ -35,6 +37,7 @@ export async function lookAtNight(client: Pick<Client, 'workflow'>, night: Night
     `StartTime >= '${since}'`,
   ].join(' AND ');
   let taken = 0;
+  let first: { readonly startedMs: number; readonly fleet: number } | undefined;
   let own: { readonly startedMs: number } | undefined;
   const others: { readonly workflowId: string; readonly startedMs: number }[] = [];
   for await (const run of client.workflow.list({ query })) {
@@ -48,10 +51,13 @@ export async function lookAtNight(client: Pick<Client, 'workflow'>, night: Night
     if (memo?.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
     const isOpen = run.status.name === 'RUNNING';
     if (isOpen) others.push({ workflowId: run.workflowId, startedMs });
-    if (isOpen || startedMs >= beganAtMs || (run.closeTime?.getTime() ?? 0) >= beganAtMs) taken += memo.acted ?? 0;
+    if (!isOpen && startedMs < beganAtMs && (run.closeTime?.getTime() ?? 0) < beganAtMs) continue;
+    taken += memo.acted ?? 0;
+    const { fleet } = memo;
+    if (fleet != null && startedMs < (first?.startedMs ?? Number.POSITIVE_INFINITY)) first = { startedMs, fleet };
   }
   const ownMs = own?.startedMs ?? nowMs;
   const isEarlier = (run: { readonly workflowId: string; readonly startedMs: number }) =>
     run.startedMs < ownMs || (run.startedMs === ownMs && run.workflowId < night.workflowId);
-  return { taken, otherRun: others.find(isEarlier)?.workflowId ?? null };
+  return { taken, fleet: first?.fleet ?? null, otherRun: others.find(isEarlier)?.workflowId ?? null };
 }

@@ -51,7 +51,14 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
         const nowMs = Date.now();
         const { workflowId, runId } = activityInfo().workflowExecution ?? { workflowId: '', runId: '' };
         const night = await lookAtNight(Context.current().client, { deployment, policy, workflowId, runId, nowMs });
-        const plan = planCleanup({ policy, nowMs, candidates, snapshots, takenTonight: night.taken });
+        const plan = planCleanup({
+          policy,
+          nowMs,
+          candidates,
+          snapshots,
+          takenTonight: night.taken,
+          fleetTonight: night.fleet,
+        });
         const refusal = isWindowOpen(policy, nowMs)
           ? night.otherRun === null
             ? null

@@ -128,6 +128,8 @@ export interface CleanupMemo {
   readonly mode: CleanupInput['mode'];
   /** Actions that it has done or is about to do. */
   readonly acted: number;
+  /** Sandboxes that there were when it was planned; null before. */
+  readonly fleet: number | null;
 }
 
 /** Answer of the progress query. */

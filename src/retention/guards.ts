@@ -79,12 +79,13 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'snapshot',
-    refuses: ({ policy, planned, snapshots }) => {
+    refuses: ({ policy, planned, snapshots, nowMs }) => {
       if (planned.snapshotId === null) return null;
       if (!snapshots.some(({ id }) => id === planned.snapshotId)) return 'the snapshot is gone';
-      const keep = policy.rules.find(({ rule }) => rule === planned.rule)?.keepSnapshots ?? snapshots.length;
-      const mayGo = deletableSnapshots(snapshots, keep).some(({ id }) => id === planned.snapshotId);
-      return mayGo ? null : 'the snapshot has a name by now, or is one of the newest';
+      const rule = policy.rules.find((known) => known.rule === planned.rule);
+      const mayGo = rule ? deletableSnapshots(snapshots, rule, { protect: policy.protect, nowMs }) : [];
+      if (mayGo.some(({ id }) => id === planned.snapshotId)) return null;
+      return 'the snapshot has another name by now, or is one of the newest';
     },
   },
   {

@@ -18,6 +18,8 @@ export interface PlanInput {
   readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
   /** What earlier runs of this night have done already. */
   readonly takenTonight: number;
+  /** Sandboxes that there were when the night began, where a run of this night has counted them. */
+  readonly fleetTonight: number | null;
 }
 
 /** Why nothing is done to a sandbox. */

@@ -27,8 +27,8 @@ export function allowedOf({ limits }: CleanupPolicy, fleet: number, takenTonight
 }
 
 export function planCleanup(input: PlanInput): CleanupPlan {
-  const { policy, nowMs, candidates, takenTonight } = input;
-  const allowed = allowedOf(policy, candidates.length, takenTonight);
+  const { policy, nowMs, candidates, takenTonight, fleetTonight } = input;
+  const allowed = allowedOf(policy, fleetTonight ?? candidates.length, takenTonight);
   const newest = new Map(policy.rules.map((rule) => [rule, newestPerGroup(rule, candidates)]));
   const drafts = [...candidates].sort(oldestFirst).map((candidate) => draft(input, candidate, newest));
   const actions: PlannedAction[] = [];
@@ -67,7 +67,9 @@ function draft(
   const { facts } = candidate;
   const keeps = rule === null ? [] : (newest.get(rule)?.get(groupOf(rule, facts)) ?? []);
   const snapshots =
-    rule?.action === 'delete-snapshot' ? deletableSnapshots(known.get(facts.id) ?? [], rule.keepSnapshots) : [];
+    rule?.action === 'delete-snapshot'
+      ? deletableSnapshots(known.get(facts.id) ?? [], rule, { protect: policy.protect, nowMs })
+      : [];
   const refusal = refusalOf({ policy, candidate, rule, isKept: keeps.includes(facts.id), snapshots });
   return { candidate, rule, refusal, keeps, snapshots };
 }

@@ -67,7 +67,11 @@ const rule = z
       .min(1)
       .max(1_000)
       .default(1)
-      .describe('With delete-snapshot: so many of the newest snapshots of each sandbox are kept, and all with a name'),
+      .describe('With delete-snapshot: so many of the newest snapshots of each sandbox are kept'),
+    snapshotName: oneOrMore(pattern)
+      .optional()
+      .describe('With delete-snapshot: patterns of names that may go, too. Default: only snapshots without a name go'),
+    snapshotOlderThan: duration.optional().describe('With delete-snapshot: only snapshots that are older'),
   })
   .superRefine(({ action, match: { owned } }, context) => {
     const touchable = owned === undefined || owned.some((status) => status === 'closed' || status === 'none');
@@ -169,9 +173,12 @@ function minuteOf(text: string): number {
   return Number(hours) * 60 + Number(minutes);
 }
 
-function ruleOf({ match: given, ...rest }: z.output<typeof rule>): Rule {
+function ruleOf(read: z.output<typeof rule>): Rule {
+  const { match: given, snapshotName, snapshotOlderThan, ...rest } = read;
   return {
     ...rest,
+    snapshotNames: snapshotName ?? [],
+    snapshotsOlderThanMs: snapshotOlderThan ?? null,
     match: {
       names: given.name ?? null,
       states: given.state ?? null,

@@ -35,8 +35,12 @@ export interface Rule {
   /** The newest so many of each group are kept, whatever their age and state. */
   readonly keepLast: number;
   readonly keepLastPer: KeepLastPer;
-  /** With `delete-snapshot`: the newest so many snapshots of each sandbox are kept. At least 0. */
+  /** With `delete-snapshot`: the newest so many snapshots of each sandbox are kept. At least 1. */
   readonly keepSnapshots: number;
+  /** With `delete-snapshot`: patterns of names of snapshots that may go; those without a name may anyway. */
+  readonly snapshotNames: readonly string[];
+  /** With `delete-snapshot`: only snapshots that are older, in ms; null: all. */
+  readonly snapshotsOlderThanMs: number | null;
 }
 
 /** Days of the week, as windows name them. */

@@ -1,5 +1,7 @@
 /** Which snapshots of a sandbox may go. Pure. */
+import { fitsAny } from './glob.js';
 import type { SnapshotFacts } from './plan-types.js';
+import type { CleanupPolicy, Rule } from './policy.js';
 
 /** Of unknown age counts as new; ids settle a tie. */
 function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
@@ -9,8 +11,18 @@ function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
 
 const madeMs = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
 
-/** Oldest first: those without a name, but the newest `keep` of all. A name makes a snapshot the source of creates. */
-export function deletableSnapshots(snapshots: readonly SnapshotFacts[], keep: number): readonly SnapshotFacts[] {
+/**
+ * Oldest first: all but the newest that the rule keeps, but those that are too young, and those with a name, which
+ * creates may name, unless the rule names them, too.
+ */
+export function deletableSnapshots(
+  snapshots: readonly SnapshotFacts[],
+  { keepSnapshots, snapshotNames, snapshotsOlderThanMs }: Rule,
+  { protect, nowMs }: Pick<CleanupPolicy, 'protect'> & { readonly nowMs: number },
+): readonly SnapshotFacts[] {
   const ordered = [...snapshots].sort(oldestFirst);
-  return ordered.slice(0, Math.max(0, ordered.length - keep)).filter(({ name }) => name === null);
+  return ordered
+    .slice(0, Math.max(0, ordered.length - keepSnapshots))
+    .filter(({ name }) => name === null || (fitsAny(snapshotNames, name) && !fitsAny(protect, name)))
+    .filter((snapshot) => snapshotsOlderThanMs === null || nowMs - madeMs(snapshot) > snapshotsOlderThanMs);
 }

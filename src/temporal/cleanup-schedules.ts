@@ -71,7 +71,7 @@ export async function applyCleanupSchedule(client: Client, options: CleanupSched
 
 function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'scheduleId'> {
   const { deployment, taskQueue, policy, time, jitterMs = 600_000, catchUpMs = 86_400_000, settings } = options;
-  const memo: CleanupMemo = { policy: policy.name, mode: 'apply', acted: 0 };
+  const memo: CleanupMemo = { policy: policy.name, mode: 'apply', acted: 0, fleet: null };
   const input: CleanupInput = { deployment, policy, mode: 'apply', settings };
   const at =
     time.kind === 'cron'

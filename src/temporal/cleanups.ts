@@ -28,7 +28,7 @@ export interface StartCleanupOptions {
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkDeployment(deployment);
-  const memo: CleanupMemo = { policy: policy.name, mode, acted: 0 };
+  const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
   return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
     workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}`,
     taskQueue,

@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../src/contract/addresses.js';
 import { readPolicy } from '../../src/retention/index.js';
 import { startCleanup } from '../../src/temporal/cleanups.js';
-import type { CleanupReport, CleanupSummary } from '../../workflows/index.js';
+import type { CleanupReport, CleanupSettings, CleanupSummary } from '../../workflows/index.js';
 import { deployment, type Stand } from './stand.js';
 
-export const settings = { lookFirstMs: 50, actionDeadlineMs: 20_000 };
+const settings = { lookFirstMs: 50, actionDeadlineMs: 20_000 };
 
 export async function ready(stand: Stand, name: string, body: { readonly snapshots?: boolean } = {}): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name, ...body });
@@ -51,18 +51,33 @@ export interface Cleaned {
   of(sandboxId: string): string;
 }
 
-export async function clean(stand: Stand, policy: string, mode: 'plan' | 'apply' = 'apply'): Promise<Cleaned> {
+export interface CleanOptions extends Partial<CleanupSettings> {
+  readonly mode?: 'plan' | 'apply';
+}
+
+export async function begin(stand: Stand, policy: string, { mode = 'apply', ...over }: CleanOptions = {}) {
   const { client, taskQueue } = stand;
-  const handle = await startCleanup(client, {
-    deployment,
-    taskQueue,
-    policy: readPolicy(policy, 'test'),
-    mode,
-    settings,
-  });
-  const summary = await handle.result();
+  const read = readPolicy(policy, 'test');
+  return startCleanup(client, { deployment, taskQueue, policy: read, mode, settings: { ...settings, ...over } });
+}
+
+export async function clean(stand: Stand, policy: string, options: CleanOptions = {}): Promise<Cleaned> {
+  const handle = await begin(stand, policy, options);
+  return cleaned(stand, await handle.result());
+}
+
+export async function cleaned(stand: Stand, summary: CleanupSummary): Promise<Cleaned> {
   return { summary, ...(await readReport(stand, summary)) };
 }
+
+/** A policy with one rule for everything of a prefix, of which no limit keeps anything. */
+export const policyFor = (prefix: string, action: string, more = '', rule = '') =>
+  `name: ${prefix}\nlimits: {maxActions: 1000, maxPercent: 100}\n${more}
+rules:
+  - rule: all of ${prefix}
+    match: {name: ["${prefix}-*", "sf-*-${prefix}-*"]}
+    action: ${action}
+${rule}`;
 
 async function readReport(stand: Stand, { reportRef }: CleanupSummary): Promise<Omit<Cleaned, 'summary'>> {
   const report = JSON.parse((await stand.results.get(reportRef ?? '')).toString('utf8')) as CleanupReport;

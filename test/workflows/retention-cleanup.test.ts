@@ -42,7 +42,7 @@ describe('a cleanup', () => {
     const theirs = await ready(stand, nameOf('ended-job', ended.runId, 'elsewhere'));
 
     const before = stand.service.books.calls().length;
-    const dry = await clean(stand, everything, 'plan');
+    const dry = await clean(stand, everything, { mode: 'plan' });
     expect(dry.summary).toMatchObject({ outcome: 'planned', counts: { deleted: 0, stopped: 0 } });
     expect(dry.summary.planned).toMatchObject({ due: 2, fleet: 8, orphans: 1, unknownOwners: 2 });
     const endpoints = new Set(

