@@ -1,11 +1,10 @@
 /** Batches on a stand: a source that is archived, items that are cheap, and timings that are short. */
 import { randomBytes } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { fanoutItemResults } from '../../src/result-store/index.js';
 import { awaitFanout, type FanoutAddress, submitFanout } from '../../src/temporal/fanouts.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutResult, ItemResult } from '../../workflows/index.js';
 import { deployment, type Stand, script, shortTiming } from './stand.js';
-import { readySandbox } from './stop-stand.js';
 
 export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };
 
@@ -41,13 +40,25 @@ export function fanoutInput(
 export const items = (count: number, commands: (at: number) => string = (at) => `echo item ${at}`): FanoutItem[] =>
   Array.from({ length: count }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt: script(commands(at)) }] }));
 
+/** A sandbox that is usable. For hooks too, unlike `readySandbox`. */
+export async function usableSandbox(stand: Stand, body: { readonly snapshots?: boolean } = {}): Promise<string> {
+  const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
+  await inState(stand, sandbox.id, 'ready');
+  await stand.api.writeFile(sandbox.id, { path: 'seed', content: 'from the source' });
+  return sandbox.id;
+}
+
 /** A sandbox that is archived with all that it holds saved. */
 export async function archivedSandbox(stand: Stand): Promise<string> {
-  const sandboxId = await readySandbox(stand);
-  await stand.api.writeFile(sandboxId, { path: 'seed', content: 'from the source' });
+  const sandboxId = await usableSandbox(stand);
   await stand.api.stopSandbox(sandboxId);
-  await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('archived');
+  await inState(stand, sandboxId, 'archived');
   return sandboxId;
+}
+
+async function inState(stand: Stand, sandboxId: string, state: string): Promise<void> {
+  const look = async () => expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe(state);
+  await vi.waitFor(look, { timeout: 20_000 });
 }
 
 export const source = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allowStale: false }) as const;
