@@ -12,10 +12,18 @@ import { findTemporalServer } from '../src/temporal/find-server.js';
 import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
 import { type DownloadCost, measureDownloads } from './parts/downloads.js';
+import { type FanoutCost, measureFanouts } from './parts/fanout.js';
 import { measureLocalService, type ServiceLoad } from './parts/local-service.js';
 import { measureRunningPrompts, type RunningPrompts } from './parts/running-prompts.js';
 import { measureWaitingJobs, type WaitingJobs } from './parts/waiting-jobs.js';
-import { describeDownloads, describeJobs, describeRunning, describeService, describeWaiting } from './report.js';
+import {
+  describeDownloads,
+  describeFanouts,
+  describeJobs,
+  describeRunning,
+  describeService,
+  describeWaiting,
+} from './report.js';
 import type { Workshop } from './stand.js';
 
 interface Results {
@@ -27,6 +35,7 @@ interface Results {
   running: readonly RunningPrompts[];
   service: readonly ServiceLoad[];
   downloads: readonly DownloadCost[];
+  fanouts: readonly FanoutCost[];
 }
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -102,6 +111,11 @@ async function measure(workshop: Workshop, options: BenchOptions, results: Resul
     results.downloads = await measureDownloads(workshop, { sizeMb });
     print(describeDownloads(results.downloads));
   }
+  if (options.parts.includes('fanout')) {
+    say(`Batches of ${options.items.join(', ')} items …`);
+    results.fanouts = await measureFanouts(workshop, { counts: options.items });
+    print(describeFanouts(results.fanouts));
+  }
 }
 
 async function run(options: BenchOptions): Promise<void> {
@@ -119,6 +133,7 @@ async function run(options: BenchOptions): Promise<void> {
     running: [],
     service: [],
     downloads: [],
+    fanouts: [],
   };
   try {
     await measure(await makeWorkshop(directory, interrupted.signal), options, results);

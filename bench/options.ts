@@ -1,7 +1,7 @@
 /** What the bench is told on its command line. */
 import { parseArgs } from 'node:util';
 
-export const parts = ['jobs', 'waiting', 'running', 'service', 'downloads'] as const;
+export const parts = ['jobs', 'waiting', 'running', 'service', 'downloads', 'fanout'] as const;
 export type PartName = (typeof parts)[number];
 
 export interface BenchOptions {
@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly prompts: readonly number[];
   /** Sandboxes on the books of the local service. */
   readonly sandboxes: readonly number[];
+  /** Items of a batch, one measurement each. */
+  readonly items: readonly number[];
   readonly quick: boolean;
   readonly outFile: string;
 }
@@ -25,6 +27,7 @@ export const usage = `npm run bench -- [options]
   --cache N            workflows that the worker keeps while they wait (default 800; quick 200)
   --prompts LIST       prompts that run (default 1,10,100,1000; quick 1,10,50)
   --sandboxes LIST     sandboxes on the books (default 100,1000,10000; quick 100,1000)
+  --items LIST         items of a batch (default 100,1000; quick 20,60)
   --out FILE           where the numbers go as JSON (default bench/.out/results.json)
 `;
 
@@ -40,6 +43,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       cache: { type: 'string' },
       prompts: { type: 'string' },
       sandboxes: { type: 'string' },
+      items: { type: 'string' },
       out: { type: 'string', default: 'bench/.out/results.json' },
       help: { type: 'boolean', default: false },
     },
@@ -61,6 +65,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     sandboxes: numbers('--sandboxes', values.sandboxes ?? (quick ? '100,1000' : '100,1000,10000')).sort(
       (a, b) => a - b,
     ),
+    items: numbers('--items', values.items ?? (quick ? '20,60' : '100,1000')).sort((a, b) => a - b),
     quick,
     outFile: values.out,
   };

@@ -2,6 +2,7 @@
 import { median } from './measure/quantiles.js';
 import type { ConcurrentJobs, Round } from './parts/concurrent-jobs.js';
 import type { DownloadCost } from './parts/downloads.js';
+import type { FanoutCost } from './parts/fanout.js';
 import type { CallCost, ServiceLoad } from './parts/local-service.js';
 import type { RunningPrompts } from './parts/running-prompts.js';
 import type { WaitingJobs } from './parts/waiting-jobs.js';
@@ -136,5 +137,30 @@ export function describeDownloads(measured: readonly DownloadCost[]): string {
       `${round(clientMb)} MB`,
       `${round(serviceMb)} MB`,
     ]),
+  );
+}
+
+export function describeFanouts(measured: readonly FanoutCost[]): string {
+  const row = (name: string, cell: (one: FanoutCost) => string): Row => [name, ...measured.map(cell)];
+  return table(
+    ['items of a batch', ...measured.map(({ items }) => items)],
+    [
+      row('items a second', (one) => round(one.perSecond, 1)),
+      row('... of a script with a polling loop per fork', (one) => round(one.script.perSecond, 1)),
+      row('API calls per item', (one) => round(one.callsPerItem, 1)),
+      row('... of the script', (one) => round(one.script.callsPerItem, 1)),
+      row(
+        'events of the batch: in all / per item',
+        ({ items, events }) => `${events.batch} / ${round(events.batch / items, 2)}`,
+      ),
+      row(
+        'events of its chunks: in all / per item',
+        ({ items, events }) => `${events.chunks} / ${round(events.chunks / items, 2)}`,
+      ),
+      row('events of an item', ({ events }) => round(events.item)),
+      row('worker memory before / at most', ({ workerMb }) => `${pair(workerMb.before, workerMb.most)} MB`),
+      row('CPU ms per item: engine / worker', ({ cpuMs }) => pair(cpuMs.engine, cpuMs.worker)),
+      row('CPU ms per item: bridge / local service', ({ cpuMs }) => pair(cpuMs.bridge, cpuMs.service)),
+    ],
   );
 }

@@ -30,6 +30,8 @@ export interface StandOptions {
   /** True: Temporal keeps its state in a file. Default: in memory. */
   readonly inFile?: boolean;
   readonly maxCachedWorkflows?: number;
+  /** Default: that of the product. */
+  readonly forksPerSecond?: number;
 }
 
 export type Part = 'engine' | 'worker' | 'bridge' | 'service' | 'bareWorker';
@@ -96,6 +98,7 @@ export async function createStand(workshop: Workshop, options: StandOptions): Pr
       bundlePath: workshop.jobBundlePath,
       resultsDirectory: at('results'),
       maxCachedWorkflows: options.maxCachedWorkflows,
+      forksPerSecond: options.forksPerSecond,
     });
     const bareSettings = { temporalAddress, taskQueue: bareTaskQueue, bundlePath: workshop.bareBundlePath };
     const bareWorker = await child('bare-worker', bareSettings, pokeWhenArmed(client));

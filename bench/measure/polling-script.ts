@@ -7,12 +7,17 @@ const POLL_MS = 500;
 
 export async function runPollingScript(api: SandboxClient, prompt: string): Promise<void> {
   const { sandbox } = await api.createSandbox({});
-  await poll(async () => isUsable((await api.getSandbox(sandbox.id)).sandbox.state));
-  const { promptId } = await api.sendPrompt(sandbox.id, { prompt });
+  await promptAndStop(api, sandbox.id, prompt);
+}
+
+/** From a sandbox that boots to one that is archived. */
+export async function promptAndStop(api: SandboxClient, sandboxId: string, prompt: string): Promise<void> {
+  await poll(async () => isUsable((await api.getSandbox(sandboxId)).sandbox.state));
+  const { promptId } = await api.sendPrompt(sandboxId, { prompt });
   if (!promptId) throw new Error('The answer to the prompt holds no id.');
-  await poll(async () => isFinalPromptStatus((await api.getPrompt(sandbox.id, promptId)).prompt.status));
-  await api.stopSandbox(sandbox.id);
-  await poll(async () => (await api.getSandbox(sandbox.id)).sandbox.stop?.status === 'completed');
+  await poll(async () => isFinalPromptStatus((await api.getPrompt(sandboxId, promptId)).prompt.status));
+  await api.stopSandbox(sandboxId);
+  await poll(async () => (await api.getSandbox(sandboxId)).sandbox.stop?.status === 'completed');
 }
 
 async function poll(isDone: () => Promise<boolean>): Promise<void> {

@@ -13,10 +13,20 @@ export interface WorkerSettings {
   readonly bundlePath: string;
   readonly resultsDirectory: string;
   readonly maxCachedWorkflows?: number;
+  readonly forksPerSecond?: number;
 }
 
 await serve<WorkerSettings>(async (settings) => {
-  const { temporalAddress, serviceUrl, apiKey, taskQueue, bundlePath, resultsDirectory, maxCachedWorkflows } = settings;
+  const {
+    temporalAddress,
+    serviceUrl,
+    apiKey,
+    taskQueue,
+    bundlePath,
+    resultsDirectory,
+    maxCachedWorkflows,
+    forksPerSecond,
+  } = settings;
   const { connection } = await connectWorker({ address: temporalAddress });
   const client = createSandboxClient({ baseUrl: serviceUrl, apiKey });
   const worker = await createSandflowWorker({
@@ -24,6 +34,7 @@ await serve<WorkerSettings>(async (settings) => {
     client,
     taskQueue,
     maxCachedWorkflows,
+    forksPerSecond,
     results: createResultStore(resultsDirectory),
     workflowBundle: { codePath: bundlePath },
     shutdownGraceTime: '1 second',

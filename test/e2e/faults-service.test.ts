@@ -1,7 +1,7 @@
 /** Services that are not quite as the local one is by default, through the command line. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { FaultInput, LocalServiceProfile } from '../../src/local-service/index.js';
-import { accepted, readBooks, reportOf, shell } from './stack-fixture.js';
+import { accepted, arm, armed, readBooks, reportOf, shell } from './stack-fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
 
 const profiles: readonly [string, Partial<LocalServiceProfile>][] = [
@@ -22,22 +22,6 @@ const badDay: readonly FaultInput[] = [
   { kind: 'webhook_double', event: 'sandbox.ready' },
   { kind: 'webhook_drop', event: 'sandbox.archived' },
 ];
-
-async function arm({ url, apiKey }: LocalService, faults: readonly FaultInput[]): Promise<void> {
-  for (const fault of faults) {
-    const answer = await fetch(new URL('/_local/faults', url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(fault),
-    });
-    if (!answer.ok) throw new Error(`The fault was refused: ${await answer.text()}`);
-  }
-}
-
-async function armed({ url, apiKey }: LocalService): Promise<readonly unknown[]> {
-  const answer = await fetch(new URL('/_local/faults', url), { headers: { authorization: `Bearer ${apiKey}` } });
-  return ((await answer.json()) as { faults: unknown[] }).faults;
-}
 
 describe('a service that is not as expected', () => {
   let parts: PartsOfStack;

@@ -22,7 +22,10 @@ export interface PartsOfStack {
   /** Settings of commands and workers that use this Temporal and this service. */
   environment(service: LocalService, taskQueue: string): Readonly<Record<string, string>>;
   /** A service of its own, which delivers to the one bridge. */
-  startService(name: string, settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled'>): Promise<LocalService>;
+  startService(
+    name: string,
+    settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled' | 'timings'>,
+  ): Promise<LocalService>;
   startWorker(environment: Readonly<Record<string, string>>): Promise<Started>;
   close(): Promise<void>;
 }

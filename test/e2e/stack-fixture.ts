@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { JobReport } from '../../src/cli/output/job-report.js';
-import type { Books } from '../../src/local-service/index.js';
+import type { Books, FaultInput } from '../../src/local-service/index.js';
 import type { CliHome, Ended } from './cli-program.js';
 
 export type Part = 'supervisor' | 'temporal' | 'local' | 'worker' | 'bridge';
@@ -40,6 +40,35 @@ export async function readBooks(service: { readonly url: string; readonly apiKey
   });
   if (!answer.ok) throw new Error(`The books were refused with ${answer.status}.`);
   return (await answer.json()) as BooksRead;
+}
+
+/** Orders faults of a service that allows it. */
+export async function arm(
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+  faults: readonly FaultInput[],
+): Promise<void> {
+  for (const fault of faults) {
+    const answer = await fetch(new URL('/_local/faults', url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(fault),
+    });
+    if (!answer.ok) throw new Error(`The fault was refused: ${await answer.text()}`);
+  }
+}
+
+/** The faults that have not struck as often as they are to. */
+export async function armed({
+  url,
+  apiKey,
+}: {
+  readonly url: string;
+  readonly apiKey: string;
+}): Promise<
+  readonly { readonly fault: { readonly kind: string; readonly times: number }; readonly remaining: number }[]
+> {
+  const answer = await fetch(new URL('/_local/faults', url), { headers: { authorization: `Bearer ${apiKey}` } });
+  return ((await answer.json()) as { faults: Awaited<ReturnType<typeof armed>> }).faults;
 }
 
 /** The books of an embedded stack; undefined while its service does not answer. */
