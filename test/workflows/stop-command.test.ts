@@ -1,7 +1,8 @@
 /** `sandflow stop` and `sandflow stops` against the whole product. */
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { stopProgress } from '../../src/temporal/stops-read.js';
 import { type InProcessOptions, cli as runCli } from '../unit/cli/in-process.js';
+import { stopForGood } from '../unit/house/snippets/stop-sandbox.js';
 import { createStand, type Stand } from './stand.js';
 import { ask, heal, outcomeOf, readySandbox } from './stop-stand.js';
 
@@ -9,7 +10,10 @@ let stand: Stand;
 beforeAll(async () => {
   stand = await createStand();
 });
-afterEach(() => heal(stand));
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await heal(stand);
+});
 afterAll(() => stand.close());
 
 const cli = (args: readonly string[], options: InProcessOptions = {}) =>
@@ -131,4 +135,12 @@ describe('sandflow stops', () => {
     expect(await explain('bx_3b3b3b3b')).toMatchObject({ state: 'no_sandbox', requests: null });
     expect(await explain(sandboxId)).toMatchObject({ state: 'never_stopped', stop: null });
   });
+});
+
+it('the example of the README says whether the work is saved', async () => {
+  vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
+  vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
+  const saved = await readySandbox(stand);
+  const unsaved = await readySandbox(stand, { snapshots: false });
+  expect(await Promise.all([stopForGood(saved, 'a'), stopForGood(unsaved, 'a')])).toEqual([true, false]);
 });
