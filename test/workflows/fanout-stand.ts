@@ -1,8 +1,17 @@
 /** Batches on a stand: a source that is archived, items that are cheap, and timings that are short. */
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
+import { jobWorkflowId } from '../../src/contract/addresses.js';
+import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
 import { fanoutItemResults } from '../../src/result-store/index.js';
-import { awaitFanout, type FanoutAddress, submitFanout } from '../../src/temporal/fanouts.js';
+import {
+  addFanoutChunk,
+  awaitFanout,
+  type FanoutAddress,
+  sealFanout,
+  startFanout,
+  submitFanout,
+} from '../../src/temporal/fanouts.js';
 import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutResult, ItemResult } from '../../workflows/index.js';
 import { deployment, type Stand, script, shortTiming } from './stand.js';
 
@@ -66,6 +75,33 @@ export const source = (sandboxId: string) => ({ kind: 'sandbox', sandboxId, allo
 export async function submit(stand: Stand, input: FanoutInput, of: readonly FanoutItem[]) {
   await submitFanout(stand.client, input, of, { taskQueue: stand.taskQueue });
   return input;
+}
+
+/** The same in chunks of so many items, so that a small batch has several. */
+export async function submitInChunks(stand: Stand, input: FanoutInput, of: readonly FanoutItem[], perChunk: number) {
+  await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  const chunks = Math.ceil(of.length / perChunk);
+  for (let chunk = 0; chunk < chunks; chunk += 1) {
+    const firstIndex = chunk * perChunk;
+    const items = of.slice(firstIndex, firstIndex + perChunk);
+    await addFanoutChunk(stand.client, input, { chunk, firstIndex, items });
+  }
+  await sealFanout(stand.client, input, { chunks, items: of.length });
+  return input;
+}
+
+export const chunkOf = (stand: Stand, { batchId }: FanoutAddress, chunk: number) =>
+  stand.client.workflow.getHandle(chunkWorkflowId(deployment, batchId, chunk));
+
+export const batchOf = (stand: Stand, { batchId }: FanoutAddress) =>
+  stand.client.workflow.getHandle(jobWorkflowId(deployment, batchId));
+
+/** Prompts that the forks of the batch were sent, by the names of the forks. */
+export function promptedForks(stand: Stand, batch: { readonly batchId: string }): string[] {
+  const names = new Map(forks(stand, batch).map(({ id, name }) => [id, name]));
+  return stand.service.books
+    .prompts()
+    .flatMap(({ sandboxId }) => names.get(sandboxId)?.split('-').slice(-2).join('-') ?? []);
 }
 
 export const ended = (stand: Stand, batch: FanoutAddress): Promise<FanoutResult> => awaitFanout(stand.client, batch);

@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import {
+  cancelFanout,
+  fanoutProgress,
+  listFanouts,
+  resumeFanout,
+  sealFanout,
+  startFanout,
+  submitFanout,
+} from '../../src/temporal/fanouts.js';
+import {
+  archivedSandbox,
+  batchOf,
+  chunkOf,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  leftForks,
+  lines,
+  promptedForks,
+  source,
+  submit,
+  submitInChunks,
+} from './fanout-stand.js';
+import { createStand, deployment, type Stand } from './stand.js';
+
+let stand: Stand;
+let sandboxId: string;
+let marks: string;
+/** Lasts long the first time, whatever the fork, and no time from then on. */
+const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
+
+beforeAll(async () => {
+  marks = await mkdtemp(join(tmpdir(), 'sandflow-marks-'));
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+  sandboxId = await archivedSandbox(stand);
+});
+afterAll(async () => {
+  await stand.close();
+  await rm(marks, { recursive: true });
+});
+
+const completed = async (input: { readonly deployment: string; readonly batchId: string }) =>
+  (await fanoutProgress(stand.client, input)).counts.completed;
+
+describe.concurrent('a batch', () => {
+  it('goes on as new while its chunks live, and is the same batch after it', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), {
+      title: 'long',
+      pace: { maxHistoryEvents: 40 },
+      policy: { concurrency: 4 },
+    });
+    await submitInChunks(stand, input, items(10), 3);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      title: 'long',
+      chunks: 4,
+      counts: { items: 10, completed: 10 },
+    });
+    const { raw, runId } = await batchOf(stand, input).describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    expect(result.batchKey).toBe(raw.workflowExecutionInfo?.firstRunId);
+    expect(promptedForks(stand, input)).toHaveLength(10);
+    const listed = await listFanouts(stand.client, { deployment });
+    expect(listed.filter(({ batchId }) => batchId === input.batchId)).toMatchObject([
+      { title: 'long', status: 'completed' },
+    ]);
+  });
+
+  it('that somebody terminated goes on when it is resumed, and repeats nothing: its chunks have lived on', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 6 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(6, (at) => (at < 3 ? 'echo quick' : 'sleep 6')),
+      3,
+    );
+    await expect.poll(() => completed(input)).toBe(3);
+    await expect(resumeFanout(stand.client, input, { taskQueue: stand.taskQueue })).rejects.toMatchObject({
+      code: 'fanout_runs',
+    });
+    await batchOf(stand, input).terminate();
+    await expect(ended(stand, input)).rejects.toMatchObject({ code: 'fanout_lost' });
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', sealed: true, counts: { items: 6, completed: 6 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1', 'i4-1', 'i5-1']);
+    expect((await lines(stand, result)).map(({ outcome }) => outcome)).toEqual(Array(6).fill('completed'));
+  });
+
+  it('whose chunks were terminated too repeats what was cut short, as its next generation, and nothing else', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`both-${at}`))),
+      4,
+    );
+    await expect.poll(() => promptedForks(stand, input).length).toBe(4);
+    await expect.poll(() => completed(input)).toBe(2);
+    await batchOf(stand, input).terminate();
+    await chunkOf(stand, input, 0).terminate();
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
+    expect(leftForks(stand, input)).toEqual([]);
+  });
+
+  it('notices that somebody terminated a chunk, and starts it again without what is done', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`chunk-${at}`))),
+      4,
+    );
+    await expect.poll(() => promptedForks(stand, input).length).toBe(4);
+    await expect.poll(() => completed(input)).toBe(2);
+    await chunkOf(stand, input, 0).terminate();
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
+  });
+
+  it('that was cancelled tops up what is missing and what failed when it is resumed', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    const commands = ['exit 3', 'echo quick', longOnce('cut-2'), longOnce('cut-3'), 'echo late'];
+    await submit(
+      stand,
+      input,
+      items(5, (at) => commands[at] ?? ''),
+    );
+    await expect
+      .poll(async () => (await fanoutProgress(stand.client, input)).counts.byOutcome)
+      .toEqual({ prompt_failed: 1, completed: 1 });
+    await cancelFanout(stand.client, input);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
+    await resumeFanout(stand.client, input, {
+      taskQueue: stand.taskQueue,
+      retryFailed: false,
+      policy: { concurrency: 5 },
+    });
+    const once = await ended(stand, input);
+    expect(once).toMatchObject({ outcome: 'partly_failed', counts: { byOutcome: { completed: 4, prompt_failed: 1 } } });
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const twice = await ended(stand, input);
+    expect(twice).toMatchObject({
+      outcome: 'partly_failed',
+      counts: { byOutcome: { completed: 4, prompt_failed: 1 } },
+    });
+    expect(twice.batchKey).toBe(once.batchKey);
+    const generations = (await lines(stand, twice)).map(({ index, generation }) => [index, generation]);
+    expect(generations).toEqual([
+      [0, 2],
+      [1, 1],
+      [2, 2],
+      [3, 2],
+      [4, 1],
+    ]);
+    const names = forks(stand, input).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('is submitted once, however often: its chunks are known, and other settings or items are refused', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId));
+    const all = items(4);
+    const options = { taskQueue: stand.taskQueue };
+    // A submitter that died in the middle.
+    await startFanout(stand.client, input, options);
+    expect((await submitFanout(stand.client, input, all, options)).started).toBe(false);
+    await Promise.all([
+      submitFanout(stand.client, input, all, options),
+      submitFanout(stand.client, input, all, options),
+    ]);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 4 } });
+    expect((await submitFanout(stand.client, input, all, options)).started).toBe(false);
+    expect(forks(stand, input)).toHaveLength(4);
+    const other = { ...input, policy: { ...input.policy, concurrency: 1 } };
+    await expect(submitFanout(stand.client, other, all, options)).rejects.toMatchObject({ code: 'fanout_differs' });
+  });
+
+  it('takes no other items under a number that it knows, and is not sealed while a chunk is missing', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId));
+    const { addFanoutChunk } = await import('../../src/temporal/fanouts.js');
+    await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+    await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+    const others = { chunk: 0, firstIndex: 0, items: items(3) };
+    await expect(addFanoutChunk(stand.client, input, others)).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('other items'),
+    });
+    await addFanoutChunk(stand.client, input, { chunk: 2, firstIndex: 3, items: items(1) });
+    const missing = sealFanout(stand.client, input, { chunks: 3, items: 4 });
+    await expect(missing).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('missing: 1') });
+    await addFanoutChunk(stand.client, input, { chunk: 1, firstIndex: 2, items: items(1) });
+    await sealFanout(stand.client, input, { chunks: 3, items: 4 });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+  });
+});
