@@ -130,11 +130,11 @@ function timesTable({ segments }) {
       element('th', { scope: 'row' }, element('span', { class: `swatch fill-${kind}`, 'aria-hidden': 'true' }), kind),
       element('td', { class: 'number' }, durationText(to - from)),
       element('td', { class: 'number' }, clockText(page.startedAtMs + from)),
-      element('td', { class: 'number' }, clockText(page.startedAtMs + to)),
+      element('td', { class: 'number wide' }, clockText(page.startedAtMs + to)),
     ),
   );
-  const heads = ['Phase', 'Took', 'From', 'To'].map((word, at) =>
-    element('th', { scope: 'col', class: at > 0 ? 'number' : null }, word),
+  const heads = ['Phase', 'Took', 'From (UTC)', 'To'].map((word, at) =>
+    element('th', { scope: 'col', class: ['', 'number', 'number', 'number wide'][at] }, word),
   );
   return element(
     'table',

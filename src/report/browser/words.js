@@ -30,9 +30,9 @@ export function secondsText(seconds) {
 }
 
 /**
- * A moment of the batch on the clock of the reader's choice of none: UTC.
+ * The time of day, in UTC.
  * @param {number} ms after 1970
  */
 export function clockText(ms) {
-  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+  return new Date(ms).toISOString().slice(11, 19);
 }
