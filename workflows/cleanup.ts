@@ -62,7 +62,7 @@ export interface CleanupPlanned {
 
 /**
  * - `stopped`, `deleted`: done, and confirmed by the stop's or the deletion's own record.
- * - `gone`: there was nothing to delete any more when the call was repeated.
+ * - `gone`: there was nothing to delete any more when a call was repeated whose answer was lost. Counts as done.
  * - `skipped`: a guard refused; `guard` says which one.
  * - `failed`: the service refused or failed, also when it was tried again.
  * - `not_confirmed`: accepted, but not seen to be finished in time. The service goes on with it.

@@ -29,7 +29,8 @@ export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: One
       for (let attempt = 1; ; attempt += 1) {
         const applied = await patiently(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
-        if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing to delete any more');
+        if (applied.did === 'gone')
+          return resultOf(applied, 'gone', 'it is gone; an attempt whose answer was lost may have deleted it');
         last = resultOf(applied, 'not_confirmed', 'the service has accepted it, and was not seen to finish in time');
         const ended = await (applied.did === 'stopping' ? followStop(run, applied) : followDeletion(run, applied));
         last = ended;
@@ -39,7 +40,8 @@ export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: One
     });
   } catch (error) {
     if (!isCancellation(error)) return { ...last, outcome: 'failed', why: endOf(error).jobError.message };
-    if (CancellationScope.current().consideredCancelled) throw error;
+    const isBegun = last.outcome === 'not_confirmed';
+    if (CancellationScope.current().consideredCancelled && !isBegun) throw error;
     return last;
   }
 }

@@ -46,9 +46,9 @@ export class CleanupRun implements Caller {
 
   /** Written down before it is done: other runs of this night count it even when this one is killed. */
   reserve(actions: number): void {
-    const { stopped, deleted, failed, not_confirmed: unconfirmed } = this.counts;
+    const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.counts;
     const fleet = this.planned?.fleet ?? null;
-    const acted = stopped + deleted + failed + unconfirmed + actions;
+    const acted = stopped + deleted + gone + failed + unconfirmed + actions;
     const memo: CleanupMemo = { policy: this.cleanup.policy.name, mode: this.cleanup.mode, acted, fleet };
     upsertMemo({ ...memo });
   }
