@@ -1,15 +1,15 @@
 /** The exit codes of the command line. */
 export const exitCodes = {
-  /** The job completed, or the command did what it was asked to. */
+  /** The job or batch completed, or the command did what it was asked to. */
   done: 0,
-  /** The job has another named outcome, or a check of `doctor` failed. */
+  /** The job or batch has another named outcome, or a check of `doctor` failed. */
   otherOutcome: 1,
   /** Bad usage or configuration; nothing was started. */
   usage: 2,
-  /** Temporal or the service cannot be reached; the job, if there is one, is not finished. */
+  /** Temporal or the service cannot be reached; the job or batch, if there is one, is not finished. */
   unreachable: 3,
-  /** The watch's own deadline passed and the job still runs. */
+  /** The watch's own deadline passed and the job or batch still runs. */
   watchDeadline: 4,
-  /** Detached by Ctrl-C; the job goes on. */
+  /** Detached by Ctrl-C; the job or batch goes on. */
   detached: 130,
 } as const;

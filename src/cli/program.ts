@@ -19,12 +19,12 @@ import { addWorker } from './commands/worker.js';
 
 const exitCodesHelp = `
 Exit codes:
-  0    the job completed
-  1    the job has another named outcome
+  0    the job or batch completed
+  1    the job or batch has another named outcome
   2    bad usage or configuration; nothing was started
-  3    Temporal or the service cannot be reached; the job is not finished
-  4    the watch's own deadline passed; the job still runs
-  130  detached by Ctrl-C; the job goes on
+  3    Temporal or the service cannot be reached; the job or batch is not finished
+  4    the watch's own deadline passed; the job or batch still runs
+  130  detached by Ctrl-C; the job or batch goes on
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_HOME. Without any, everything runs on this machine.

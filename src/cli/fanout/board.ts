@@ -43,7 +43,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
   const { counts, throttledUntil, blocked } = progress;
   const throttledMs = throttledUntil === null ? 0 : Date.parse(throttledUntil) - view.nowMs;
   const lines: (Part[] | false)[] = [
-    [['bold', nameOf(progress)], ` · ${phaseText(progress)} · ${ago(progress.startedAt, view.nowMs)}`],
+    [['bold', nameOf(progress)], ` · ${phaseText(progress)} · ${lasted(view)}`],
     barLine(progress, width),
     countParts(counts),
     [[paceText(view), deadlineText(view)].filter((text) => text !== '').join(' · ')],
@@ -162,12 +162,15 @@ export function dollarsText(dollars: number): string {
   return `$${(Number.isFinite(dollars) ? Math.max(0, dollars) : 0).toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
-function ago(since: string, nowMs: number): string {
-  return duration(nowMs - Date.parse(since));
+/** Of a batch that has ended: how long it took. */
+function lasted({ progress, nowMs }: BoardView): string {
+  const { outcome, since, startedAt } = progress;
+  return duration((outcome === null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
 }
 
 function duration(ms: number): string {
-  return formatDuration(Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000) * 1_000) : 0).replace(/^0 ms$/, '0 s');
+  const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000)) : 0;
+  return seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000);
 }
 
 /** Cuts first and colours then, so that no colour is cut in half. */

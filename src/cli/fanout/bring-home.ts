@@ -22,6 +22,8 @@ export interface BroughtHome {
   /** Null where no item has collected any. */
   readonly filesFolder: string | null;
   readonly files: number;
+  /** Items whose newest fork is of this execution of the batch. */
+  readonly forks: number;
   /** Files that could not be brought home, as sentences. */
   readonly problems: readonly string[];
 }
@@ -42,6 +44,7 @@ export async function bringHome(
   const kept: ItemResult[] = [];
   const problems: string[] = [];
   let files = 0;
+  let forks = 0;
 
   const results = join(folder, 'results.jsonl');
   await replace(results, async (temporary) => {
@@ -49,6 +52,7 @@ export async function bringHome(
     try {
       for await (const item of items) {
         kept.push(item);
+        if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         await file.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
         for (const { path, ref } of item.job?.files ?? []) {
           if (ref === null) continue;
@@ -76,6 +80,7 @@ export async function bringHome(
     reportFile: shown(report),
     filesFolder: files > 0 ? shown(join(folder, 'files')) : null,
     files,
+    forks,
     problems,
   };
 }

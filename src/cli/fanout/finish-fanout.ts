@@ -55,13 +55,12 @@ export function summaryLines(
   const paint = createPaint(io.stderr);
   const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
   const minutes = durationMs / 60_000;
-  const started = counts.items - (counts.byOutcome.not_started ?? 0);
   const { spentSeconds } = budget;
   const head = [
     paint(outcome === 'completed' ? 'green' : 'red', outcome),
     `batch ${batchId}`,
     `${counts.items} item${counts.items === 1 ? '' : 's'} in ${formatDuration(durationMs)}`,
-    ...(minutes > 0 ? [`${((started + counts.retried) / minutes).toFixed(1)} forks a minute`] : []),
+    ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
     `machine-time ${formatDuration(spentSeconds * 1_000)}`,
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
     `${apiCalls} calls`,

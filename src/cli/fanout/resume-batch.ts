@@ -1,4 +1,5 @@
 /** What `sandflow fanout resume` does. */
+import { fanoutProgress } from '../../temporal/fanouts.js';
 import { resumeFanout } from '../../temporal/resume-fanout.js';
 import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../duration.js';
@@ -21,11 +22,17 @@ export function resumeBatch(batchId: string, options: ResumeOptions, context: Co
   if (options.watchDeadline !== undefined) parseDurationMs(options.watchDeadline, '--watch-deadline');
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
     const { deployment, taskQueue } = platform.config;
-    await resumeFanout(
-      platform.temporal,
-      { deployment, batchId },
-      { taskQueue, retryFailed: options.retryFailed, policy },
-    );
+    const batch = { deployment, batchId };
+    const { counts, sealed } = await fanoutProgress(platform.temporal, batch);
+    const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
+    if (sealed && left === 0) {
+      const done = counts.completed === counts.items ? 'completed' : 'completed or failed';
+      view.notice(`There is nothing left to do in ${batchId}: every item has ${done}.`, 'detail');
+    } else {
+      const { retryFailed } = options;
+      await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
+      view.notice(`Batch ${batchId} goes on with what is missing or failed.`, 'detail');
+    }
     if (!options.detach) return seeFanoutThrough(platform, batchId, options, { context, view });
     if (options.json) printJson(io.stdout, { batchId, outcome: null, error: null });
     else io.stdout.write(`${batchId}\n`);

@@ -11,6 +11,7 @@ const home: BroughtHome = {
   reportFile: 'fanout-b/report.html',
   filesFolder: 'fanout-b/files',
   files: 2,
+  forks: 3,
   problems: [],
 };
 

@@ -15,6 +15,16 @@ async function* each(items: readonly ItemResult[]): AsyncGenerator<ItemResult> {
   yield* items;
 }
 
+const never = {
+  queuedAt: null,
+  forkedAt: null,
+  usableAt: null,
+  promptedAt: null,
+  answeredAt: null,
+  endingAt: null,
+  endedAt: null,
+};
+
 describe('the results of a batch come home', () => {
   it('as results.jsonl with whole answers, a report, and the files of each item in a folder of its own', async () => {
     const cwd = await temporaryDirectory();
@@ -28,7 +38,7 @@ describe('the results of a batch come home', () => {
     const items = [
       itemResult(0, { itemId: 'a/m1' }, { prompts, files: [collectedFile('/out/notes.md', file)] }),
       itemResult(1, {}, { files: [collectedFile('x', 'file-store:gone'), collectedFile('y', null)] }),
-      itemResult(2, { outcome: 'not_started', generation: 0, job: null }),
+      itemResult(2, { outcome: 'not_started', generation: 0, job: null, times: never }),
     ];
     const options = { cwd, out: 'got' };
     const home = await bringHome(batchResult(), each(items), store, options);
@@ -37,6 +47,7 @@ describe('the results of a batch come home', () => {
       reportFile: 'got/report.html',
       filesFolder: 'got/files',
       files: 1,
+      forks: 2,
       problems: [expect.stringMatching(/^2: x: .*has no "gone"/)],
     });
     const lines = (await readFile(join(cwd, home.resultsFile), 'utf8')).trimEnd().split('\n');
