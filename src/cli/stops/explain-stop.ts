@@ -2,6 +2,7 @@
 import type { Kept } from '../../../workflows/job.js';
 import { keptOf } from '../../../workflows/steps/kept.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop.js';
+import { ownerWorkflowId } from '../../contract/addresses.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
 import { ageText } from '../sandboxes/times.js';
@@ -73,6 +74,7 @@ export function explainStop(known: KnownOfStop): StopExplanation {
       ...(stop?.lastAttemptAt == null ? [] : [`The last attempt ended ${ago(stop.lastAttemptAt, nowMs)}.`]),
       ...(kept === null ? [] : [keptText(kept)]),
       ...requestFacts(report),
+      ...ownerFacts(sandbox),
     ],
     next: nextOf(state, known),
     advice: adviceFor(state, { sandboxId, isExpired: sandbox?.dataExpiredAt != null }),
@@ -185,6 +187,11 @@ function requestFacts(report: StopReport | null | undefined): string[] {
     const alerted = request.alertedAt === null ? '' : `, alert raised at ${request.alertedAt}`;
     return `Request ${request.requestId} waits until ${request.deadlineAt}${alerted}: ${requestText(request)}`;
   });
+}
+
+function ownerFacts(sandbox: Sandbox | null): string[] {
+  const owner = ownerWorkflowId(sandbox?.name ?? '');
+  return owner === undefined ? [] : [`It was made by the workflow ${owner}.`];
 }
 
 function ago(at: string, nowMs: number): string {

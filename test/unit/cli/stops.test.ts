@@ -124,6 +124,12 @@ describe('the explanation of a stop', () => {
     expect(explain({ sandbox: { ...archived, ...over }, stop }).kept).toBe(kept);
   });
 
+  it('names the workflow that made the sandbox', () => {
+    const made = { ...aSandbox, name: 'sf-dev-nightly-7-0123456789ab-box-1' };
+    expect(explain({ sandbox: made }).facts).toContain('It was made by the workflow sf-dev-nightly-7.');
+    expect(explain({}).facts.join()).not.toContain('made by');
+  });
+
   it('does not guess who waits where no worker answers', () => {
     expect(explain({ stop: stopOf('pending'), report: undefined }).facts.join()).toContain('No worker answers');
   });
