@@ -31,7 +31,7 @@ export function histogramChart(bins: readonly Bin[], marks: readonly { word: str
     ({ word, at }) =>
       html`<line class="mark" x1="${percent(place(at))}" x2="${percent(place(at))}" y1="0" y2="100%"><title>${word}: ${durationText(at)}</title></line>`,
   );
-  return html`<figure class="chart"><svg role="img" aria-label="Histogram of the durations of items" width="100%" height="110">${bars}${lines}</svg>
+  return html`<figure class="chart"><svg role="img" aria-label="Histogram of the durations of items" width="100%" height="140">${bars}${lines}</svg>
 <figcaption class="ends"><span>${durationText(low)}</span><span>dashed: ${marks.map(({ word }) => word).join(', ')}</span><span>${durationText(high)}</span></figcaption></figure>`;
 }
 

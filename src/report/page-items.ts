@@ -8,6 +8,8 @@ import { segmentsOf } from './segments.js';
 
 const maxLineBytes = 200;
 const maxLabels = 24;
+/** Of a longer text only so many characters are looked at, to find those that are shown. */
+const maxReadLength = 4 * maxTextBytes;
 
 /** One line for the table. */
 export function pageItem(item: ItemResult, startMs: number, untilMs: number): PageItem {
@@ -37,7 +39,10 @@ export function pageItem(item: ItemResult, startMs: number, untilMs: number): Pa
 
 /** Everything else of an item; `limit` is what one text may take, in bytes. */
 export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, string>, limit: number): PageDetails {
-  const cut = (text: string): CutText => cutText(plainText(text), limit);
+  const cut = (text: string): CutText => {
+    const { text: short, cut: left } = cutText(readable(text), limit);
+    return { text: short, cut: left + Math.max(0, text.length - maxReadLength) };
+  };
   const orNull = (text: string | null): CutText | null => (text === null ? null : cut(text));
   return {
     prompts: (job?.prompts ?? []).map(
@@ -67,7 +72,7 @@ export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, s
 export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<string, string>): number {
   const sizes: number[] = [];
   const add = (text: string | null | undefined): void => {
-    if (text) sizes.push(textBytes(plainText(text.slice(0, maxTextBytes)), maxTextBytes));
+    if (text) sizes.push(textBytes(readable(text), maxTextBytes));
   };
   for (const { job } of items) {
     for (const prompt of job?.prompts ?? []) {
@@ -94,6 +99,10 @@ function endText(job: JobResult | null): string {
 }
 
 const keptWords = { saved: 'saved', stale: 'saved in an older state', none: 'not saved' } as const;
+
+function readable(text: string): string {
+  return plainText(text.slice(0, maxReadLength));
+}
 
 function line(text: string): string {
   const { text: short, cut } = cutText(

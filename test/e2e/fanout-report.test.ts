@@ -112,7 +112,11 @@ describe.skipIf(!browserPath)(title, () => {
     expect([rows > 5, await page.locator('.compare-row.same').count()]).toEqual([true, 0]);
     await page.locator('#compare-dialog [data-close]').click();
     await page.locator('.row-head').nth(2).click();
-    expect(await page.locator('.compare .head strong').allTextContents()).toEqual(['small-3', 'small-3', 'large-3']);
+    expect(await page.locator('.compare .head strong').allTextContents()).toEqual([
+      '3/small/low',
+      '3/small/high',
+      '3/large/high',
+    ]);
     await page.keyboard.press('Escape');
     await page.locator('#clear-button').click();
     expect(await page.locator('#shown').textContent()).toBe('24 items');

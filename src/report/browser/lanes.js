@@ -109,6 +109,7 @@ function setFit(fit) {
   byId('lanes-view').scrollTop = 0;
   drawLanes();
   if (!fit) scrollToRow(byId('lanes-view'), browsing.cursor, rowHeight, axisHeight);
+  read(-1);
 }
 
 function gutter() {
@@ -196,7 +197,8 @@ function read(place) {
   const item = browsing.shown[place];
   const reading = byId('lanes-reading');
   if (!item) {
-    reading.replaceChildren('Point at an item, or move with the arrow keys, to read its times.');
+    const flags = isFit ? ' A dark flag ends a fork that did not complete.' : '';
+    reading.replaceChildren(`Point at an item, or move with the arrow keys, to read its times.${flags}`);
     return;
   }
   const parts = item.segments.map(({ kind, from, to }) => span('piece', `${kind} ${durationText(to - from)}`));

@@ -16,9 +16,9 @@ export function startMatrix() {
   if (!matrix) return;
   byId('matrix').hidden = false;
   byId('matrix-note').textContent =
-    `${matrix.rows.length} prompts × ${matrix.columns.length} variants. A row compares its variants.`;
+    `${matrix.rows.size} ${matrix.rows.size === 1 ? 'prompt' : 'prompts'} × ${matrix.columns.length} variants. A prompt compares its variants, an outcome opens the item.`;
   const heads = matrix.columns.map((column) => element('th', { scope: 'col' }, element('bdi', {}, column)));
-  const rows = matrix.rows.map((row) => matrixRow(matrix, row));
+  const rows = [...matrix.rows].map(([row, text]) => matrixRow(matrix, row, text));
   byId('matrix-view').replaceChildren(
     element(
       'table',
@@ -35,14 +35,14 @@ export function startMatrix() {
   });
 }
 
-/** @param {Matrix} matrix @param {string} row */
-function matrixRow({ columns, cells }, row) {
+/** @param {Matrix} matrix @param {string} row @param {string} text */
+function matrixRow({ columns, cells }, row, text) {
   const own = columns.map((column) => cells.get(cellKey(row, column)) ?? []);
   const firsts = own.flatMap((items) => items.slice(0, 1));
   const compare = element(
     'button',
-    { type: 'button', class: 'row-head', title: row, disabled: firsts.length < 2 },
-    element('bdi', {}, row),
+    { type: 'button', class: 'row-head', title: text, disabled: firsts.length < 2 },
+    element('bdi', {}, text),
   );
   compare.addEventListener('click', () => {
     choose(firsts);

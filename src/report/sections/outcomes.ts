@@ -28,7 +28,7 @@ export function outcomesSection(rows: readonly OutcomeRow[], counts: FanoutCount
     const { word, mark, tone } = lookOf(row.outcome);
     return html`<tr><th scope="row"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span></th>
 <td class="number">${countText(row.items)}</td><td class="number">${share(row.items, total)}</td>
-<td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${durationText(row.machineSeconds * 1_000)}</td></tr>`;
+<td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${row.machineSeconds > 0 ? durationText(row.machineSeconds * 1_000) : '–'}</td></tr>`;
   });
   const still = html`<tr><th scope="row"><span class="outcome tone-calm"><span class="mark" aria-hidden="true">…</span> queued or running</span></th>
 <td class="number">${countText(open)}</td><td class="number">${share(open, total)}</td><td></td><td class="wide"></td><td class="wide"></td></tr>`;

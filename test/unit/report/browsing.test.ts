@@ -18,7 +18,9 @@ interface ForkLanes {
   packForks(items: readonly PageItem[]): { from: number; to: number; place: number; item: PageItem }[][];
 }
 interface MatrixShape {
-  matrixOf(items: readonly PageItem[]): { rows: string[]; columns: string[]; cells: Map<string, PageItem[]> } | null;
+  matrixOf(
+    items: readonly PageItem[],
+  ): { rows: Map<string, string>; columns: string[]; cells: Map<string, PageItem[]> } | null;
 }
 
 const { sortItems, filterItems } = await browserModule<ItemOrder>('item-order');
@@ -85,16 +87,29 @@ test('forks in one lane do not overlap, and there are no more lanes than forks a
 describe('the matrix', () => {
   test('is found in a batch of prompts and variants', () => {
     const matrix = matrixOf(pageItems(24, true));
-    expect(matrix?.rows.length).toBe(8);
+    expect(matrix?.rows.size).toBe(8);
     expect(matrix?.columns).toEqual(['small · low', 'small · high', 'large · high']);
     expect([...(matrix?.cells.values() ?? [])].flat().length).toBe(24);
   });
 
   test('puts repeats into one cell', () => {
     const repeats = pageItems(24, true).flatMap((item) =>
-      ['1', '2'].map((repeat) => ({ ...item, labels: { ...item.labels, repeat } })),
+      ['1', '2'].map((repeat) => ({ ...item, id: `${item.id}/${repeat}`, labels: { ...item.labels, repeat } })),
     );
     expect([...(matrixOf(repeats)?.cells.values() ?? [])].every((items) => items.length === 2)).toBe(true);
+  });
+
+  test('keeps lines of one prompt apart, and takes labels of no axis for variants where there is no axis', () => {
+    const [first, second, third] = pageItems(3, true);
+    const items = [first, second, third].flatMap((item) =>
+      item ? [item, { ...item, id: item.id.replace('1/', '2/') }] : [],
+    );
+    expect([...(matrixOf(items)?.rows ?? [])]).toEqual([
+      ['1', first?.prompt],
+      ['2', first?.prompt],
+    ]);
+    const tagged = items.map((item, at) => ({ ...item, labels: { tone: at % 2 ? 'calm' : 'short', repeat: '1' } }));
+    expect(matrixOf(tagged)?.columns).toEqual(['short', 'calm']);
   });
 
   test('is not found in a list of prompts with a label each', () => {

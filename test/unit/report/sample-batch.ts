@@ -53,11 +53,13 @@ function sampleItem(index: number, freeMs: number, random: () => number, options
   const error = outcome === 'completed' ? null : errorOf(outcome);
   return {
     batchId: 'nightly-review',
-    itemId: options.matrix ? `${variant.model}-${Math.floor(index / variants.length) + 1}` : `case-${index + 1}`,
+    itemId: options.matrix
+      ? `${Math.floor(index / variants.length) + 1}/${variant.model}/${variant.effort}`
+      : `case-${index + 1}`,
     index,
     generation: random() < 0.06 ? 2 : 1,
     outcome,
-    labels: options.matrix ? { prompt: topic, ...variant } : { area: topic.split(' ')[0] ?? '' },
+    labels: options.matrix ? { ...variant } : { area: topic.split(' ')[0] ?? '' },
     type: 'default',
     times: {
       queuedAt: at(2_000 + index * 3),
