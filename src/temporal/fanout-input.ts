@@ -45,8 +45,8 @@ const source = z.discriminatedUnion('kind', [
     )
     .refine(
       ({ put, commands, prompts, body }) =>
-        put.length + commands.length + prompts.length > 0 || body.setupScript !== undefined,
-      'needs files, commands, prompts or a setup script: an empty sandbox need not be prepared',
+        put.length + commands.length + prompts.length > 0 || (body.setupScript ?? body.environment) !== undefined,
+      'needs files, commands, prompts, a setup script or an environment: an empty sandbox need not be prepared',
     ),
 ]);
 

@@ -159,7 +159,8 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
 
 /** At list price. */
 export function dollarsText(dollars: number): string {
-  return `$${(Number.isFinite(dollars) ? Math.max(0, dollars) : 0).toFixed(dollars < 1 ? 4 : 2)}`;
+  const known = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
+  return `$${known.toFixed(known > 0 && known < 1 ? 4 : 2)}`;
 }
 
 /** Of a batch that has ended: how long it took. */
@@ -168,7 +169,8 @@ function lasted({ progress, nowMs }: BoardView): string {
   return duration((outcome === null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
 }
 
-function duration(ms: number): string {
+/** Whole seconds at least; never a number that is none. */
+export function duration(ms: number): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000)) : 0;
   return seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000);
 }

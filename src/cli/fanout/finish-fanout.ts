@@ -6,7 +6,7 @@ import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
 import { oneLine, terminalSafe } from '../output/terminal-safe.js';
-import { dollarsText } from './board.js';
+import { dollarsText, duration } from './board.js';
 import type { BroughtHome } from './bring-home.js';
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
@@ -61,7 +61,7 @@ export function summaryLines(
     `batch ${batchId}`,
     `${counts.items} item${counts.items === 1 ? '' : 's'} in ${formatDuration(durationMs)}`,
     ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
-    `machine-time ${formatDuration(spentSeconds * 1_000)}`,
+    `machine-time ${duration(spentSeconds * 1_000)}`,
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
     `${apiCalls} calls`,
   ];

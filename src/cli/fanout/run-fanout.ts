@@ -1,7 +1,9 @@
 /** What `sandflow fanout` does: checks everything, sends the items, watches the batch, brings its results home. */
 import type { FanoutInput, FanoutItem } from '../../../workflows/fanout.js';
 import { jobIdProblem } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
+import { parseFanoutInput } from '../../temporal/fanout-input.js';
 import { submitFanout } from '../../temporal/submit-fanout.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
@@ -51,7 +53,8 @@ export async function runFanout(
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
     try {
-      const input = await inputOf(plan, options, { deployment: platform.config.deployment, batchId, platform });
+      const { deployment } = platform.config;
+      const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
       if (options.detach) return leaveIt(batchId, options, context);
       return await seeFanoutThrough(platform, batchId, options, { context, view });
@@ -112,6 +115,9 @@ async function* filled(
   }
 }
 
+/** The id belongs to something else, which has got nothing of this. */
+const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
+
 async function send(
   platform: Platform,
   input: FanoutInput,
@@ -127,6 +133,7 @@ async function send(
     if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
     else view.notice(`There is a batch ${batchId} already; watching it. For a new one, use another --id.`, 'detail');
   } catch (error) {
+    if (error instanceof SandflowError && othersIdCodes.has(error.code)) throw error;
     view.notice(
       `Not every item was sent, and the batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or end it: sandflow fanout cancel ${batchId}`,
     );

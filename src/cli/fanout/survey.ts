@@ -1,7 +1,8 @@
 /** Reads all items once before anything is started: every mistake in them is found, and what they may take is known. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout.js';
 import { machineSeconds } from '../../contract/machine-types.js';
-import type { ItemWish } from '../../fanout/index.js';
+import { ItemsError, type ItemWish } from '../../fanout/index.js';
+import { parseFanoutItem } from '../../temporal/fanout-input.js';
 import { formatDuration } from '../duration.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
@@ -29,6 +30,7 @@ export async function surveyItems(
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
   for await (const item of items) {
     await files.check(item);
+    checkItem(item, policy);
     count += 1;
     prompts += item.prompts.length;
     promptBytes += item.prompts.reduce((sum, { prompt }) => sum + Buffer.byteLength(prompt), 0);
@@ -37,6 +39,16 @@ export async function surveyItems(
   }
   if (count === 0) throw new UsageError('There are no items in what was given.');
   return { items: count, prompts, promptBytes, first, mostSeconds };
+}
+
+/** Everything of it that travels, but for its files. */
+function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy): void {
+  try {
+    parseFanoutItem(item, 0, policy);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message.replace(/^Item 1 cannot be submitted: /, '') : String(cause);
+    throw new ItemsError(place, message, { cause });
+  }
 }
 
 function secondsOf(

@@ -9,6 +9,7 @@ let cwd: string;
 beforeEach(async () => {
   cwd = await temporaryDirectory();
   await writeFile(join(cwd, 'prompts.txt'), 'first\nsecond\n\nthird\nfourth\n');
+  await writeFile(join(cwd, 'kept.jsonl'), '"a"\n{"prompt": "b", "end": "keep"}\n');
   await writeFile(join(cwd, 'issues.csv'), 'issue,file\ncrash,a.ts\n"leak, slow",b.ts\n');
 });
 
@@ -64,6 +65,7 @@ describe('sandflow fanout refuses, before anything is started,', () => {
     [['prompts.txt', ...source, '--watch-deadline', 'soon'], '--watch-deadline: "soon" is not a duration'],
     [['issues.csv', ...source], 'issues.csv:1: there is no column prompt, only issue, file.'],
     [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: there is no column isue'],
+    [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: no budget holds for forks that are kept'],
     [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: this is not JSON'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
     [['resume', 'one', '--first', 'x'], '--first: "x" is not a whole number'],
