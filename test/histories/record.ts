@@ -9,6 +9,7 @@ import type { FaultInput } from '../../src/local-service/index.js';
 import { findTemporalServer } from '../../src/temporal/find-server.js';
 import type { StopOptions } from '../../src/temporal/stop-input.js';
 import { type JobInput, type JobOutcome, progressQuery, type StopOutcome } from '../../workflows/index.js';
+import { archived, begin, policyFor, ready } from '../workflows/cleanup-stand.js';
 import { createStand, type Stand, script } from '../workflows/stand.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop-stand.js';
 
@@ -90,6 +91,23 @@ it('records two runs of a stop with three callers', async () => {
   await stopWorkflow(stand, sandboxId).result();
   await save('stop-first-run', workflowId, first?.runId);
   await save('stop-last-run', workflowId);
+});
+
+it('records a cleanup that goes on as a new run, and one that stops', async () => {
+  const old = await archived(stand, 'old-1');
+  await archived(stand, 'old-2');
+  await ready(stand, 'old-3');
+  await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 403, code: 'api_key_action_forbidden' });
+  const policy = policyFor('old', 'delete-sandbox', 'protect: [golden-*]');
+  const handle = await begin(stand, policy, { chunkSize: 1, maxHistoryEvents: 15 });
+  const { raw } = await handle.describe();
+  expect((await handle.result()).counts).toMatchObject({ failed: 1, deleted: 1 });
+  await save('cleanup-first-run', handle.workflowId, raw.workflowExecutionInfo?.firstRunId ?? '');
+  await save('cleanup', handle.workflowId);
+  expect((await stand.api.listSandboxes()).sandboxes.some(({ id }) => id === old)).toBe(true);
+  const stops = await begin(stand, policyFor('old', 'stop'));
+  expect((await stops.result()).counts.stopped).toBe(1);
+  await save('cleanup-stops', stops.workflowId);
 });
 
 /** Who recorded it, and where the code lay, is nobody's business. */
