@@ -73,8 +73,7 @@ function decide(run: BatchRun): void {
   const { policy } = run.input;
   const reason = endReasonOf(run.counts, policy);
   if (reason) run.end(reason);
-  const isStill = run.sending.size === 0 && !run.throttle.pausedUntilMs;
-  if (isStill && isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
+  if (isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
 }
 
 function isOver(run: BatchRun): boolean {
@@ -84,7 +83,7 @@ function isOver(run: BatchRun): boolean {
   const isDone = records.every(
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
   );
-  return isDone && run.isQuiet && run.arriving.size === 0 && (ending !== null || run.seal !== null);
+  return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
 }
 
 function hasLongHistory({ pace }: BatchRun): boolean {

@@ -8,6 +8,8 @@ import { itemWorkflowId, jobWorkflowId } from './addresses.js';
 export const maxItemsInChunk = 100;
 /** Temporal takes 2 MiB in a payload and 4 MiB in a message; what a chunk is wrapped in needs some of it. */
 export const maxBytesInChunk = 1_000_000;
+/** Temporal warns of payloads from 512 KiB on, so only a single item that is larger makes a larger chunk. */
+export const usualBytesInChunk = 500_000;
 /** The batch's own state grows with its chunks and is one payload where it goes on as new. */
 export const maxChunks = 1_000;
 /** The history of a chunk grows with every try of its items, and a chunk does not go on as new. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FanoutItem, FanoutPolicy } from '../../workflows/fanout.js';
 import type { ChunkWish } from '../../workflows/fanout-parts.js';
-import { maxBytesInChunk, maxChunks, maxItemsInChunk } from '../contract/fanout-addresses.js';
+import { maxChunks, maxItemsInChunk, usualBytesInChunk } from '../contract/fanout-addresses.js';
 import { bad, itemBytes, parseFanoutItem } from './fanout-input.js';
 
 /** What a chunk has beside its items. */
@@ -29,7 +29,10 @@ export async function* packItems(
 
   const take = (): ChunkWish => {
     const wish = { chunk, firstIndex: index - held.length, digest: itemsDigest(held), items: held };
-    if (chunk >= maxChunks) throw bad(`The batch is too large: its items take more than ${maxChunks} chunks of 1 MB.`);
+    if (chunk >= maxChunks)
+      throw bad(
+        `The batch is too large: its items take more than ${maxChunks} chunks. Split it, or put long texts into files of the result store.`,
+      );
     chunk += 1;
     held = [];
     heldBytes = wrappingBytes;
@@ -41,7 +44,7 @@ export async function* packItems(
     if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" comes twice.`);
     seen.add(item.id);
     const bytes = itemBytes(item);
-    if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > maxBytesInChunk)) yield take();
+    if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > usualBytesInChunk)) yield take();
     held.push(item);
     heldBytes += bytes;
     index += 1;

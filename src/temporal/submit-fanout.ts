@@ -53,14 +53,18 @@ export async function submitFanout(
     await sealFanout(client, checked, { chunks, items: sent });
   } catch (error) {
     // It ended while it was being given its items, and says why: its source failed, or somebody cancelled it.
-    if (!(await hasAll(client, checked).catch(() => false))) throw error;
+    const phase = await fanoutProgress(client, checked).then(
+      (progress) => progress.phase,
+      () => null,
+    );
+    if (phase !== 'ending' && phase !== 'ended') throw error;
   }
   return started;
 }
 
 async function hasAll(client: Client, batch: FanoutAddress): Promise<boolean> {
   const { sealed, phase } = await fanoutProgress(client, batch);
-  return sealed || phase === 'ending' || phase === 'ended';
+  return sealed || phase === 'ended';
 }
 
 export interface AwaitFanoutOptions {

@@ -12,7 +12,14 @@ import {
   startFanout,
   submitFanout,
 } from '../../src/temporal/fanouts.js';
-import type { FanoutInput, FanoutItem, FanoutPolicy, FanoutResult, ItemResult } from '../../workflows/index.js';
+import type {
+  FanoutInput,
+  FanoutItem,
+  FanoutPolicy,
+  FanoutProgress,
+  FanoutResult,
+  ItemResult,
+} from '../../workflows/index.js';
 import { deployment, type Stand, script, shortTiming } from './stand.js';
 
 export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };
@@ -104,7 +111,11 @@ export function promptedForks(stand: Stand, batch: { readonly batchId: string })
     .flatMap(({ sandboxId }) => names.get(sandboxId)?.split('-').slice(-2).join('-') ?? []);
 }
 
-export const ended = (stand: Stand, batch: FanoutAddress): Promise<FanoutResult> => awaitFanout(stand.client, batch);
+export const ended = (
+  stand: Stand,
+  batch: FanoutAddress,
+  onProgress?: (progress: FanoutProgress) => void,
+): Promise<FanoutResult> => awaitFanout(stand.client, batch, { onProgress, lookEveryMs: 100 });
 
 export async function run(stand: Stand, input: FanoutInput, of: readonly FanoutItem[]): Promise<FanoutResult> {
   return ended(stand, await submit(stand, input, of));
@@ -132,3 +143,11 @@ export const forks = (stand: Stand, { batchId }: { readonly batchId: string }) =
 /** Those that still have a machine or a disk. */
 export const leftForks = (stand: Stand, batch: { readonly batchId: string }) =>
   forks(stand, batch).filter(({ gone, state }) => gone === null && state !== 'archived');
+
+/** The most forks that there were at the same time, by what the items say of themselves. */
+export function mostAtOnce(results: readonly ItemResult[]): number {
+  const spans = results.flatMap(({ times: { forkedAt, endedAt } }) =>
+    forkedAt === null || endedAt === null ? [] : [{ from: Date.parse(forkedAt), to: Date.parse(endedAt) }],
+  );
+  return Math.max(0, ...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length));
+}

@@ -27,12 +27,17 @@ export function allotBudget(limit: number | null, holders: readonly BudgetHolder
   });
 }
 
-/** True where something waits for budget, and nothing that is at work could give any back. */
-export function isBudgetSpent(
-  limit: number | null,
-  holders: readonly (BudgetHolder & { readonly running: number })[],
-): boolean {
-  if (limit === null || holders.some(({ running }) => running > 0)) return false;
+export interface SpendingHolder extends BudgetHolder {
+  /** What it has been granted and has not spent, reservations included. */
+  readonly unspent: number;
+}
+
+/** Sums of fractions of seconds are not exact. */
+const nothing = 1e-6;
+
+/** True where something waits for budget, and nobody has any to use or to give back. */
+export function isBudgetSpent(limit: number | null, holders: readonly SpendingHolder[]): boolean {
+  if (limit === null || holders.some(({ unspent }) => unspent > nothing)) return false;
   const free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);
   const waiting = holders.filter(({ next }) => next > 0);
   return waiting.length > 0 && waiting.every(({ next }) => next > free);

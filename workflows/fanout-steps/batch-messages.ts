@@ -27,8 +27,9 @@ async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNe
     throw refused(`chunk ${wish.chunk} holds other items already. Items of a batch cannot be changed: use another id.`);
   }
   if (run.seal) throw refused(`the batch has all its items since it was sealed with ${run.seal.chunks} chunks.`);
-  if (run.ending || run.outcome) throw refused('the batch is ending and takes no items any more.');
+  if (!run.takesItems) throw refused('the batch is ending and takes no items any more.');
   run.arriving.add(wish.chunk);
+  run.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${wish.chunk}: ${wish.items.length} items`;
     await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(wish.chunk), wish]);

@@ -47,6 +47,10 @@ export class BatchRun {
   isPausing = false;
   /** True once the time to end is over, whatever has not ended. */
   isGivenUp = false;
+  /** When the last chunk came. */
+  arrivedAtMs = 0;
+  /** True once nobody submits items any more, although the batch does not have all of them. */
+  isLeftAlone = false;
   /** Counts what the batch must act upon. */
   news = 0;
   private phase: FanoutPhase;
@@ -112,6 +116,15 @@ export class BatchRun {
     if (this.ending !== null) return;
     this.ending = { reason, error, atMs: Date.now() };
     this.enter('ending');
+  }
+
+  /**
+   * True while a batch that ends by itself takes items that it will not start, so that its results list all there are.
+   */
+  get takesItems(): boolean {
+    if (this.outcome !== null || this.seal !== null) return false;
+    const reason = this.ending?.reason;
+    return !this.isLeftAlone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
   }
 
   /** Takes a chunk's report, unless a newer one came first. */

@@ -73,7 +73,7 @@ export function budgetHolderOf(record: ChunkRecord) {
     charged: record.charged.budgetSeconds,
     next: isHeard ? report.budget.nextSeconds : 0,
     wanted: isHeard ? report.budget.wantedSeconds : 0,
-    running: report && record.state === 'open' ? report.running : 0,
+    unspent: record.charged.budgetSeconds - (report?.budget.spentSeconds ?? 0),
   };
 }
 

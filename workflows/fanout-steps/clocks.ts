@@ -9,11 +9,13 @@ import { lookups } from './proxies.js';
 const cleanUps = 2;
 const slackMs = 60_000;
 const describedAtOnce = 100;
+/** A submitter that is alive sends its next chunk within this. */
+const submitterPauseMs = 10_000;
 
 /** @returns the scope that stops them all */
 export function startClocks(run: BatchRun): CancellationScope {
   const clocks = new CancellationScope();
-  for (const clock of [deadline, endOfEnding, checks, recovery, lease]) {
+  for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
     clocks.run(() => clock(run)).catch(() => undefined);
   }
   return clocks;
@@ -30,6 +32,14 @@ async function endOfEnding(run: BatchRun): Promise<void> {
   const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
   await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without what has not ended' });
   run.isGivenUp = true;
+  run.tellNews();
+}
+
+async function lateItems(run: BatchRun): Promise<void> {
+  await condition(() => run.ending !== null);
+  do await sleep(submitterPauseMs, { summary: 'until nobody submits items any more' });
+  while (run.takesItems && Date.now() - run.arrivedAtMs < submitterPauseMs);
+  run.isLeftAlone = true;
   run.tellNews();
 }
 
