@@ -11,6 +11,7 @@ export {
   type FollowActivities,
   type SandflowActivities,
 } from '../activities/index.js';
+export type * from '../workflows/cleanup.js';
 export type * from '../workflows/fanout.js';
 export type * from '../workflows/job.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
@@ -27,7 +28,26 @@ export { jobWorkflowId } from './contract/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/error-codes.js';
 export { SandflowError } from './contract/sandflow-error.js';
 export * from './result-store/index.js';
+export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
+export {
+  applyCleanupSchedule,
+  type CleanupSchedule,
+  type CleanupScheduleOptions,
+  changeCleanupSchedule,
+  listCleanupSchedules,
+  type ScheduleChange,
+  type ScheduledTime,
+} from './temporal/cleanup-schedules.js';
+export {
+  type CleanupHandle,
+  type CleanupListed,
+  cleanupHandle,
+  cleanupProgress,
+  listCleanups,
+  type StartCleanupOptions,
+  startCleanup,
+} from './temporal/cleanups.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
 export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanout-input.js';

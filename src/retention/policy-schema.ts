@@ -127,7 +127,7 @@ export const policySchema = z
       .strictObject({ url: z.url({ protocol: /^https?$/ }).optional(), command: z.string().min(1).optional() })
       .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command')
       .optional()
-      .describe('Who is told of warnings'),
+      .describe('Who is told of warnings, and of a service that refuses'),
     rules: z.array(rule).min(1, 'needs at least one rule').max(200).describe('The first that fits counts'),
   })
   .superRefine(({ rules }, context) => {

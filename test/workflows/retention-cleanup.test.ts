@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { archived, clean, holdJob, nameOf, ready, stateOf } from './cleanup-stand.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import { archived, begin, clean, cleaned, holdJob, nameOf, policyFor, ready, stateOf } from './cleanup-stand.js';
 import { createStand, type Stand } from './stand.js';
 
 let stand: Stand;
+/** What the list of sandboxes says in place of the service's. */
+let fleet: Sandbox[] | undefined;
 beforeAll(async () => {
-  stand = await createStand();
+  stand = await createStand({
+    through: (client) => ({
+      ...client,
+      listAllSandboxes: async (...args) => fleet ?? client.listAllSandboxes(...args),
+    }),
+  });
 });
 afterAll(() => stand.close());
 
@@ -66,5 +74,27 @@ describe('a cleanup', () => {
     expect(await stateOf(stand, old)).toBe('gone');
     expect(await stateOf(stand, orphan)).toBe('archived');
     await open.handle.terminate();
+  });
+
+  it('of ten thousand sandboxes keeps the plan in the result store, and little in history', async () => {
+    const [some] = (await stand.api.listSandboxes()).sandboxes;
+    if (!some) throw new Error('no sandbox to copy');
+    const createdAt = (index: number) => new Date(Date.UTC(2020, 0, 1) + index * 60_000).toISOString();
+    fleet = Array.from({ length: 10_000 }, (_, index) => ({
+      ...some,
+      id: `bx_${String(index).padStart(8, '2')}`,
+      name: index % 2 === 0 ? `big-${index}` : nameOf(`big-${index % 50}`, `0197-7000-8000-${'a'.repeat(12)}`),
+      state: 'archived',
+      createdAt: createdAt(index),
+    }));
+    const policy = policyFor('big', 'delete-sandbox').replace('maxActions: 1000', 'maxActions: 4000');
+    const handle = await begin(stand, policy, { mode: 'plan' });
+    const { summary, report } = await cleaned(stand, await handle.result());
+    fleet = undefined;
+    expect(summary.planned).toMatchObject({ fleet: 10_000, due: 4_000, overLimit: 1_000, unknownOwners: 5_000 });
+    expect(report.plan?.entries).toHaveLength(10_000);
+    const { events } = await handle.fetchHistory();
+    const sizes = (events ?? []).map((event) => JSON.stringify(event).length);
+    expect(Math.max(...sizes)).toBeLessThan(200_000);
   });
 });

@@ -50,6 +50,7 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
   if (planned?.refusal) lines.push(`Nothing was done: ${planned.refusal.why}.`);
   if (error) lines.push(`${error.code}: ${error.message}`);
+  if (planned && planned.orphans > 0) lines.push(`Jobs that have ended left ${planned.orphans} sandboxes behind.`);
   if (planned && planned.unknownOwners > 0) {
     lines.push(`Of ${planned.unknownOwners} the owner is not known to Temporal; they are left alone and worth a look.`);
   }

@@ -15,6 +15,7 @@ import { watchCleanup } from './watch-cleanup.js';
 
 export interface RunCleanupOptions {
   readonly dryRun?: boolean;
+  readonly wait?: boolean;
   readonly detach?: boolean;
   readonly json?: boolean;
 }
@@ -26,6 +27,7 @@ export interface ReportOptions {
 /** @returns the exit code */
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
   const { io } = context;
+  if (options.wait && options.detach) throw new UsageError('Give --wait or --detach, not both.');
   const policy = await readPolicyFile(file, io);
   return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results }, reporter) => {
     const { deployment, taskQueue } = config;

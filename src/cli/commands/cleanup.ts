@@ -35,6 +35,7 @@ export const addCleanup: AddCommand = (parent, context) => {
     .description('Plan, then do what was planned; each action is checked once more right before it')
     .argument('<policy>', 'a policy file')
     .option('--dry-run', 'only plan')
+    .option('--wait', 'wait until it has ended, which is the default')
     .option('--detach', 'start it, print its id and leave')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: RunCleanupOptions) => {

@@ -72,11 +72,6 @@ const snapshotsOf = (id: string): fc.Arbitrary<SnapshotFacts[]> =>
     .array(fc.record({ name: fc.constantFrom(null, null, 'base', 'tmp-1'), createdAt: maybe(at) }), { maxLength: 4 })
     .map((list) => list.map((snapshot, index) => ({ ...snapshot, id: `snap_${id}_${index}` })));
 
-export interface Fleet {
-  readonly world: World;
-  readonly jobs: Readonly<Record<string, OwnerSeen | undefined>>;
-}
-
 const oneTruth = (id: string) =>
   fc.record({
     facts: facts(id),
