@@ -25,7 +25,7 @@ const activityBuckets = 200;
 
 /**
  * Makes the report of a batch as one HTML document. It shows itself offline and runs nothing but its own script; texts of
- * agents are text in it, whatever they contain. A text takes at most 20 kB in the file, all together 30 MB; what is longer
+ * agents are text in it, whatever they contain. A text takes at most 20 kB in the file, all together 24 MB; what is longer
  * is cut at its end, and the report says so.
  * @returns the document, to be written as UTF-8
  */

@@ -95,8 +95,9 @@ describe.skipIf(!browserPath)(title, () => {
 
   test('shows 5,000 items at once, with few elements, and finds and scrolls among them', async () => {
     const page = await open(sampleBatch(5_000));
-    const firstPaintMs = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
-    expect(firstPaintMs).toBeLessThan(8_000);
+    const firstPaintMs = (): Promise<unknown> =>
+      page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity");
+    await expect.poll(firstPaintMs).toBeLessThan(8_000);
     expect(await page.locator('body *').count()).toBeLessThan(3_000);
     await page.keyboard.press('G');
     expect(await page.locator(':focus').textContent()).toBe('case-5000');
