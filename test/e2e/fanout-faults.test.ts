@@ -40,6 +40,7 @@ const input = (sandboxId: string): FanoutInput => ({
     // Of a prompt that was answered with 503 nobody can know; the history of a fork that is the item's own soon tells.
     onUnknownOutcome: 'resend',
   },
+  timing: { safetyPollFirstMs: 1_000, safetyPollGrowth: 1.5, safetyPollMaxMs: 10_000 },
 });
 const itemsOfBatch: readonly FanoutItem[] = Array.from({ length: items }, (_, index) => ({
   id: `line-${index}`,
