@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../../src/contract/records.js';
+import { factsOf } from '../../../src/retention/facts.js';
+import { fitsAny } from '../../../src/retention/glob.js';
+import { ownershipOf } from '../../../src/retention/ownership.js';
+import { dataExpiresAtMs } from '../../../src/retention/warnings.js';
+
+const at = (day: number) => `2026-06-${String(day).padStart(2, '0')}T00:00:00.000Z`;
+const sandbox = (over: Partial<Sandbox>): Sandbox => ({
+  id: 'bx_22222222',
+  name: 'a',
+  state: 'ready',
+  createdAt: at(1),
+  updatedAt: at(2),
+  snapshotAvailable: true,
+  ...over,
+});
+const stop = { id: 'stop_1', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null, endedAt: at(4) };
+
+describe('facts of a sandbox', () => {
+  test.each<[string, Partial<Sandbox>, string | null]>([
+    ['archived: since its stop', { state: 'archived', stop, updatedAt: at(9) }, at(4)],
+    ['archived, of which no stop is known: since it last changed', { state: 'archived' }, at(2)],
+    ['ready: since it last changed', {}, at(2)],
+    [
+      'idle: since its agent last renewed the auto-stop',
+      { state: 'idle', ttlSeconds: 86_400, archiveAfter: at(6) },
+      at(5),
+    ],
+    ['restored: since its files were there', { hydratedAt: at(3) }, at(3)],
+    ['running: not idle', { state: 'running' }, null],
+    ['being stopped: not known', { state: 'archiving' }, null],
+    ['of which the service says nothing: not known', { createdAt: null, updatedAt: null }, null],
+  ])('idle, %s', (_, over, since) => {
+    expect(factsOf(sandbox(over)).idleSince).toBe(since);
+  });
+
+  test.each<[string, Partial<Sandbox>]>([
+    ['expired', { state: 'archived', dataExpiredAt: at(9), snapshotAvailable: false }],
+    ['none', { snapshotAvailable: false }],
+    ['none', { snapshots: false }],
+    ['stale', { state: 'archived', snapshotCompletedAt: at(3), lastSnapshotStatus: 'failed' }],
+    ['stale', { state: 'ready', snapshotCompletedAt: at(3), lastSnapshotStatus: 'completed' }],
+    ['saved', { state: 'archived', snapshotCompletedAt: at(3), lastSnapshotStatus: 'completed' }],
+    ['unknown', { state: 'archived' }],
+  ])('saved: %s', (saved, over) => {
+    expect(factsOf(sandbox(over)).saved).toBe(saved);
+  });
+
+  test('S12: the data of one that was stopped expires 14 days later, once', () => {
+    const stopped = { state: 'archived', stop };
+    expect(dataExpiresAtMs(factsOf(sandbox(stopped)))).toBe(Date.parse(at(18)));
+    expect(dataExpiresAtMs(factsOf(sandbox({ ...stopped, dataExpiredAt: at(18) })))).toBeUndefined();
+    expect(dataExpiresAtMs(factsOf(sandbox({ ...stopped, snapshots: false })))).toBeUndefined();
+    expect(dataExpiresAtMs(factsOf(sandbox({})))).toBeUndefined();
+  });
+
+  test('hold no URL and no token', () => {
+    const secret = 'https://desktop.example.com/?_token=secret';
+    expect(JSON.stringify(factsOf(sandbox({ desktopUrl: secret, url: secret })))).not.toContain('secret');
+  });
+});
+
+describe('patterns of names', () => {
+  test.each([
+    ['ci-*', 'ci-1', true],
+    ['ci-*', 'ci-', true],
+    ['ci-*', 'xci-1', false],
+    ['*-ci', 'a-ci-ci', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['a.c', 'abc', false],
+    ['*', '', true],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+  ])('%s and %s: %s', (pattern, name, fits) => {
+    expect(fitsAny([pattern], name)).toBe(fits);
+  });
+
+  test('with many stars take no time', () => {
+    expect(fitsAny([`${'*a'.repeat(50)}b`], 'a'.repeat(5_000))).toBe(false);
+  });
+});
+
+describe('whose a sandbox is', () => {
+  const name = 'sf-mine-job-aaaaaaaaaaaa-main-1';
+  const fits = '00000000-0000-7000-8000-aaaaaaaaaaaa';
+  const other = '00000000-0000-7000-8000-bbbbbbbbbbbb';
+  test.each([
+    ['a name of no job', 'mine', undefined, 'none'],
+    ['no name', null, undefined, 'unknown'],
+    ['a job of another deployment', 'sf-theirs-job-aaaaaaaaaaaa-main-1', undefined, 'other-deployment'],
+    ['a workflow that Temporal does not know', name, undefined, 'unknown'],
+    ['an execution that runs', name, { isOpen: true, closedFirstRunIds: [] }, 'open'],
+    ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
+    ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
+    ['another execution, closed', name, { isOpen: false, closedFirstRunIds: [other] }, 'unknown'],
+  ] as const)('%s', (_, sandboxName, seen, status) => {
+    expect(ownershipOf(sandboxName, 'mine', seen).status).toBe(status);
+  });
+});
