@@ -18,7 +18,7 @@ export const addFanoutList: AddCommand = (parent, context) => {
       const { parseCount } = await import('../fanout/fanout-options.js');
       const limit = parseCount(options.limit, '--limit', 1, 10_000);
       const { withPlatform } = await import('../connect/with-platform.js');
-      const { listFanouts } = await import('../../temporal/fanouts-list.js');
+      const { listFanouts } = await import('../../temporal/fanouts.js');
       const { printJson } = await import('../output/json.js');
       const { formatTable } = await import('../output/table.js');
       const { oneLine } = await import('../output/terminal-safe.js');

@@ -66,7 +66,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     },
     async reconnect(current) {
       const next = configured ? 'trying again for a minute' : 'bringing the embedded stack back';
-      current.notice(`Temporal does not answer; ${next}. The job goes on from where it was.`);
+      current.notice(`Temporal does not answer; ${next}. What runs goes on from where it was.`);
       await closeLink(link);
       link = await open(config, { io, reporter: current }, patienceMs);
       current.notice('Connected again.', 'detail');

@@ -1,6 +1,5 @@
 /** What `sandflow fanout resume` does. */
-import { fanoutProgress } from '../../temporal/fanouts.js';
-import { resumeFanout } from '../../temporal/resume-fanout.js';
+import { fanoutProgress, resumeFanout } from '../../temporal/fanouts.js';
 import type { CommandContext } from '../command.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';

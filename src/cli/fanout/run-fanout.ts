@@ -4,7 +4,7 @@ import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
 import { parseFanoutInput } from '../../temporal/fanout-input.js';
-import { submitFanout } from '../../temporal/submit-fanout.js';
+import { submitFanout } from '../../temporal/fanouts.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { openPlatform, type Platform } from '../connect/platform.js';

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutResult } from '../../../workflows/fanout.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { type FanoutAddress, fanoutProgress } from '../../temporal/fanouts.js';
+import { awaitFanout, type FanoutAddress, fanoutProgress } from '../../temporal/fanouts.js';
 import { isTemporalUnreachable } from '../../temporal/jobs-errors.js';
-import { awaitFanout } from '../../temporal/submit-fanout.js';
 import type { Platform } from '../connect/platform.js';
 import type { BatchView } from './batch-view.js';
 import { createFailedItems, type FailedItems } from './failed-items.js';
