@@ -33,6 +33,8 @@ export async function retentionCleanup(input: CleanupInput): Promise<CleanupSumm
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {
+    // Of the run before it only this one's memo is seen from here on.
+    if (run.planned) run.reserve(run.left);
     const planned = run.planned ?? (await plan(run));
     if (input.mode === 'plan') outcome = 'planned';
     else if (planned.refusal) outcome = planned.refusal.outcome;

@@ -8,10 +8,17 @@ import { createStand, deployment, type Stand, script } from './stand.js';
 let stand: Stand;
 /** Done between the list that a plan is made from and the first action. */
 let meanwhile: () => Promise<unknown> = async () => undefined;
+/** Done when a sandbox is read once more, right before it would be deleted. */
+let atTheLast: { readonly sandboxId: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
   stand = await createStand({
     through: (client) => ({
       ...client,
+      getSandbox: async (sandboxId, options) => {
+        const answer = await client.getSandbox(sandboxId, options);
+        if (atTheLast?.sandboxId === sandboxId) await atTheLast.act();
+        return answer;
+      },
       listAllSandboxes: async (...args) => {
         const listed = await client.listAllSandboxes(...args);
         await meanwhile();
@@ -64,6 +71,17 @@ describe('a cleanup leaves alone', () => {
     expect(done.summary).toMatchObject({ outcome: 'applied', counts: { deleted: 2, skipped: 5, failed: 0 } });
     const watch = stand.client.workflow.getHandle(`sandbox-watch/${due}`);
     expect(await watch.result(), 'the claim is given back, and the watch ends').toBeUndefined();
+
+    const late = await archived(stand, nameOf('race-job', job.runId));
+    atTheLast = {
+      sandboxId: late,
+      act: async () => {
+        again ??= await holdJob(stand, 'race-job');
+      },
+    };
+    expect((await clean(stand, policy)).of(late)).toBe('skipped: owner');
+    atTheLast = undefined;
+    await again?.handle.terminate();
 
     const second = await archived(stand, nameOf('race-job', job.runId));
     meanwhile = async () => {

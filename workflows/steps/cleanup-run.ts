@@ -53,6 +53,12 @@ export class CleanupRun implements Caller {
     upsertMemo({ ...memo });
   }
 
+  /** Actions that nothing is known of yet. */
+  get left(): number {
+    const known = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+    return Math.max(0, (this.planned?.due ?? 0) - known);
+  }
+
   count(results: readonly ActionResult[]): void {
     const counts = { ...this.counts };
     for (const { outcome } of results) counts[outcome] += 1;

@@ -65,6 +65,10 @@ export async function showReport(
       throw new UsageError(`Temporal knows no cleanup "${id}" any more.`, { cause });
     });
     if (status.name === 'RUNNING') throw new UsageError(`The cleanup "${id}" is not finished.`);
+    if (status.name !== 'COMPLETED') {
+      const how = status.name.toLowerCase().replaceAll('_', ' ');
+      throw new UsageError(`The cleanup "${id}" was ended from outside (${how}), and left no report.`);
+    }
     const summary = await handle.result();
     return show({ id, summary, results }, options, context);
   });
