@@ -1,4 +1,5 @@
 /** Puts the domain together: stores, queues and what they call. Starts nothing. */
+import { setMaxListeners } from 'node:events';
 import { createDeliverer, type Deliverer } from '../deliveries/deliverer.js';
 import type { ResolveHost } from '../deliveries/public-lookup.js';
 import { createDeliverySender, type DeliverySender } from '../deliveries/send-attempt.js';
@@ -49,6 +50,8 @@ export function assemble({ createSsh, ...given }: Given, options: AssembleOption
   const stores = createStores(database, clock);
   const faults = createFaults(database);
   const closing = new AbortController();
+  // Each call that is held listens to it, however many there are.
+  setMaxListeners(0, closing.signal);
   const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs, strictUrls, resolveHost });
   const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
   const scheduler = createScheduler({ database, store: stores.work, clock, log });
