@@ -2,6 +2,7 @@
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress, FanoutResult, ItemResult } from '../../../workflows/fanout.js';
+import type { CollectedFile } from '../../../workflows/job.js';
 import type { FanoutReportData } from '../../report/index.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { createItemFolders, placeBelow } from './item-places.js';
@@ -24,7 +25,7 @@ export interface BroughtHome {
   readonly files: number;
   /** Items whose newest fork is of this execution of the batch. */
   readonly forks: number;
-  /** Files that could not be brought home, as sentences. */
+  /** Files of completed items that could not be collected, and those that could not be brought home: as sentences. */
   readonly problems: readonly string[];
 }
 
@@ -46,29 +47,33 @@ export async function bringHome(
   let files = 0;
   let forks = 0;
 
+  async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
+    // That an item which failed has not all its files is no news.
+    if (ref === null && item.outcome !== 'completed') return;
+    try {
+      if (ref === null) throw new Error(error ?? 'it was not collected');
+      const content = await read(ref);
+      previews.add(ref, content);
+      const place = placeBelow(join(folder, 'files', folderOf(item)), path);
+      await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
+      files += 1;
+    } catch (cause) {
+      problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+  }
+
   const results = join(folder, 'results.jsonl');
   await replace(results, async (temporary) => {
-    const file = await open(temporary, 'wx');
+    const lines = await open(temporary, 'wx');
     try {
       for await (const item of items) {
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
-        await file.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
-        for (const { path, ref } of item.job?.files ?? []) {
-          if (ref === null) continue;
-          try {
-            const content = await read(ref);
-            previews.add(ref, content);
-            const place = placeBelow(join(folder, 'files', folderOf(item)), path);
-            await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
-            files += 1;
-          } catch (error) {
-            problems.push(`${item.itemId}: ${path}: ${error instanceof Error ? error.message : String(error)}`);
-          }
-        }
+        await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
+        for (const file of item.job?.files ?? []) await saveFile(item, file);
       }
     } finally {
-      await file.close();
+      await lines.close();
     }
   });
 

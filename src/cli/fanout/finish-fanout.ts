@@ -9,6 +9,9 @@ import { oneLine, terminalSafe } from '../output/terminal-safe.js';
 import { dollarsText, duration } from './board.js';
 import type { BroughtHome } from './bring-home.js';
 
+/** All of them are in the object of `--json`. */
+const problemsShown = 10;
+
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 
 export interface FinishFanoutOptions {
@@ -74,7 +77,8 @@ export function summaryLines(
     ...(counts.retried > 0 ? [`  ${counts.retried} of them tried again`] : []),
     ...(error ? [`  ${error.code}: ${terminalSafe(error.message)}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', `  did not end as asked: ${leftSandboxIds.join(', ')}`)] : []),
-    ...home.problems.map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
+    ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
+    ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
     `  results  ${home.resultsFile}`,
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),

@@ -67,6 +67,8 @@ describe('how a batch leaves the terminal', () => {
 
   it('ends with 1 where a file could not be brought home, and says nothing when quiet and all is well', () => {
     expect(finished(batchResult(), {}, { ...home, problems: ['1: x: gone'] })).toMatchObject({ exitCode: 1 });
+    const many = Array.from({ length: 30 }, (_, index) => `${index}: x: gone`);
+    expect(finished(batchResult(), {}, { ...home, problems: many }).stderr).toContain('… and 20 more files\n');
     expect(finished(batchResult(), { quiet: true })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 

@@ -48,7 +48,7 @@ describe('the results of a batch come home', () => {
       filesFolder: 'got/files',
       files: 1,
       forks: 2,
-      problems: [expect.stringMatching(/^2: x: .*has no "gone"/)],
+      problems: [expect.stringMatching(/^2: x: .*has no "gone"/), '2: y: not there'],
     });
     const lines = (await readFile(join(cwd, home.resultsFile), 'utf8')).trimEnd().split('\n');
     const read = lines.map((line) => JSON.parse(line) as ItemResult);
