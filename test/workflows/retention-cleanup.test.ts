@@ -6,11 +6,16 @@ import { createStand, type Stand } from './stand.js';
 let stand: Stand;
 /** What the list of sandboxes says in place of the service's. */
 let fleet: Sandbox[] | undefined;
+/** What it was asked for. */
+const queries: Parameters<Stand['api']['listAllSandboxes']>[0][] = [];
 beforeAll(async () => {
   stand = await createStand({
     through: (client) => ({
       ...client,
-      listAllSandboxes: async (...args) => fleet ?? client.listAllSandboxes(...args),
+      listAllSandboxes: async (...args) => {
+        queries.push(args[0]);
+        return fleet ?? client.listAllSandboxes(...args);
+      },
     }),
   });
 });
@@ -74,6 +79,17 @@ describe('a cleanup', () => {
     expect(await stateOf(stand, old)).toBe('gone');
     expect(await stateOf(stand, orphan)).toBe('archived');
     await open.handle.terminate();
+  });
+
+  it('asks what sandboxes have cost only where a rule is about it', async () => {
+    const id = await ready(stand, 'cost-1');
+    const asked = () => queries.filter((query) => query?.include === 'cost');
+    const rule = (dollars: number) => policyFor('cost', 'stop').replace('match: {', `match: {costAbove: ${dollars}, `);
+    expect((await clean(stand, policyFor('cost', 'stop'), { mode: 'plan' })).of(id)).toBe('stop');
+    expect(asked()).toEqual([]);
+    expect((await clean(stand, rule(1_000), { mode: 'plan' })).of(id)).toBe('no_rule');
+    expect((await clean(stand, rule(0))).of(id)).toBe('stopped');
+    expect(asked()).toHaveLength(2);
   });
 
   it('of ten thousand sandboxes keeps the plan in the result store, and little in history', async () => {
