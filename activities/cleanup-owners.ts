@@ -1,7 +1,7 @@
 /** Asks Temporal whose a sandbox is. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../src/contract/addresses.js';
-import { type OwnerSeen, type Ownership, ownershipOf, ownerToAsk } from '../src/retention/index.js';
+import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../src/retention/index.js';
 
 /** Any other status, also one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
@@ -22,28 +22,31 @@ export function createOwnerReader(client: Describe, deployment: string) {
   return async (name: string | null): Promise<Ownership> => {
     const asked = ownerToAsk(name, deployment);
     if (!asked) return ownershipOf(name, deployment, undefined);
-    const key = `${asked.workflowId} ${asked.execution}`;
+    const key = `${asked.itemWorkflowId ?? asked.workflowId} ${asked.execution}`;
     const answer = seen.get(key) ?? ownerSeen(client, asked);
     seen.set(key, answer);
     return ownershipOf(name, deployment, await answer);
   };
 }
 
-interface Asked {
-  readonly workflowId: string;
-  readonly execution: string;
-}
-
-async function ownerSeen(client: Describe, { workflowId, execution }: Asked): Promise<OwnerSeen | undefined> {
+async function ownerSeen(client: Describe, asked: OwnerToAsk): Promise<OwnerSeen | undefined> {
+  const { workflowId, execution, itemWorkflowId } = asked;
   const newest = await describe(client, workflowId);
   if (newest === undefined) return undefined;
-  if (!closed.has(newest.status)) return { isOpen: true, closedFirstRunIds: [] };
+  // Its batch shows that Temporal knows this deployment, so an item that it does not know runs no more.
+  const item = itemWorkflowId === undefined ? undefined : await describe(client, itemWorkflowId);
+  if ([newest, item].some((seen) => seen !== undefined && !closed.has(seen.status))) {
+    return { isOpen: true, closedFirstRunIds: [] };
+  }
   if (executionOf(newest.firstRunId) === execution) return { isOpen: false, closedFirstRunIds: [newest.firstRunId] };
   return { isOpen: false, closedFirstRunIds: await earlierFirstRunIds(client, { workflowId, execution }) };
 }
 
 /** Of an id that was used again: the earlier execution that fits, found by a list and then seen by describe. */
-async function earlierFirstRunIds(client: Describe, { workflowId, execution }: Asked): Promise<string[]> {
+async function earlierFirstRunIds(
+  client: Describe,
+  { workflowId, execution }: Pick<OwnerToAsk, 'workflowId' | 'execution'>,
+): Promise<string[]> {
   const query = `WorkflowId = '${workflowId}'`;
   let looked = 0;
   for await (const { runId } of client.workflow.list({ query, pageSize: earlierExecutions })) {

@@ -1,8 +1,8 @@
 /** What a cleanup may do: the policy, the plan, and the guards that are asked right before each action. */
-export { factsOf } from './facts.js';
-export { type ApplyLook, judge } from './guards.js';
+export { factsOf, type SandboxFacts } from './facts.js';
+export { type ApplyLook, judge, type Verdict } from './guards.js';
 export type { Candidate } from './match.js';
-export { type OwnerSeen, type Ownership, ownershipOf, ownerToAsk } from './ownership.js';
+export { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from './ownership.js';
 export { planCleanup } from './plan.js';
 export type { CleanupPlan, ExpiryWarning, PlanEntry, PlannedAction, SnapshotFacts } from './plan-types.js';
 export type { CleanupPolicy, Weekday } from './policy.js';

@@ -1,5 +1,5 @@
 /** Whose a sandbox is, by its name and by what Temporal knows of the workflow that the name leads to. Pure. */
-import { executionOf, jobWorkflowId, parseOwnedSandboxName } from '../contract/addresses.js';
+import { executionOf, jobWorkflowId, ownerWorkflowId, parseOwnedSandboxName } from '../contract/addresses.js';
 
 export const ownerStatuses = ['open', 'closed', 'unknown', 'none', 'other-deployment'] as const;
 
@@ -21,20 +21,28 @@ export interface Ownership {
 
 /** What Temporal answered about the workflow id that a name leads to. */
 export interface OwnerSeen {
-  /** Whether an execution of this id runs now. */
+  /** Whether an execution of this id, or the workflow of its item, runs now. */
   readonly isOpen: boolean;
   /** First run ids of the closed executions of this id that were seen. */
   readonly closedFirstRunIds: readonly string[];
 }
 
-/** The workflow of `deployment` that has to be asked about, or undefined where the name alone says enough. */
-export function ownerToAsk(
-  name: string | null,
-  deployment: string,
-): { workflowId: string; execution: string } | undefined {
+/** Which workflows a name leads to. */
+export interface OwnerToAsk {
+  /** The job, or the batch. */
+  readonly workflowId: string;
+  readonly execution: string;
+  /** The workflow of an item, which may outlive a batch that was terminated; undefined for the sandbox of a job. */
+  readonly itemWorkflowId: string | undefined;
+}
+
+/** The workflows of `deployment` that have to be asked about, or undefined where the name alone says enough. */
+export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk | undefined {
   const parts = name === null ? undefined : parseOwnedSandboxName(name);
-  if (parts?.deployment !== deployment) return undefined;
-  return { workflowId: jobWorkflowId(parts.deployment, parts.jobId), execution: parts.execution };
+  if (name === null || parts?.deployment !== deployment) return undefined;
+  const workflowId = jobWorkflowId(parts.deployment, parts.jobId);
+  const owner = ownerWorkflowId(name);
+  return { workflowId, execution: parts.execution, itemWorkflowId: owner === workflowId ? undefined : owner };
 }
 
 /** @param seen undefined where Temporal knows no such workflow, or was not asked */

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { askOwner } from '../../activities/cleanup-owners.js';
+import {
+  executionOf,
+  itemStep,
+  itemWorkflowId,
+  jobWorkflowId,
+  ownedSandboxName,
+} from '../../src/contract/addresses.js';
+
+const deployment = 'test';
+let connection: Connection;
+let client: Client;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+  client = new Client({ connection });
+});
+afterAll(() => connection.close());
+
+/** Nobody takes its tasks. */
+const hold = (workflowId: string) =>
+  client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [] });
+
+it('holds the fork of an item to be owned while its workflow runs, though its batch was terminated', async () => {
+  const batchId = `batch-${randomUUID().slice(0, 8)}`;
+  const batch = await hold(jobWorkflowId(deployment, batchId));
+  const item = await hold(itemWorkflowId(deployment, batchId, 7));
+  const execution = executionOf(batch.firstExecutionRunId);
+  const name = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(7), generation: 1 });
+  const other = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(8), generation: 1 });
+  const statusOf = async (sandboxName: string) => (await askOwner(client, sandboxName, deployment)).status;
+
+  expect(await statusOf(name)).toBe('open');
+  await batch.terminate();
+  expect(await statusOf(name)).toBe('open');
+  expect(await statusOf(other)).toBe('closed');
+  await item.terminate();
+  expect(await statusOf(name)).toBe('closed');
+});
