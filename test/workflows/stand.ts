@@ -32,8 +32,8 @@ export interface Stand {
     input: Partial<JobInput>,
     options?: { readonly taskQueue?: string },
   ): Promise<WorkflowHandle<typeof createThenPrompt>>;
-  /** Drains the worker and starts another one. */
-  restartWorker(): Promise<void>;
+  /** Drains the worker and starts another one; does what is to be done while there is none. */
+  restartWorker(meanwhile?: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -156,8 +156,9 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
         args: [input],
       });
     },
-    async restartWorker() {
+    async restartWorker(meanwhile) {
       await worker.drain();
+      await meanwhile?.();
       worker = await startWorker();
     },
     async close() {
