@@ -41,7 +41,7 @@ export async function releaseClaim(sandboxId: string): Promise<void> {
       .client.workflow.getHandle(sandboxWatchId(sandboxId))
       .signal(releaseClaimSignal, { claimant });
   } catch (error) {
-    // A claim expires by itself.
+    // The watch has ended, and the claim with it.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }

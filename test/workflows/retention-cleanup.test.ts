@@ -88,6 +88,11 @@ describe('a cleanup', () => {
     expect((await clean(stand, policyFor('cost', 'stop'), { mode: 'plan' })).of(id)).toBe('stop');
     expect(asked()).toEqual([]);
     expect((await clean(stand, rule(1_000), { mode: 'plan' })).of(id)).toBe('no_rule');
+    const dollars = async () => {
+      const { sandboxes } = await stand.api.listSandboxes({ include: 'cost' });
+      return sandboxes.find((sandbox) => sandbox.id === id)?.cost?.dollars;
+    };
+    await expect.poll(dollars).toBeGreaterThan(0);
     expect((await clean(stand, rule(0))).of(id)).toBe('stopped');
     expect(asked()).toHaveLength(2);
   });

@@ -1,6 +1,6 @@
 /** One action of a cleanup: begun by an activity that asks everything once more, and followed to its end. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { AppliedAction } from '../../activities/cleanup-apply.js';
+import type { AppliedAction } from '../../activities/cleanup-action.js';
 import type { ActionResult } from '../cleanup.js';
 import { effects, reads } from '../proxies.js';
 import type { CleanupRun } from './cleanup-run.js';

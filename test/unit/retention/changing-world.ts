@@ -1,0 +1,104 @@
+/** A service and a Temporal that change while an action asks them. */
+import type { ActionPorts } from '../../../activities/cleanup-action.js';
+import { ownershipOf } from '../../../src/retention/ownership.js';
+import type { PlannedAction } from '../../../src/retention/plan-types.js';
+import type { Seen } from './truths.js';
+import { deployment, type Truth, type World } from './worlds.js';
+
+export interface Witness {
+  claims: number;
+  releases: number;
+  /** What was stopped or deleted. */
+  acted: string | null;
+  /** What was seen, each part when it was last looked at. */
+  truth(): Seen;
+  /** Anything that came in the wrong order, or between the last question and the action. */
+  disorder(): string[];
+}
+
+/** @param script changes, each at a call of its number */
+export function changingWorld(
+  first: World,
+  script: readonly (readonly [number, (world: World) => World])[],
+  nowMs: number,
+): { begin(action: PlannedAction): { readonly ports: ActionPorts; readonly seen: Witness } } {
+  let world = first;
+  let calls = 0;
+  const pass = () => {
+    for (const [at, change] of script) if (at === calls) world = change(world);
+    calls += 1;
+  };
+  pass();
+
+  return {
+    begin(action) {
+      const { id } = action.facts;
+      const order: string[] = [];
+      const parts: { -readonly [Part in keyof Truth]?: Truth[Part] } = {};
+      const lostKeeps: string[] = [];
+      let isGone = false;
+      const ask = (what: string) => {
+        pass();
+        order.push(what);
+      };
+      const act = async (what: string): Promise<string> => {
+        order.push('act');
+        seen.acted = what;
+        return `operation of ${what}`;
+      };
+      const seen: Witness = {
+        claims: 0,
+        releases: 0,
+        acted: null,
+        truth() {
+          const now = world.get(id);
+          if (isGone || (!now && !parts.facts)) return { truth: undefined, lostKeeps };
+          const base: Truth = now ?? { facts: action.facts, seen: undefined, leasedBy: [], snapshots: [] };
+          return { truth: { ...base, ...parts }, lostKeeps };
+        },
+        disorder() {
+          const kept = order.filter((step) => step !== 'keep' && step !== 'snapshots').join(' ');
+          return kept === 'claim read owner act release' ? [] : [`out of order: ${order.join(' ')}`];
+        },
+      };
+      const ports: ActionPorts = {
+        async claim() {
+          ask('claim');
+          seen.claims += 1;
+          parts.leasedBy = world.get(id)?.leasedBy ?? [];
+          return { granted: parts.leasedBy.length === 0, leasedBy: parts.leasedBy };
+        },
+        async release() {
+          order.push('release');
+          seen.releases += 1;
+        },
+        async read(sandboxId) {
+          const isOwn = sandboxId === id;
+          ask(isOwn ? 'read' : 'keep');
+          const truth = world.get(sandboxId);
+          if (isOwn) isGone = truth === undefined;
+          if (isOwn && truth) parts.facts = truth.facts;
+          const isLost = !truth || truth.facts.state === 'cancelled' || truth.facts.dataExpiredAt !== null;
+          if (!isOwn && isLost) lostKeeps.push(sandboxId);
+          return truth?.facts ?? null;
+        },
+        async snapshotsOf() {
+          ask('snapshots');
+          parts.snapshots = world.get(id)?.snapshots ?? [];
+          return parts.snapshots;
+        },
+        async ownerOf(name) {
+          ask('owner');
+          const truth = world.get(id);
+          parts.seen = truth?.seen;
+          return truth ? ownershipOf(name, deployment, truth.seen) : action.owner;
+        },
+        nowMs: () => nowMs,
+        stop: act,
+        deleteSandbox: act,
+        deleteSnapshot: act,
+      };
+      return { ports, seen };
+    },
+  };
+}
