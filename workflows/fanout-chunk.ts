@@ -6,7 +6,7 @@
  * It keeps to what the batch has granted: a window, a budget, a pause; and hears of it by signals, as it tells how far it
  * is. So it lives on where the batch goes on as new or is gone. Short enough that it never goes on as new itself.
  */
-import { CancellationScope, condition, setHandler, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import type { ChunkInput, ChunkReport } from './fanout-parts.js';
 import { readItems, startItem } from './fanout-steps/chunk-items.js';
 import { reportFaithfully } from './fanout-steps/chunk-reports.js';
@@ -29,6 +29,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     const reporting = reportFaithfully(run);
     while (!run.isOver) {
       for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
+      setCurrentDetails(run.details);
       const seen = run.news;
       const hasNews = () => run.news !== seen;
       const pauseMs = pauseLeftMs(run);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
-import { fanoutItemResults } from '../../src/result-store/index.js';
+import { fanoutItemResults, itemGenerations } from '../../src/result-store/fanout-objects.js';
 import {
   addFanoutChunk,
   awaitFanout,
@@ -130,10 +130,24 @@ export async function lines(stand: Stand, { resultsRef }: FanoutResult): Promise
     .map((line) => JSON.parse(line) as ItemResult);
 }
 
+/** What the result store holds of each item now. */
 export async function storedResults(stand: Stand, batch: FanoutAddress & { readonly batchKey: string }) {
   const found: ItemResult[] = [];
   for await (const item of fanoutItemResults(stand.results, batch)) found.push(item);
   return found;
+}
+
+/** What each generation of an item has left, oldest first. */
+export async function storedGenerations(
+  stand: Stand,
+  { batchId, batchKey }: FanoutResult,
+  index: number,
+): Promise<ItemResult[]> {
+  const left: ItemResult[] = [];
+  for (const { ref } of await itemGenerations(stand.results, { deployment, batchId, batchKey }, index)) {
+    left.push(JSON.parse((await stand.results.get(ref)).toString('utf8')) as ItemResult);
+  }
+  return left;
 }
 
 /** Forks of the batch on the service's books, with those that were deleted. */

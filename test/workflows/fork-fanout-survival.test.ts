@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { itemWorkflowId } from '../../src/contract/addresses.js';
 import {
   cancelFanout,
   fanoutProgress,
@@ -23,6 +24,7 @@ import {
   lines,
   promptedForks,
   source,
+  storedGenerations,
   submit,
   submitInChunks,
 } from './fanout-stand.js';
@@ -130,6 +132,24 @@ describe.concurrent('a batch', () => {
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
     expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
+  });
+
+  it('counts an item whose workflow somebody terminated as unknown, and tries it again where that is asked for', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2, retries: 1 } });
+    await submit(
+      stand,
+      input,
+      items(2, (at) => (at === 0 ? longOnce('lost') : 'echo quick')),
+    );
+    await expect.poll(() => promptedForks(stand, input)).toContain('i0-1');
+    await stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0)).terminate();
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 2, retried: 1 } });
+    expect(result.budget.spentSeconds).toBeGreaterThan(input.policy.itemDeadlineMs / 1_000);
+    const [first] = await storedGenerations(stand, result, 0);
+    expect(first).toMatchObject({ generation: 1, outcome: 'outcome_unknown', job: null });
   });
 
   it('that was cancelled tops up what is missing and what failed when it is resumed', async ({ expect }) => {

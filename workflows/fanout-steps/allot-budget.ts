@@ -32,12 +32,9 @@ export interface SpendingHolder extends BudgetHolder {
   readonly unspent: number;
 }
 
-/** Sums of fractions of seconds are not exact. */
-const nothing = 1e-6;
-
 /** True where something waits for budget, and nobody has any to use or to give back. */
 export function isBudgetSpent(limit: number | null, holders: readonly SpendingHolder[]): boolean {
-  if (limit === null || holders.some(({ unspent }) => unspent > nothing)) return false;
+  if (limit === null || holders.some(({ unspent }) => unspent > 0)) return false;
   const free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);
   const waiting = holders.filter(({ next }) => next > 0);
   return waiting.length > 0 && waiting.every(({ next }) => next > free);

@@ -12,6 +12,7 @@ import { executionOf, followTaskQueue } from '../../src/contract/addresses.js';
 import type { ItemSummary } from '../fanout.js';
 import type { fanoutItem } from '../fanout-item.js';
 import { workflowTypes } from '../messages.js';
+import { storing } from '../proxies.js';
 import { jobError } from '../steps/job-ended.js';
 import type { ChunkRun, Slot } from './chunk-run.js';
 import { itemInput } from './item-input.js';
@@ -22,9 +23,9 @@ import { bulk, waitProxies } from './proxies.js';
  * end first, so that what is read then is all that they have done, and none runs twice.
  */
 export async function readItems(run: ChunkRun): Promise<void> {
-  const { deployment, batchId, batchKey, chunk, isFresh } = run.input;
+  const { chunk, isFresh } = run.input;
+  const { place } = run;
   if (!isFresh) await awaitItems(run);
-  const place = { deployment, batchId, batchKey };
   const summary = `read chunk ${chunk}`;
   const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
     { place, chunk, withKnown: !isFresh },
@@ -50,14 +51,16 @@ export function startItem(run: ChunkRun, slot: Slot): void {
   slot.state = 'running';
   slot.scope = scope;
   run.tell('soon');
-  const running = scope.run(() => runItem(run, slot));
-  running.then(
-    (summary) => run.settle(slot, summary),
-    (error: unknown) => {
-      if (isCancellation(error)) run.putBack(slot);
-      else run.settle(slot, lost(run, slot, error));
-    },
-  );
+  void settle(run, slot, scope);
+}
+
+async function settle(run: ChunkRun, slot: Slot, scope: CancellationScope): Promise<void> {
+  try {
+    run.settle(slot, await scope.run(() => runItem(run, slot)));
+  } catch (error) {
+    if (isCancellation(error)) run.putBack(slot);
+    else run.settle(slot, await lost(run, slot, error));
+  }
 }
 
 async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
@@ -87,8 +90,27 @@ async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
  * Somebody terminated the item's workflow. Nobody ends its fork, and nobody knows how long it runs: the whole
  * reservation counts as spent.
  */
-function lost({ input }: ChunkRun, { index, generation, costSeconds }: Slot, error: unknown): ItemSummary {
+async function lost(run: ChunkRun, slot: Slot, error: unknown): Promise<ItemSummary> {
+  const { index, item, costSeconds } = slot;
+  const { batchId } = run.input;
   const why = error instanceof Error ? error.message : String(error);
+  const never = { queuedAt: null, forkedAt: null, usableAt: null, promptedAt: null, answeredAt: null, endingAt: null };
+  const fallback = {
+    batchId,
+    itemId: item.id,
+    index,
+    generation: slot.generation,
+    outcome: 'outcome_unknown',
+    labels: item.labels ?? {},
+    type: run.typeOf(slot),
+    times: { ...never, endedAt: new Date().toISOString() },
+    machineSeconds: costSeconds,
+    job: null,
+  } as const;
+  // A store that is out of order loses the word of it, and not the batch.
+  const { generation } = await storing
+    .settleLostItem({ place: run.place, fallback })
+    .catch(() => ({ generation: slot.generation }));
   return {
     index,
     generation,
@@ -98,6 +120,6 @@ function lost({ input }: ChunkRun, { index, generation, costSeconds }: Slot, err
     machineSeconds: costSeconds,
     resultRef: null,
     apiCalls: 0,
-    error: jobError('item_lost', `The workflow of item ${index} of ${input.batchId} ended without a result: ${why}`),
+    error: jobError('item_lost', `The workflow of item ${index} of ${batchId} ended without a result: ${why}`),
   };
 }

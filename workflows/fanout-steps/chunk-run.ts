@@ -1,11 +1,11 @@
 /** The state of one chunk: its items, what it was granted, what it reports. */
-import { type CancellationScope, setCurrentDetails } from '@temporalio/workflow';
+import type { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../fanout.js';
 import type { ChunkGrant, ChunkInput, ChunkReport, KnownItem } from '../fanout-parts.js';
 import type { JobError } from '../job.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain, resumptionOf } from './after-item.js';
-import { reservedSeconds, typeOf } from './item-cost.js';
+import { accounted, reservedSeconds, typeOf } from './item-cost.js';
 
 /** An item and where it is. */
 export interface Slot {
@@ -55,7 +55,7 @@ export class ChunkRun {
     const { isFresh, retryFailed, policy, firstIndex } = this.input;
     this.slots = items.map((item, place) => {
       const earlier = known[place] ?? null;
-      this.spentSeconds += earlier?.machineSeconds ?? 0;
+      this.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
       const next = isFresh
         ? ({ kind: 'run', generation: 1, lookFirst: false, retried: 0 } as const)
         : resumptionOf(earlier, { retryFailed, retries: policy.retries });
@@ -74,6 +74,11 @@ export class ChunkRun {
     });
     this.isLoaded = true;
     this.tell('now');
+  }
+
+  get place() {
+    const { deployment, batchId, batchKey } = this.input;
+    return { deployment, batchId, batchKey };
   }
 
   get running(): Slot[] {
@@ -145,7 +150,7 @@ export class ChunkRun {
   /** Takes what became of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
     slot.scope = null;
-    this.spentSeconds += summary.machineSeconds;
+    this.spentSeconds += accounted(summary.machineSeconds);
     this.apiCalls += summary.apiCalls;
     if (!summary.endedAsAsked && summary.sandboxId !== null) this.left.push(summary.sandboxId);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
@@ -178,9 +183,13 @@ export class ChunkRun {
   tell(when: 'now' | 'soon'): void {
     this.news += 1;
     if (when === 'now') this.urgent += 1;
+  }
+
+  /** For people. */
+  get details(): string {
     const { running, waiting, slots } = this;
     const ended = slots.length - running.length - waiting.length;
-    setCurrentDetails(`${running.length} at work, ${waiting.length} waiting, ${ended} ended of ${slots.length}`);
+    return `${running.length} at work, ${waiting.length} waiting, ${ended} ended of ${slots.length}`;
   }
 
   private byOutcome(): Partial<Record<ItemOutcome, number>> {
@@ -230,7 +239,7 @@ export class ChunkRun {
     this.grant = { ...grant, window: Math.min(grant.window, needed) };
     const free = this.freeSeconds;
     if (grant.budgetSeconds === null || free === null || free <= 0) return;
-    const canUse = !this.isEnding && waiting.some(({ costSeconds }) => costSeconds <= free);
+    const canUse = !this.isEnding && this.grant.window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
     if (!canUse) this.grant = { ...this.grant, budgetSeconds: grant.budgetSeconds - free };
   }
 

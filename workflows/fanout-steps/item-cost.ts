@@ -6,6 +6,14 @@ import { defaultTiming } from '../timing.js';
 
 type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
 
+/** Accounts are kept in steps of this part of a second: sums of such steps are exact, those of fractions are not. */
+const stepsInSecond = 1_024;
+
+/** Rounds machine-seconds up to what accounts are kept in. */
+export function accounted(seconds: number): number {
+  return Math.ceil(seconds * stepsInSecond) / stepsInSecond;
+}
+
 export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: Terms): MachineType {
   return item.type ?? policy.type ?? sourceType;
 }
@@ -17,5 +25,5 @@ export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: T
 export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;
   const cleanUpMs = terms.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
-  return machineSeconds(typeOf(item, terms), deadlineMs + cleanUpMs);
+  return accounted(machineSeconds(typeOf(item, terms), deadlineMs + cleanUpMs));
 }

@@ -64,6 +64,7 @@ async function start(run: BatchRun, source: Preparation, workflowId: string): Pr
       workflowId,
       args: [jobInput(run, source)],
       parentClosePolicy: ParentClosePolicy.ABANDON,
+      memo: { execution: executionOf(run.batchKey) },
       workflowIdReusePolicy:
         run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });

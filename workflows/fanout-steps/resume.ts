@@ -6,6 +6,7 @@ import { isFailure } from './after-item.js';
 import type { BatchRun } from './batch-run.js';
 import { newRecord } from './chunk-record.js';
 import { unfinished } from './counts.js';
+import { accounted } from './item-cost.js';
 import { bulk, lookups } from './proxies.js';
 import { greet } from './share-out.js';
 
@@ -50,14 +51,14 @@ function recordOf(
     state: isDone ? 'ended' : 'waiting',
     isFresh: false,
     retryFailed,
-    charged: { window: 0, budgetSeconds: chunk.spentSeconds },
+    charged: { window: 0, budgetSeconds: report.budget.spentSeconds },
     report,
   };
 }
 
 /** What the result store says, in the words of a chunk, until the chunk speaks for itself. */
 function silentReport(chunk: SurveyedChunk, byOutcome: ChunkReport['byOutcome']): ChunkReport {
-  const { spentSeconds } = chunk;
+  const spentSeconds = accounted(chunk.spentSeconds);
   return {
     chunk: chunk.chunk,
     attempt: 0,

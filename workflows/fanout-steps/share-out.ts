@@ -5,44 +5,28 @@ import { executionOf } from '../../src/contract/addresses.js';
 import type { fanoutChunk } from '../fanout-chunk.js';
 import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../fanout-parts.js';
 import { chunkGrantSignal, workflowTypes } from '../messages.js';
-import { allotBudget } from './allot-budget.js';
-import { allotWindows } from './allot-window.js';
 import type { BatchRun } from './batch-run.js';
-import { budgetHolderOf, holderOf, sends } from './chunk-record.js';
+import { sends } from './chunk-record.js';
+import { dueGrants } from './due-grants.js';
 
 /** Gives every chunk its share of window and budget, the pause, and word of the end. Nothing that is as it was is sent. */
 export function shareOut(run: BatchRun): void {
   const { source, ending, throttle, input } = run;
-  const records = run.records.filter(({ state }) => state !== 'ended');
-  const isEnding = ending !== null;
-  const windows = allotWindows(source && !isEnding ? throttle.limit : 0, records.map(holderOf));
-  const budgets = allotBudget(input.policy.budgetSeconds, run.records.map(budgetHolderOf));
-  const budgetOf = new Map(run.records.map(({ chunk }, at) => [chunk, budgets[at] ?? null]));
-  for (const [at, record] of records.entries()) {
-    const grant = {
-      seq: Math.max(Date.now(), record.sent.seq + 1),
-      window: isEnding ? record.sent.window : (windows[at] ?? 0),
-      budgetSeconds: budgetOf.get(record.chunk) ?? null,
-      pausedUntilMs: throttle.pausedUntilMs,
-      isEnding,
-    };
-    // In the end one that was started before starts once more, to see its items closed.
-    const mayStart = source !== null && (isEnding ? record.attempt > 0 : grant.window > 0);
-    if (record.state === 'waiting' && mayStart) start(run, record, { grant, source });
-    else if (isReachable(run, record) && differs(record.sent, grant)) {
-      sends(record, grant);
-      send(run, record, grant);
-    }
+  const due = dueGrants(run.records, {
+    limit: throttle.limit,
+    budgetSeconds: input.policy.budgetSeconds,
+    pausedUntilMs: throttle.pausedUntilMs,
+    hasSource: source !== null,
+    isEnding: ending !== null,
+    nowMs: Date.now(),
+    isBusy: (chunk) => run.sending.has(chunk),
+  });
+  for (const { record, grant } of due) {
+    const isStart = record.state === 'waiting';
+    sends(record, grant);
+    if (!isStart) send(run, record, grant);
+    else if (source) start(run, record, { grant, source });
   }
-}
-
-function isReachable(run: BatchRun, { state, chunk, isGreeted }: ChunkRecord): boolean {
-  return state === 'open' && !run.sending.has(chunk) && (!isGreeted || run.ending !== null);
-}
-
-function differs(a: Required<ChunkGrant>, b: Required<ChunkGrant>): boolean {
-  const isSamePause = (a.pausedUntilMs ?? 0) === (b.pausedUntilMs ?? 0) || (b.pausedUntilMs ?? 0) <= Date.now();
-  return a.window !== b.window || a.budgetSeconds !== b.budgetSeconds || a.isEnding !== b.isEnding || !isSamePause;
 }
 
 /** Asks a chunk that an earlier execution has started how far it is. It keeps what it has. */
@@ -81,7 +65,6 @@ function start(
   record.state = 'open';
   record.attempt += 1;
   record.heardAtMs = Date.now();
-  sends(record, grant);
   const input = chunkInput(run, record, { grant, source });
   record.isFresh = false;
   record.retryFailed = false;

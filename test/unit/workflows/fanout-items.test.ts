@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { FanoutPolicy, ItemOutcome } from '../../../workflows/fanout.js';
+import {
+  isFailure,
+  isRetriable,
+  isSourceLost,
+  isTriedAgain,
+  resumptionOf,
+} from '../../../workflows/fanout-steps/after-item.js';
+import { countsOf, unfinished } from '../../../workflows/fanout-steps/counts.js';
+import { endReasonOf, outcomeOf } from '../../../workflows/fanout-steps/decide-end.js';
+import { reservedSeconds } from '../../../workflows/fanout-steps/item-cost.js';
+import { sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
+
+const policy: FanoutPolicy = {
+  concurrency: 8,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 60_000,
+  deadlineMs: 120_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'delete',
+  ttlSeconds: 600,
+  onUnknownOutcome: 'wait',
+};
+
+const known = (outcome: ItemOutcome, generation = 1) => ({
+  index: 0,
+  generation,
+  outcome,
+  errorCode: null,
+  machineSeconds: 1,
+});
+
+describe('an item that has ended', () => {
+  it.each([
+    ['completed', false, false],
+    ['prompt_failed', true, true],
+    ['sandbox_failed', true, true],
+    ['sandbox_cancelled', true, true],
+    ['deadline_exceeded', true, true],
+    ['outcome_unknown', true, true],
+    ['rejected', true, false],
+    ['cancelled', false, false],
+    ['not_started', false, false],
+  ] as const)('%s: has failed %s, is worth another try %s', (outcome, failed, again) => {
+    expect([isFailure(outcome), isRetriable({ outcome, errorCode: null })]).toEqual([failed, again]);
+  });
+
+  it('is tried again as often as was asked for; of refusals only those that may pass', () => {
+    const failed = { outcome: 'prompt_failed', errorCode: null } as const;
+    expect([0, 1, 2].map((retried) => isTriedAgain(failed, retried, { retries: 2 }))).toEqual([true, true, false]);
+    expect(isRetriable({ outcome: 'rejected', errorCode: 'fork_failed' })).toBe(true);
+    expect(isRetriable({ outcome: 'rejected', errorCode: 'provider_not_configured' })).toBe(false);
+  });
+
+  it('tells that the source is lost only where nothing was forked', () => {
+    const refused = { outcome: 'rejected', errorCode: 'snapshot_data_expired' } as const;
+    expect(isSourceLost(refused, null)).toBe(true);
+    expect(isSourceLost(refused, 'bx_22222222')).toBe(false);
+    expect(isSourceLost({ ...refused, errorCode: 'provider_not_configured' }, null)).toBe(false);
+  });
+});
+
+describe('an item of an earlier start', () => {
+  const options = { retryFailed: true, retries: 0 };
+
+  it('that is done is not repeated; one that left nothing runs under its first keys', () => {
+    expect(resumptionOf(known('completed'), options)).toEqual({ kind: 'done' });
+    expect(resumptionOf(null, options)).toEqual({ kind: 'run', generation: 1, lookFirst: true, retried: 0 });
+  });
+
+  it('that was cut short goes on as its next generation, and one that failed where that is asked for', () => {
+    const next = { kind: 'run', generation: 4, lookFirst: true, retried: 0 };
+    expect(resumptionOf(known('cancelled', 3), { ...options, retryFailed: false })).toEqual(next);
+    expect(resumptionOf(known('prompt_failed', 3), options)).toEqual(next);
+    expect(resumptionOf(known('rejected', 3), options)).toEqual(next);
+    expect(resumptionOf(known('prompt_failed', 3), { ...options, retryFailed: false })).toEqual({ kind: 'done' });
+  });
+
+  it('keeps the retries that it has left, where its chunk starts again in the same execution', () => {
+    const inPlace = { retryFailed: false, retries: 2 };
+    expect(resumptionOf(known('prompt_failed', 2), inPlace)).toMatchObject({ kind: 'run', generation: 3, retried: 2 });
+    expect(resumptionOf(known('prompt_failed', 3), inPlace)).toEqual({ kind: 'done' });
+  });
+});
+
+describe('the counts of a batch', () => {
+  const chunk = {
+    items: 10,
+    report: { running: 2, byOutcome: { completed: 3, prompt_failed: 1, cancelled: 1 }, retried: 2, hasEnded: false },
+  };
+
+  it('add up to its items, of which those that were left were not started', () => {
+    const running = countsOf([chunk, { items: 5, report: null }], false);
+    expect(running).toMatchObject({ items: 15, queued: 8, running: 2, completed: 3, failed: 1, retried: 2 });
+    const over = countsOf(
+      [
+        { ...chunk, report: { ...chunk.report, running: 0 } },
+        { items: 5, report: null },
+      ],
+      true,
+    );
+    expect(over).toMatchObject({ queued: 0, failed: 1, byOutcome: { not_started: 10, cancelled: 1 } });
+    expect(unfinished(chunk)).toBe(5);
+  });
+
+  it('end it when they are to', () => {
+    const counts = countsOf([chunk], false);
+    expect(endReasonOf(counts, policy)).toBeUndefined();
+    expect(endReasonOf(counts, { stopAt: { kind: 'fail_fast' } })).toBe('failed_fast');
+    expect(endReasonOf(counts, { stopAt: { kind: 'successes', count: 3 } })).toBe('enough');
+    expect(endReasonOf(counts, { stopAt: { kind: 'successes', count: 4 } })).toBeUndefined();
+  });
+
+  it('name its outcome', () => {
+    const all = countsOf(
+      [{ items: 1, report: { running: 0, byOutcome: { completed: 1 }, retried: 0, hasEnded: true } }],
+      true,
+    );
+    const some = countsOf([chunk], true);
+    expect(outcomeOf(null, all, policy)).toBe('completed');
+    expect(outcomeOf('cancelled', all, policy)).toBe('completed');
+    expect(outcomeOf(null, some, policy)).toBe('partly_failed');
+    expect(outcomeOf('cancelled', some, policy)).toBe('cancelled');
+    expect(outcomeOf('budget_spent', some, policy)).toBe('budget_spent');
+    expect(outcomeOf('enough', some, { stopAt: { kind: 'successes', count: 3 } })).toBe('completed');
+    expect(outcomeOf(null, some, { stopAt: { kind: 'fail_fast' } })).toBe('failed_fast');
+    expect(outcomeOf('source_failed', countsOf([], true), policy)).toBe('source_failed');
+  });
+});
+
+it('reserves deadline and clean-up, by the size of the machine', () => {
+  const terms = {
+    policy: { ...policy, itemDeadlineMs: 50_000 },
+    sourceType: 'default',
+    timing: { cleanUpMs: 10_000 },
+  } as const;
+  expect(reservedSeconds({}, terms)).toBe(60);
+  expect(reservedSeconds({ deadlineMs: 20_000, type: 'large' }, terms)).toBe(60);
+  expect(reservedSeconds({}, { ...terms, policy: { ...terms.policy, type: 'small' } })).toBe(30);
+  expect(reservedSeconds({}, { ...terms, sourceType: 'large' })).toBe(120);
+});
+
+describe('a seal', () => {
+  const records = [
+    { chunk: 0, firstIndex: 0, items: 3 },
+    { chunk: 1, firstIndex: 3, items: 2 },
+  ];
+
+  it('fits chunks that follow each other without a gap', () => {
+    expect(sealProblem(records, { chunks: 2, items: 5 })).toBeUndefined();
+    expect(sealProblem(records, { chunks: 2, items: 6 })).toContain('5 items');
+    expect(sealProblem(records, { chunks: 4, items: 5 })).toContain('missing: 2, 3');
+    expect(sealProblem(records, { chunks: 1, items: 3 })).toContain('beyond');
+    expect(sealProblem([...records, { chunk: 2, firstIndex: 6, items: 1 }], { chunks: 3, items: 6 })).toContain(
+      'chunk 2 begins at item 6',
+    );
+  });
+});

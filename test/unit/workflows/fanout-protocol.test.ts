@@ -1,0 +1,190 @@
+/** Batch and chunks as they are, and between them signals that come late: in every order, nobody takes too much. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { ItemSummary } from '../../../workflows/fanout.js';
+import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
+import { isBudgetSpent } from '../../../workflows/fanout-steps/allot-budget.js';
+import { budgetHolderOf, hears, newRecord, sends } from '../../../workflows/fanout-steps/chunk-record.js';
+import { ChunkRun } from '../../../workflows/fanout-steps/chunk-run.js';
+import { dueGrants } from '../../../workflows/fanout-steps/due-grants.js';
+import { defaultPace } from '../../../workflows/fanout-steps/pace.js';
+
+interface World {
+  readonly concurrency: number;
+  readonly budgetSeconds: number | null;
+  /** Items of each chunk. */
+  readonly sizes: readonly number[];
+  /** What happens next, by chance. */
+  readonly picks: readonly number[];
+}
+
+const worlds: fc.Arbitrary<World> = fc.record({
+  concurrency: fc.integer({ min: 1, max: 6 }),
+  budgetSeconds: fc.option(fc.integer({ min: 0, max: 100 }), { nil: null }),
+  sizes: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 2, maxLength: 4 }),
+  picks: fc.array(fc.nat(1_000), { minLength: 1_000, maxLength: 1_000 }),
+});
+
+/** A small item reserves 5 machine-seconds, a large one 20. */
+const typeOf = (index: number) => (index % 3 === 0 ? 'large' : 'small');
+
+function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency, budgetSeconds }: World): ChunkRun {
+  const run = new ChunkRun({
+    deployment: 'test',
+    batchId: 'b',
+    batchKey: 'k',
+    ...record,
+    isFresh: true,
+    source: { kind: 'fork', sandboxId: 'bx_22222222' },
+    sourceType: 'default',
+    policy: {
+      concurrency,
+      stopAt: { kind: 'go_on' },
+      retries: 1,
+      itemDeadlineMs: 8_000,
+      deadlineMs: 60_000,
+      budgetSeconds,
+      type: null,
+      end: 'delete',
+      ttlSeconds: 600,
+      onUnknownOutcome: 'wait',
+    },
+    deadlineAtMs: Number.MAX_SAFE_INTEGER,
+    timing: { cleanUpMs: 2_000 },
+    pace: defaultPace,
+    grant,
+  });
+  const items = Array.from({ length: record.items }, (_, at) => {
+    const index = record.firstIndex + at;
+    return { id: `${index}`, prompts: [], type: typeOf(index) } as const;
+  });
+  run.load(items, []);
+  return run;
+}
+
+/** @returns what is left when nothing can happen any more, or the picks are used up */
+function play(world: World, check: (state: { readonly atWork: number; readonly taken: number }) => void) {
+  const { concurrency, budgetSeconds, sizes } = world;
+  let firstIndex = 0;
+  const records = sizes.map((items, chunk) => {
+    const record = newRecord({ chunk, firstIndex, items, digest: '' }, 0);
+    firstIndex += items;
+    return record;
+  });
+  const runs = new Map<number, ChunkRun>();
+  const grants = new Map<number, ChunkGrant[]>();
+  const reports = new Map<number, ChunkReport[]>();
+  const told = new Map<number, number>();
+  let nowMs = 1;
+  let limit = concurrency;
+
+  const share = () => {
+    nowMs += 1;
+    const isBusy = (chunk: number) => (grants.get(chunk) ?? []).length > 0;
+    const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isEnding: false };
+    for (const { record, grant } of dueGrants(records, { ...terms, nowMs, isBusy })) {
+      const isStart = record.state === 'waiting';
+      sends(record, grant);
+      if (!isStart) grants.set(record.chunk, [grant]);
+      else {
+        Object.assign(record, { state: 'open', attempt: 1 });
+        runs.set(record.chunk, chunkOf(record, grant, world));
+      }
+    }
+  };
+
+  const steps = (): (() => void)[] => {
+    const possible: (() => void)[] = [];
+    for (const [chunk, run] of runs) {
+      const slot = run.next(nowMs);
+      if (slot) possible.push(() => Object.assign(slot, { state: 'running' }));
+      for (const running of run.running) {
+        const summary: ItemSummary = {
+          index: running.index,
+          generation: running.generation,
+          outcome: (running.index + running.generation) % 2 === 0 ? 'completed' : 'prompt_failed',
+          sandboxId: null,
+          endedAsAsked: true,
+          machineSeconds: running.costSeconds * ((running.index % 4) / 3),
+          resultRef: null,
+          apiCalls: 1,
+          error: null,
+        };
+        possible.push(() => run.settle(running, summary));
+      }
+      const [grant, ...later] = grants.get(chunk) ?? [];
+      if (grant) {
+        possible.push(() => {
+          run.obey(grant);
+          grants.set(chunk, later);
+        });
+      }
+      const sent = reports.get(chunk) ?? [];
+      if (told.get(chunk) !== run.news && sent.length === 0) {
+        possible.push(() => {
+          told.set(chunk, run.news);
+          reports.set(chunk, [run.report()]);
+        });
+      }
+      const record = records[chunk];
+      if (sent[0] && record) {
+        const report = sent[0];
+        possible.push(() => {
+          // As the batch takes it.
+          if (hears(record, report)) record.report = report;
+          reports.set(chunk, []);
+          share();
+        });
+      }
+    }
+    return possible;
+  };
+
+  share();
+  for (const [at, pick] of world.picks.entries()) {
+    // The service throttles for a while, and then no more.
+    if (at < 200 && pick % 10 === 0) {
+      limit = 1 + (pick % concurrency);
+      share();
+    } else if (limit !== concurrency && at >= 200) {
+      limit = concurrency;
+      share();
+    }
+    const possible = steps();
+    const step = possible[pick % Math.max(1, possible.length)];
+    if (!step) return { records, runs, isOver: true };
+    step();
+    const all = [...runs.values()];
+    check({
+      atWork: all.reduce((sum, run) => sum + run.running.length, 0),
+      taken: all.reduce((sum, run) => sum + run.spentSeconds + run.reservedSeconds, 0),
+    });
+  }
+  return { records, runs, isOver: false };
+}
+
+it('never lets more items be at work, nor more budget be taken, than there is', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      play(world, ({ atWork, taken }) => {
+        expect(atWork).toBeLessThanOrEqual(world.concurrency);
+        if (world.budgetSeconds !== null) expect(taken).toBeLessThanOrEqual(world.budgetSeconds);
+      });
+    }),
+    { endOnFailure: true, numRuns: 1_000 },
+  );
+});
+
+it('comes to an end: every item has ended, or the budget has no room for one of those that wait', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { records, runs, isOver } = play(world, () => undefined);
+      expect(isOver).toBe(true);
+      const isDone = records.every(({ state }) => state === 'ended');
+      const isSpent = isBudgetSpent(world.budgetSeconds, records.map(budgetHolderOf));
+      const left = [...runs.values()].map((run) => `${run.waiting.length} waiting, ${JSON.stringify(run.grant)}`);
+      expect(isDone || isSpent, left.join('\n')).toBe(true);
+    }),
+    { endOnFailure: true, numRuns: 1_000 },
+  );
+});

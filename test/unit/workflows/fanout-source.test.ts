@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxView } from '../../../src/contract/sandbox-view.js';
+import { type FreshnessOptions, freshnessOf } from '../../../workflows/fanout-steps/source-freshness.js';
+
+const archived: SandboxView = {
+  id: 'bx_22222222',
+  name: 'by hand',
+  state: 'archived',
+  error: null,
+  hydrated: true,
+  setupStatus: null,
+  setupError: null,
+  ttlSeconds: null,
+  createdAt: null,
+  access: 'owner',
+  snapshots: true,
+  snapshotAvailable: true,
+  snapshotCompletedAt: '2026-01-01T10:00:05.000Z',
+  snapshotVerifiedAt: '2026-01-01T10:00:05.000Z',
+  lastSnapshotStatus: 'completed',
+  dataExpiredAt: null,
+  type: 'default',
+  stop: null,
+};
+const lastStop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00.000Z', error: null };
+const options: FreshnessOptions = { allowStale: false, lastStop, usedBy: null };
+const judge = (over: Partial<SandboxView>, more: Partial<FreshnessOptions> = {}) => {
+  const freshness = freshnessOf({ ...archived, ...over }, { ...options, ...more });
+  return freshness.kind === 'refuse' ? freshness.error.code : freshness.kind;
+};
+const allowStale = true;
+
+describe('a source that is archived', () => {
+  it('is forked when its snapshot was verified after its stop was asked for', () => {
+    expect(judge({})).toBe('fork');
+    expect(judge({ snapshotVerifiedAt: '2026-01-01T09:59:59.000Z' })).toBe('source_stale');
+    expect(judge({ snapshotCompletedAt: '2026-01-01T09:00:00.000Z' })).toBe('fork');
+    expect(judge({ lastSnapshotStatus: 'failed' })).toBe('source_stale');
+    expect(judge({ snapshotVerifiedAt: null, snapshotCompletedAt: null })).toBe('source_unknown');
+  });
+
+  it('is forked all the same where a stale one is allowed, unless there is nothing to fork', () => {
+    expect(judge({ lastSnapshotStatus: 'failed' }, { allowStale })).toBe('fork');
+    expect(judge({ hydrated: false }, { allowStale })).toBe('fork');
+    expect(judge({ snapshotAvailable: false }, { allowStale })).toBe('source_keeps_nothing');
+    expect(judge({ dataExpiredAt: '2026-01-15T10:00:00.000Z', snapshotAvailable: false }, { allowStale })).toBe(
+      'snapshot_data_expired',
+    );
+  });
+
+  it('is refused by name where its data is gone or its files were not whole', () => {
+    expect(judge({ dataExpiredAt: '2026-01-15T10:00:00.000Z' })).toBe('snapshot_data_expired');
+    expect(judge({ hydrated: false })).toBe('source_not_hydrated');
+    expect(judge({ snapshotAvailable: false })).toBe('source_keeps_nothing');
+  });
+});
+
+describe('a source that is usable', () => {
+  it.each(['ready', 'idle'])('and %s is stopped, however fresh its snapshot looks', (state) => {
+    expect(judge({ state })).toBe('stop');
+    expect(judge({ state }, { allowStale })).toBe('fork');
+  });
+
+  it('is left alone where a stop would cut short an agent or a job, or lose what it holds', () => {
+    expect(judge({ state: 'running' })).toBe('source_in_use');
+    expect(judge({ state: 'idle' }, { usedBy: 'sf-test-job' })).toBe('source_in_use');
+    expect(judge({ state: 'idle', snapshots: false, snapshotAvailable: false })).toBe('source_keeps_nothing');
+    expect(judge({ state: 'idle', hydrated: false })).toBe('source_not_hydrated');
+    expect(judge({ state: 'idle', snapshots: false, snapshotAvailable: false }, { allowStale })).toBe('fork');
+  });
+});
+
+describe('a source on its way', () => {
+  it('is waited for, or refused where it goes nowhere', () => {
+    expect(judge({ state: 'archiving' })).toBe('wait_archived');
+    expect(judge({ state: 'provisioning' })).toBe('wait_usable');
+    expect(judge({ state: 'error' })).toBe('source_not_ready');
+    expect(judge({ state: 'something new' }, { allowStale })).toBe('source_not_ready');
+  });
+});
