@@ -41,9 +41,9 @@ export function itemResult(input: FanoutItemInput, run: JobRun, job: JobResult, 
 
 /** A fork that was found has run since an earlier run made it. */
 function madeMs(run: JobRun): number {
-  const createdAt = run.isFound ? run.sandbox?.createdAt : undefined;
   const madeAtMs = run.reachedAtMs.get('made') ?? run.startedAtMs;
-  return createdAt == null ? madeAtMs : Math.min(madeAtMs, Date.parse(createdAt));
+  const createdAtMs = Date.parse(run.sandbox?.createdAt ?? '') || madeAtMs;
+  return run.isFound ? Math.min(madeAtMs, createdAtMs) : madeAtMs;
 }
 
 export function itemSummary(

@@ -60,6 +60,7 @@ export class JobRun {
   /** True while a prompt that is added now will still be sent. */
   takesPrompts = true;
   onThrottled: ((untilMs: number) => void) | undefined;
+  private generationBeganMs = this.startedAtMs;
   private phase: JobPhase = 'creating';
   private since = this.startedAtMs;
 
@@ -78,6 +79,7 @@ export class JobRun {
 
   beginGeneration(generation: number): void {
     this.generation = generation;
+    this.generationBeganMs = Date.now();
     this.reachedAtMs.clear();
     this.isFound = false;
     if (this.input.origin) this.deadlineAtMs = Number.POSITIVE_INFINITY;
@@ -87,8 +89,11 @@ export class JobRun {
   make(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
-    this.reached('made');
-    if (this.input.origin) this.deadlineAtMs = Date.now() + this.input.deadlineMs;
+    // Where the answer was lost at first, the machine has run since before this one; clocks may differ.
+    const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
+    const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
+    this.reachedAtMs.set('made', madeAtMs);
+    if (this.input.origin) this.deadlineAtMs = madeAtMs + this.input.deadlineMs;
   }
 
   reached(milestone: Milestone): void {
