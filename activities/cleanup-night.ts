@@ -8,6 +8,8 @@ import { workflowTypes } from '../workflows/messages.js';
 export interface Night {
   /** Actions that this run must not do any more. */
   readonly taken: number;
+  /** Of these, what runs have done that have ended. */
+  readonly ended: number;
   /** Sandboxes that the first run of this night has counted, or null. */
   readonly fleet: number | null;
   /** Workflow id of a run that began earlier and is not finished, or null. */
@@ -19,7 +21,6 @@ export interface NightQuery {
   readonly policy: CleanupPolicy;
   /** The run that asks. */
   readonly workflowId: string;
-  readonly runId: string;
   readonly nowMs: number;
 }
 
@@ -37,6 +38,7 @@ export async function lookAtNight(client: Pick<Client, 'workflow'>, night: Night
     `StartTime >= '${since}'`,
   ].join(' AND ');
   let taken = 0;
+  let ended = 0;
   let first: { readonly startedMs: number; readonly fleet: number } | undefined;
   let own: { readonly startedMs: number } | undefined;
   const others: { readonly workflowId: string; readonly startedMs: number }[] = [];
@@ -53,11 +55,12 @@ export async function lookAtNight(client: Pick<Client, 'workflow'>, night: Night
     if (isOpen) others.push({ workflowId: run.workflowId, startedMs });
     if (!isOpen && startedMs < beganAtMs && (run.closeTime?.getTime() ?? 0) < beganAtMs) continue;
     taken += memo.acted ?? 0;
+    if (!isOpen) ended += memo.acted ?? 0;
     const { fleet } = memo;
     if (fleet != null && startedMs < (first?.startedMs ?? Number.POSITIVE_INFINITY)) first = { startedMs, fleet };
   }
   const ownMs = own?.startedMs ?? nowMs;
   const isEarlier = (run: { readonly workflowId: string; readonly startedMs: number }) =>
     run.startedMs < ownMs || (run.startedMs === ownMs && run.workflowId < night.workflowId);
-  return { taken, fleet: first?.fleet ?? null, otherRun: others.find(isEarlier)?.workflowId ?? null };
+  return { taken, ended, fleet: first?.fleet ?? null, otherRun: others.find(isEarlier)?.workflowId ?? null };
 }

@@ -28,6 +28,11 @@ export interface PlanCleanupInput {
   readonly chunkSize: number;
 }
 
+export interface LookAtOthersInput extends Pick<PlanCleanupInput, 'deployment' | 'policy'> {
+  /** What other runs had done or were about to do when this one was planned. */
+  readonly takenTonight: number;
+}
+
 /** A piece of the plan, with all that is needed to do it. */
 export interface CleanupChunk {
   readonly deployment: string;
@@ -41,16 +46,30 @@ const askAtOnce = 10;
 const warningsInHistory = 50;
 
 export function createCleanupPlanning(client: SandboxClient, results: ResultStore) {
+  const nightOf = ({ deployment, policy }: Pick<PlanCleanupInput, 'deployment' | 'policy'>, nowMs: number) => {
+    const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+    return lookAtNight(Context.current().client, { deployment, policy, workflowId, nowMs });
+  };
+
   return {
+    /**
+     * Why a run that has planned must not act, or null: a look at the other runs of the night, once they have had the
+     * time to become visible. Safe to repeat.
+     */
+    async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
+      const { otherRun, ended } = await nightOf(input, Date.now());
+      if (otherRun !== null) return `${otherRun} is not finished`;
+      return ended > input.takenTonight ? 'another run has ended since this one was planned' : null;
+    },
+
     /** Plans a cleanup; changes nothing. Safe to repeat: the last plan counts. */
     async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
       return counted(async (attempt) => {
-        const { policy, deployment } = input;
+        const { policy } = input;
         const candidates = await readCandidates(client, attempt, input);
         const snapshots = await readSnapshots(client, attempt, policy);
         const nowMs = Date.now();
-        const { workflowId, runId } = activityInfo().workflowExecution ?? { workflowId: '', runId: '' };
-        const night = await lookAtNight(Context.current().client, { deployment, policy, workflowId, runId, nowMs });
+        const night = await nightOf(input, nowMs);
         const plan = planCleanup({
           policy,
           nowMs,

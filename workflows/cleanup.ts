@@ -4,6 +4,11 @@ import type { JobError, JobProgress } from './job.js';
 
 /** How it goes about it. Every field has a default in `cleanup-settings.ts`; tests change them. */
 export interface CleanupSettings {
+  /**
+   * How long a run waits, once it has planned, before it looks for other runs of the same night, in ms: Temporal shows
+   * runs that have just begun with a delay.
+   */
+  readonly settleMs: number;
   /** How many sandboxes are worked on at once. */
   readonly concurrency: number;
   /** How many actions are reported together, as one object of the result store. */

@@ -14,6 +14,7 @@ import {
   log,
   metricMeter,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, CleanupSummary } from './cleanup.js';
@@ -60,8 +61,16 @@ async function plan(run: CleanupRun): Promise<CleanupPlanned> {
     planning.planCleanup({ deployment, policy, key, chunkSize: settings.chunkSize }),
   );
   run.planned = planned;
-  if (mode === 'apply' && planned.refusal === null) run.reserve(planned.due);
-  return planned;
+  if (mode === 'plan' || planned.refusal !== null || planned.due === 0) return planned;
+  run.reserve(planned.due);
+  if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs are visible' });
+  const { takenTonight } = planned;
+  const why = await planning.lookAtOtherCleanups({ deployment, policy, takenTonight });
+  if (why !== null) {
+    run.reserve(0);
+    run.planned = { ...planned, refusal: { outcome: 'another_run', why } };
+  }
+  return run.planned;
 }
 
 /** Chunk after chunk, until all are done or the history has become long. */

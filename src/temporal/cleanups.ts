@@ -1,4 +1,5 @@
 /** Starts cleanups, and finds those that there were. */
+import { randomBytes } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type {
   CleanupInput,
@@ -30,7 +31,7 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
   checkDeployment(deployment);
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
   return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
-    workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}`,
+    workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}-${randomBytes(2).toString('hex')}`,
     taskQueue,
     args: [{ deployment, policy, mode, settings }],
     workflowIdConflictPolicy: 'FAIL',

@@ -169,4 +169,12 @@ describe('a cleanup leaves alone', () => {
     });
     await open.terminate();
   });
+
+  it('what another run has taken on that began in the same moment', async () => {
+    const ids = [await archived(stand, 'twin-1'), await archived(stand, 'twin-2')];
+    const policy = policyFor('twin', 'delete-sandbox').replace('maxActions: 1000', 'maxActions: 1');
+    const twins = await Promise.all([1, 2].map(() => clean(stand, policy, { settleMs: 1_500 })));
+    expect(twins.map(({ summary }) => summary.outcome).sort()).toEqual(['another_run', 'applied']);
+    expect(await Promise.all(ids.map((id) => stateOf(stand, id)))).toEqual(['gone', 'archived']);
+  });
 });
