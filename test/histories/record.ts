@@ -8,8 +8,21 @@ import { readConfig } from '../../src/config.js';
 import type { FaultInput } from '../../src/local-service/index.js';
 import { findTemporalServer } from '../../src/temporal/find-server.js';
 import type { StopOptions } from '../../src/temporal/stop-input.js';
+import { itemWorkflowId, jobWorkflowId } from '../../src/contract/addresses.js';
+import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
+import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
 import { type JobInput, type JobOutcome, progressQuery, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup-stand.js';
+import {
+  archivedSandbox,
+  ended,
+  fanoutInput,
+  items,
+  promptedForks,
+  run,
+  source,
+  submit,
+} from '../workflows/fanout-stand.js';
 import { createStand, type Stand, script } from '../workflows/stand.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop-stand.js';
 
@@ -108,6 +121,53 @@ it('records a cleanup that goes on as a new run, and one that stops', async () =
   const stops = await begin(stand, policyFor('old', 'stop'));
   expect((await stops.result()).counts.stopped).toBe(1);
   await save('cleanup-stops', stops.workflowId);
+});
+
+it('records items of a batch: one that is throttled and takes its next generation, and one that is cancelled', async () => {
+  const of = source(await archivedSandbox(stand));
+  await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' });
+  await stand.fault({ kind: 'create_cancelled' });
+  const throttled = fanoutInput(of);
+  const { deployment, batchId } = throttled;
+  expect((await run(stand, throttled, items(1))).outcome).toBe('completed');
+  await save('item-completed', itemWorkflowId(deployment, batchId, 0));
+  const cancelled = await submit(
+    stand,
+    fanoutInput(of, { policy: { end: 'stop' } }),
+    items(1, () => 'sleep 60'),
+  );
+  await expect.poll(() => promptedForks(stand, cancelled), { timeout: 20_000 }).toHaveLength(1);
+  await cancelFanout(stand.client, cancelled);
+  expect((await ended(stand, cancelled)).outcome).toBe('cancelled');
+  await save('item-cancelled', itemWorkflowId(deployment, cancelled.batchId, 0));
+});
+
+it('records a fan-out', async () => {
+  const input = fanoutInput(source(await archivedSandbox(stand)), {
+    policy: { concurrency: 2, retries: 1, budgetSeconds: 10_000 },
+  });
+  const commands = ['echo hello', 'exit 3', 'echo once more'];
+  expect(await run(stand, input, items(3, (at) => commands[at] ?? ''))).toMatchObject({ outcome: 'partly_failed' });
+  const { deployment, batchId } = input;
+  await save('fanout-batch', jobWorkflowId(deployment, batchId));
+  await save('fanout-chunk', chunkWorkflowId(deployment, batchId, 0));
+});
+
+it('records a fan-out from a prepared source that is cancelled, and resumed', async () => {
+  const preparation = { body: {}, put: [], commands: ['date > made'], prompts: [], deadlineMs: 60_000 } as const;
+  const input = fanoutInput({ kind: 'prepare', ...preparation, end: 'stop' }, { policy: { concurrency: 2 } });
+  await submit(stand, input, items(3, (at) => (at === 0 ? 'echo hello' : 'sleep 5')));
+  const progress = () => fanoutProgress(stand.client, input);
+  await expect.poll(async () => (await progress()).counts.completed, { timeout: 30_000 }).toBe(1);
+  await cancelFanout(stand.client, input);
+  expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled' });
+  const { deployment, batchId } = input;
+  await save('fanout-batch-cancelled', jobWorkflowId(deployment, batchId));
+  await save('fanout-chunk-cancelled', chunkWorkflowId(deployment, batchId, 0));
+  await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+  expect(await ended(stand, input)).toMatchObject({ outcome: 'completed' });
+  await save('fanout-batch-resumed', jobWorkflowId(deployment, batchId));
+  await save('fanout-chunk-resumed', chunkWorkflowId(deployment, batchId, 0));
 });
 
 /** Who recorded it, and where the code lay, is nobody's business. */
