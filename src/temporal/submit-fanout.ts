@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../workflows/fanout.js';
+import type { ChunkWish } from '../../workflows/fanout-parts.js';
 import { addChunkUpdate } from '../../workflows/messages.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import {
@@ -36,12 +37,17 @@ export async function submitFanout(
   { taskQueue, onProgress }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
+  const packed = packItems(items, checked.policy);
+  // What is wrong with the first items keeps the batch from being started.
+  const first = await packed.next();
+  if (first.done) throw bad('The batch has no items.');
   const started = await startFanout(client, checked, { taskQueue });
   if (!started.started && (await hasAll(client, checked))) return started;
   let chunks = 0;
   let sent = 0;
   try {
-    for await (const wish of packItems(items, checked.policy)) {
+    for (let next: IteratorResult<ChunkWish> = first; !next.done; next = await packed.next()) {
+      const wish = next.value;
       await answered(client, checked, () =>
         fanoutHandle(client, checked).executeUpdate(addChunkUpdate, { args: [wish] }),
       );
@@ -49,7 +55,6 @@ export async function submitFanout(
       sent += wish.items.length;
       onProgress?.({ chunks, items: sent });
     }
-    if (sent === 0) throw bad('The batch has no items.');
     await sealFanout(client, checked, { chunks, items: sent });
   } catch (error) {
     // It ended while it was being given its items, and says why: its source failed, or somebody cancelled it.

@@ -1,6 +1,21 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
 import type { FanoutInput } from '../../workflows/index.js';
-import { archivedSandbox, fanoutInput, forks, items, lines, run, source, usableSandbox } from './fanout-stand.js';
+import {
+  archivedSandbox,
+  batchOf,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  leftForks,
+  lines,
+  promptedForks,
+  run,
+  source,
+  submitInChunks,
+  usableSandbox,
+} from './fanout-stand.js';
 import { createStand, type Stand, script } from './stand.js';
 
 let stand: Stand;
@@ -86,6 +101,44 @@ describe.concurrent('the source of a batch', () => {
     expect(prepared?.name).toMatch(/-prep-1$/);
     expect(prepared?.gone).toBe('deleted');
     expect(forks(stand, input)).toHaveLength(3);
+  });
+
+  it('that is being prepared while the batch goes on as new is prepared once, and its items wait', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(prepare({ commands: ['sleep 3; date > made'], prompts: [] }), {
+      pace: { maxHistoryEvents: 20 },
+    });
+    await submitInChunks(
+      stand,
+      input,
+      items(6, () => 'cat made'),
+      2,
+    );
+    expect(await fanoutProgress(stand.client, input)).toMatchObject({ phase: 'preparing', counts: { queued: 6 } });
+    const { firstRunId } = (await batchOf(stand, input).describe()).raw.workflowExecutionInfo ?? {};
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', batchKey: firstRunId, counts: { completed: 6 } });
+    expect((await batchOf(stand, input).describe()).runId).not.toBe(firstRunId);
+    expect(forks(stand, input).filter(({ name }) => name.includes('-prep-'))).toHaveLength(1);
+  });
+
+  it('that is being prepared when the batch is cancelled is ended as asked, and made anew when it is resumed', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(prepare({ commands: ['mkdir once || true'], prompts: [{ prompt: script('sleep 4') }] }));
+    await submitInChunks(stand, input, items(2), 2);
+    await expect.poll(() => promptedForks(stand, input)).toEqual(['prep-1']);
+    await cancelFanout(stand.client, input);
+    expect(await ended(stand, input)).toMatchObject({
+      outcome: 'cancelled',
+      counts: { byOutcome: { not_started: 2 } },
+    });
+    expect(forks(stand, input).map(({ gone }) => gone)).toEqual(['deleted']);
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 2 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'prep-1', 'prep-4']);
+    expect(leftForks(stand, input)).toEqual([]);
   });
 
   it('that is prepared in vain ends the batch, and is ended as asked', async ({ expect }) => {
