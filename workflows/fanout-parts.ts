@@ -142,6 +142,8 @@ export interface ChunkRecord {
   charged: { readonly window: number; readonly budgetSeconds: number };
   report: ChunkReport | null;
   heardAtMs: number;
+  /** What earlier starts of it have reported and the result store does not tell. */
+  before: Pick<ChunkReport, 'apiCalls' | 'leftSandboxIds'>;
 }
 
 /** Why a batch ends before all items had their turn. `enough`: the wished number of successes. */

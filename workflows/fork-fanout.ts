@@ -56,7 +56,8 @@ export async function forkFanout(input: BatchInput): Promise<FanoutResult> {
 /** Looks after the source beside everything else: items come meanwhile. */
 function startSourcing(run: BatchRun): CancellationScope {
   const scope = new CancellationScope();
-  if (run.source !== null || run.ending !== null) return scope;
+  const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
+  if (run.source !== null || run.ending !== null || isDone) return scope;
   run.beside(async () => {
     try {
       run.source = await scope.run(() => obtainSource(run));

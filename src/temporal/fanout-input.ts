@@ -16,7 +16,7 @@ import {
 } from './job-input.js';
 
 /** A batch's input travels with its state, which must fit one payload as well. */
-const maxInputBytes = 800_000;
+const maxInputBytes = 600_000;
 /** What an item is wrapped in within its chunk. */
 const wrappingBytes = 1_000;
 /** Two years: longer than anything is kept. */

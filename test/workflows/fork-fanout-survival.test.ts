@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,7 +108,7 @@ describe.concurrent('a batch', () => {
       items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`both-${at}`))),
       4,
     );
-    await expect.poll(() => promptedForks(stand, input).length).toBe(4);
+    await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `both-${at}`)))).toBe(true);
     await expect.poll(() => completed(input)).toBe(2);
     await batchOf(stand, input).terminate();
     await chunkOf(stand, input, 0).terminate();
@@ -126,7 +127,7 @@ describe.concurrent('a batch', () => {
       items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`chunk-${at}`))),
       4,
     );
-    await expect.poll(() => promptedForks(stand, input).length).toBe(4);
+    await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `chunk-${at}`)))).toBe(true);
     await expect.poll(() => completed(input)).toBe(2);
     await chunkOf(stand, input, 0).terminate();
     const result = await ended(stand, input);
@@ -143,7 +144,7 @@ describe.concurrent('a batch', () => {
       input,
       items(2, (at) => (at === 0 ? longOnce('lost') : 'echo quick')),
     );
-    await expect.poll(() => promptedForks(stand, input)).toContain('i0-1');
+    await expect.poll(() => existsSync(join(marks, 'lost'))).toBe(true);
     await stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0)).terminate();
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 2, retried: 1 } });
@@ -163,6 +164,7 @@ describe.concurrent('a batch', () => {
     await expect
       .poll(async () => (await fanoutProgress(stand.client, input)).counts.byOutcome)
       .toEqual({ prompt_failed: 1, completed: 1 });
+    await expect.poll(() => ['cut-2', 'cut-3'].every((mark) => existsSync(join(marks, mark)))).toBe(true);
     await cancelFanout(stand.client, input);
     expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
     await resumeFanout(stand.client, input, {

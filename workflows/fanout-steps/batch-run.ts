@@ -14,7 +14,7 @@ import type {
 } from '../fanout-parts.js';
 import type { JobError, JobProgress } from '../job.js';
 import type { JobRun } from '../steps/job-run.js';
-import { hears } from './chunk-record.js';
+import { hears, startAgain } from './chunk-record.js';
 import { countsOf } from './counts.js';
 import { defaultPace } from './pace.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
@@ -37,6 +37,8 @@ export class BatchRun {
   error: JobError | null = null;
   /** Who makes calls for the source, while somebody does; its events are the batch's. */
   sourceJob: JobRun | null = null;
+  /** What the batch itself could not end; its items' are in the reports. */
+  readonly leftSandboxIds: string[] = [];
   /** Chunks whose Update is under way. */
   readonly arriving = new Set<number>();
   /** Chunks that a grant is on its way to. */
@@ -144,11 +146,8 @@ export class BatchRun {
     if (sourceError) this.end('source_failed', sourceError);
     // An earlier execution has told it to end; this one has not.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
-      Object.assign(record, {
-        state: 'waiting',
-        isAttached: false,
-        retryFailed: this.input.resume?.retryFailed === true,
-      });
+      startAgain(record);
+      record.retryFailed = this.input.resume?.retryFailed === true;
     }
     this.tellNews();
   }

@@ -22,7 +22,21 @@ export function newRecord(
     charged: { window: 0, budgetSeconds: 0 },
     report: null,
     heardAtMs: nowMs,
+    before: { apiCalls: 0, leftSandboxIds: [] },
   };
+}
+
+/** Its workflow is gone; the next start goes on from what is stored, which does not tell everything. */
+export function startAgain(record: ChunkRecord): void {
+  const { report, before } = record;
+  Object.assign(record, { state: 'waiting', isAttached: false, isGreeted: false });
+  record.charged = { ...record.charged, window: 0 };
+  if (!report) return;
+  record.before = {
+    apiCalls: before.apiCalls + report.apiCalls,
+    leftSandboxIds: [...before.leftSandboxIds, ...report.leftSandboxIds],
+  };
+  record.report = { ...report, running: 0, apiCalls: 0, leftSandboxIds: [] };
 }
 
 /**
@@ -37,10 +51,10 @@ export function hears(record: ChunkRecord, report: ChunkReport): boolean {
   if (isOlder || record.state !== 'open') return false;
   record.attempt = report.attempt;
   record.isGreeted = false;
-  const grantedSeconds = report.budget.grantedSeconds ?? 0;
+  const { grantedSeconds, spentSeconds, reservedSeconds } = report.budget;
   if (report.hasEnded) {
     record.state = 'ended';
-    record.charged = { window: 0, budgetSeconds: report.budget.spentSeconds };
+    record.charged = { window: 0, budgetSeconds: spentSeconds };
   } else if (report.seq >= record.sent.seq) {
     record.sent = {
       ...record.sent,
@@ -48,7 +62,8 @@ export function hears(record: ChunkRecord, report: ChunkReport): boolean {
       window: report.window,
       budgetSeconds: report.budget.grantedSeconds,
     };
-    record.charged = { window: report.window, budgetSeconds: grantedSeconds };
+    // One that had no limit holds what it has taken.
+    record.charged = { window: report.window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
   }
   return true;
 }

@@ -3,6 +3,7 @@ import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import { leaseSandbox, renewRegistrationEveryMs } from '../steps/watching.js';
 import { defaultTiming } from '../timing.js';
 import type { BatchRun } from './batch-run.js';
+import { startAgain } from './chunk-record.js';
 import { lookups } from './proxies.js';
 
 /** An item may take its clean-up time twice: for a fork whose answer does not come, and then for the fork itself. */
@@ -66,8 +67,7 @@ async function checkChunks(run: BatchRun): Promise<void> {
   for (const [at, record] of asked.entries()) {
     if (statuses[at] === 'RUNNING') record.heardAtMs = Date.now();
     else if (record.state === 'open' && record.report === reports[at]) {
-      Object.assign(record, { state: 'waiting', isAttached: false, isGreeted: false });
-      record.charged = { ...record.charged, window: 0 };
+      startAgain(record);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { FanoutOutcome, FanoutResult } from '../fanout.js';
 import type { JobError } from '../job.js';
 import { deleteSandbox, stopSandbox } from '../steps/end-sandbox.js';
 import { endOf, jobError } from '../steps/job-ended.js';
-import { tell } from '../steps/patiently.js';
+import { type Caller, tell } from '../steps/patiently.js';
 import { readSandbox } from '../steps/wait-usable.js';
 import { giveUpLease } from '../steps/watching.js';
 import { defaultTiming } from '../timing.js';
@@ -24,13 +24,15 @@ export async function finish(run: BatchRun): Promise<FanoutResult> {
   run.enter('ended');
   const result = await store(run, outcome);
   const { batchId, notify } = run.input;
-  const caller = { ...sourceJob(run, run.source?.sandboxId ?? ''), input: { jobId: batchId, notify } };
-  await tell(
-    { ...caller, sandbox: null, block: () => undefined, unblock: () => undefined },
-    'ended',
-    outcome,
-    run.error?.message ?? null,
-  );
+  const caller: Caller = {
+    input: { jobId: batchId, notify },
+    sandbox: null,
+    blocked: null,
+    apiCalls: 0,
+    block: () => undefined,
+    unblock: () => undefined,
+  };
+  await tell(caller, 'ended', outcome, run.error?.message ?? null);
   return result;
 }
 
@@ -54,6 +56,7 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
     });
     return null;
   } catch (error) {
+    run.leftSandboxIds.push(sandboxId);
     if (!isCancellation(error)) return endOf(error).jobError;
     return jobError(
       'clean_up_unfinished',
@@ -66,13 +69,13 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
 }
 
 async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResult> {
-  const reports = run.records.flatMap(({ report }) => report ?? []);
+  const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
   const result = {
     ...run.progress(),
     outcome,
-    apiCalls: reports.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
+    apiCalls: told.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
     durationMs: Date.now() - run.startedAtMs,
-    leftSandboxIds: reports.flatMap(({ leftSandboxIds }) => leftSandboxIds),
+    leftSandboxIds: [...told.flatMap(({ leftSandboxIds }) => leftSandboxIds), ...run.leftSandboxIds],
   };
   try {
     const resultsRef = await bulk.assembleFanout({ place: run.place, result });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -41,5 +41,27 @@ describe('content that comes piece by piece', () => {
   it('stays inside the directory', async () => {
     const put = createResultStore(directory).putStream('../a', pieces('x'));
     await expect(put).rejects.toMatchObject({ code: 'bad_result_key' });
+  });
+});
+
+describe('a folder', () => {
+  it('lists what is stored below it, with references that can be read, and no half-written file', async () => {
+    const results = createResultStore(directory);
+    await results.put('batch/items/1/1.json', Buffer.from('one'));
+    await results.put('batch/items/10/1.json', Buffer.from('ten'));
+    await writeFile(join(directory, 'batch/items/1/.half.tmp'), 'half');
+    const listed = await results.list('batch/items/1');
+    expect(listed).toEqual([{ key: 'batch/items/1/1.json', ref: 'file-store:batch/items/1/1.json' }]);
+    expect((await results.list('batch')).map(({ key }) => key).sort()).toEqual([
+      'batch/items/1/1.json',
+      'batch/items/10/1.json',
+    ]);
+    expect((await results.get(listed[0]?.ref ?? '')).toString()).toBe('one');
+  });
+
+  it('that is not there is empty, and one outside of the directory is refused', async () => {
+    const results = createResultStore(directory);
+    expect(await results.list('nothing')).toEqual([]);
+    await expect(results.list('../..')).rejects.toMatchObject({ code: 'bad_result_key' });
   });
 });

@@ -171,7 +171,7 @@ it('never lets more items be at work, nor more budget be taken, than there is', 
         if (world.budgetSeconds !== null) expect(taken).toBeLessThanOrEqual(world.budgetSeconds);
       });
     }),
-    { endOnFailure: true, numRuns: 1_000 },
+    { endOnFailure: true, numRuns: 400 },
   );
 });
 
@@ -185,6 +185,6 @@ it('comes to an end: every item has ended, or the budget has no room for one of 
       const left = [...runs.values()].map((run) => `${run.waiting.length} waiting, ${JSON.stringify(run.grant)}`);
       expect(isDone || isSpent, left.join('\n')).toBe(true);
     }),
-    { endOnFailure: true, numRuns: 1_000 },
+    { endOnFailure: true, numRuns: 400 },
   );
 });
