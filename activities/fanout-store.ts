@@ -76,6 +76,11 @@ export function createFanoutStore(results: ResultStore) {
       });
     },
 
+    /** What an item has left; null where none of its generations has ended. Safe to repeat. */
+    async readFanoutItem(place: FanoutPlace, index: number): Promise<KnownItem | null> {
+      return readKnownItem(results, place, index);
+    },
+
     /** What earlier executions of a batch have left. Safe to repeat. */
     async surveyFanout(place: FanoutPlace): Promise<Survey> {
       return beating(async () => {

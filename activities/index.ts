@@ -17,7 +17,6 @@ import { createFollowHub, type FollowHubOptions } from './follow-hub.js';
 import { followPromptActivity } from './follow-prompt.js';
 import { followSetupActivity } from './follow-setup.js';
 import { secretsOrRefusal } from './kept-secrets.js';
-import { settleLostItemActivity } from './lost-item.js';
 import { notifyActivity } from './notify.js';
 import { createReads } from './reads.js';
 import { runCommandActivity } from './run-command.js';
@@ -72,7 +71,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     sendPrompt: sendPromptActivity(client),
     runCommand: runCommandActivity(client),
     storeObject: storeObjectActivity(results),
-    settleLostItem: settleLostItemActivity(results),
     notify: notifyActivity(allowNotifyCommands),
   };
 }

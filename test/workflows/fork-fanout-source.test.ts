@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
-import type { FanoutInput } from '../../workflows/index.js';
+import { claimDeleteUpdate, type FanoutInput } from '../../workflows/index.js';
 import {
   archivedSandbox,
   batchOf,
@@ -53,6 +53,26 @@ describe.concurrent('the source of a batch', () => {
     for (const { job } of await lines(stand, result)) expect(job?.prompts[0]?.result).toContain('worked in');
     const watch = stand.client.workflow.getHandle(`sandbox-watch/${sandboxId}`);
     await expect.poll(async () => (await watch.describe()).status.name).toBe('COMPLETED');
+  });
+
+  it('is leased as long as the batch lives, so that nobody deletes it', async ({ expect }) => {
+    const sandboxId = await archivedSandbox(stand);
+    const input = await submitInChunks(
+      stand,
+      fanoutInput(source(sandboxId)),
+      items(1, () => 'sleep 60'),
+      1,
+    );
+    await expect.poll(() => promptedForks(stand, input)).toHaveLength(1);
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const claim = () =>
+      stand.client.workflow
+        .getHandle(`sandbox-watch/${sandboxId}`)
+        .executeUpdate(claimDeleteUpdate, { args: [{ claimant: 'somebody', expiresAt }] });
+    expect(await claim()).toEqual({ granted: false, leasedBy: [batchOf(stand, input).workflowId] });
+    await cancelFanout(stand.client, input);
+    await ended(stand, input);
+    await expect(claim()).rejects.toThrow();
   });
 
   it('that an agent works in is left alone, unless a stale one is allowed', async ({ expect }) => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { itemWorkflowId } from '../../src/contract/addresses.js';
 import {
   cancelFanout,
@@ -135,22 +135,54 @@ describe.concurrent('a batch', () => {
     expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
   });
 
-  it('counts an item whose workflow somebody terminated as unknown, and tries it again where that is asked for', async ({
-    expect,
-  }) => {
-    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2, retries: 1 } });
+  it('goes on with an item whose workflow somebody terminated, in its fork and with its prompt', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    const untilLeave = `mkdir ${marks}/begun; while [ ! -e ${marks}/leave ]; do sleep 0.2; done; echo at last`;
     await submit(
       stand,
       input,
-      items(2, (at) => (at === 0 ? longOnce('lost') : 'echo quick')),
+      items(2, (at) => (at === 0 ? untilLeave : 'echo quick')),
     );
-    await expect.poll(() => existsSync(join(marks, 'lost'))).toBe(true);
-    await stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0)).terminate();
+    await expect.poll(() => existsSync(join(marks, 'begun'))).toBe(true);
+    const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0));
+    const { runId } = await item.describe();
+    await item.terminate();
+    await expect.poll(async () => (await item.describe()).runId).not.toBe(runId);
+    await mkdir(join(marks, 'leave'));
     const result = await ended(stand, input);
-    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 2, retried: 1 } });
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 2, retried: 0 } });
+    expect((await lines(stand, result))[0]?.job?.prompts[0]?.result).toContain('at last');
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1']);
+    expect(leftForks(stand, input)).toEqual([]);
+  });
+
+  it('gives an item up whose workflow somebody terminates again and again, and settles all that it could cost', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    await submit(
+      stand,
+      input,
+      items(1, () => 'sleep 60'),
+    );
+    const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0));
+    const seen = new Set<string>();
+    for (let losses = 0; losses < 3; losses += 1) {
+      const { runId } = await vi.waitFor(async () => {
+        const run = await item.describe();
+        if (seen.has(run.runId)) throw new Error('It has not been started again.');
+        return run;
+      }, 20_000);
+      seen.add(runId);
+      await stand.client.workflow.getHandle(item.workflowId, runId).terminate();
+    }
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({
+      outcome: 'partly_failed',
+      counts: { failed: 1, byOutcome: { outcome_unknown: 1 } },
+    });
     expect(result.budget.spentSeconds).toBeGreaterThan(input.policy.itemDeadlineMs / 1_000);
-    const [first] = await storedGenerations(stand, result, 0);
-    expect(first).toMatchObject({ generation: 1, outcome: 'outcome_unknown', job: null });
+    expect(await storedGenerations(stand, result, 0)).toMatchObject([{ outcome: 'outcome_unknown', job: null }]);
   });
 
   it('that was cancelled tops up what is missing and what failed when it is resumed', async ({ expect }) => {

@@ -6,7 +6,7 @@ import { addChunkUpdate, chunkReportSignal, fanoutProgressQuery, sandboxEventSig
 import { storing } from '../proxies.js';
 import type { BatchRun } from './batch-run.js';
 import { newRecord } from './chunk-record.js';
-import { sealProblem } from './seal-problem.js';
+import { placeProblem, sealProblem } from './seal-problem.js';
 
 export function handleBatchMessages(run: BatchRun): void {
   setHandler(fanoutProgressQuery, () => run.progress());
@@ -28,12 +28,15 @@ async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNe
   }
   if (run.seal) throw refused(`the batch has all its items since it was sealed with ${run.seal.chunks} chunks.`);
   if (!run.takesItems) throw refused('the batch is ending and takes no items any more.');
+  const record = newRecord({ ...wish, items: wish.items.length }, Date.now());
+  const problem = placeProblem(run.records, record);
+  if (problem) throw refused(problem);
   run.arriving.add(wish.chunk);
   run.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${wish.chunk}: ${wish.items.length} items`;
     await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(wish.chunk), wish]);
-    run.chunks.set(wish.chunk, newRecord({ ...wish, items: wish.items.length }, Date.now()));
+    run.chunks.set(wish.chunk, record);
     run.tellNews();
     return { isNew: true };
   } finally {

@@ -9,14 +9,17 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { executionOf, followTaskQueue } from '../../src/contract/addresses.js';
-import type { ItemSummary } from '../fanout.js';
+import type { ItemResult, ItemSummary } from '../fanout.js';
 import type { fanoutItem } from '../fanout-item.js';
 import { workflowTypes } from '../messages.js';
 import { storing } from '../proxies.js';
 import { jobError } from '../steps/job-ended.js';
-import type { ChunkRun, Slot } from './chunk-run.js';
+import { type ChunkRun, lostItemCode, type Slot } from './chunk-run.js';
 import { itemInput } from './item-input.js';
 import { bulk, waitProxies } from './proxies.js';
+
+/** How often an item's workflow is started again after somebody terminated it. */
+const lossesAtMost = 2;
 
 /**
  * Where an earlier workflow of this chunk has run items, those that still do were cancelled with it: they come to their
@@ -64,62 +67,77 @@ async function settle(run: ChunkRun, slot: Slot, scope: CancellationScope): Prom
 }
 
 async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
-  const { index } = slot;
-  const queuedAt = new Date(workflowInfo().startTime).toISOString();
-  for (;;) {
+  for (let losses = 0; ; ) {
     try {
-      return await executeChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
-        workflowId: run.places.itemWorkflow(index),
-        args: [itemInput(run.input, { ...slot, queuedAt }, run.places)],
-        // The chunk's end asks its items to end; they clean up.
-        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        memo: { execution: executionOf(run.input.batchKey) },
-        staticSummary: slot.item.id,
-      });
+      return await executeItem(run, slot);
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      const isTaken = error instanceof WorkflowExecutionAlreadyStartedError;
+      if (!isTaken && (isCancellation(error) || run.isEnding)) throw error;
       // Somebody else has started it: a reset of this chunk, or an earlier one of which nobody knew.
-      await awaitClosed(run, [index]);
+      if (isTaken) await awaitClosed(run, [slot.index]);
+      else losses += 1;
+      const left = await leftBy(run, slot);
+      if (left) return left;
+      if (losses > lossesAtMost) throw error;
+      // It finds its fork, and what was prompted there, and goes on with it.
       slot.lookFirst = true;
     }
   }
 }
 
+function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+  const queuedAt = new Date(workflowInfo().startTime).toISOString();
+  return executeChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
+    workflowId: run.places.itemWorkflow(slot.index),
+    args: [itemInput(run.input, { ...slot, queuedAt }, run.places)],
+    // The chunk's end asks its items to end; they clean up.
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    memo: { execution: executionOf(run.input.batchKey) },
+    staticSummary: slot.item.id,
+  });
+}
+
+/** What the item had stored before its workflow was ended from outside; undefined where that is nothing. */
+async function leftBy(run: ChunkRun, { index, generation }: Slot): Promise<ItemSummary | undefined> {
+  const known = await bulk.readFanoutItem(run.place, index);
+  if (!known || known.generation < generation) return undefined;
+  const { outcome, machineSeconds, errorCode } = known;
+  return {
+    ...unanswered,
+    index,
+    generation: known.generation,
+    outcome,
+    machineSeconds,
+    error: errorCode === null ? null : jobError(errorCode, 'See the result of the item'),
+  };
+}
+
+const unanswered = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0 } as const;
+
 /**
- * Somebody terminated the item's workflow. Nobody ends its fork, and nobody knows how long it runs: the whole
- * reservation counts as spent.
+ * Somebody terminates the item's workflow again and again. Nobody ends its fork, and nobody knows how long it runs: the
+ * whole reservation counts as spent.
  */
 async function lost(run: ChunkRun, slot: Slot, error: unknown): Promise<ItemSummary> {
-  const { index, item, costSeconds } = slot;
+  const { index, item, costSeconds, generation } = slot;
   const { batchId } = run.input;
   const why = error instanceof Error ? error.message : String(error);
   const never = { queuedAt: null, forkedAt: null, usableAt: null, promptedAt: null, answeredAt: null, endingAt: null };
-  const fallback = {
+  const result: ItemResult = {
     batchId,
     itemId: item.id,
     index,
-    generation: slot.generation,
+    generation,
     outcome: 'outcome_unknown',
     labels: item.labels ?? {},
     type: run.typeOf(slot),
     times: { ...never, endedAt: new Date().toISOString() },
     machineSeconds: costSeconds,
     job: null,
-  } as const;
-  // A store that is out of order loses the word of it, and not the batch.
-  const { generation } = await storing
-    .settleLostItem({ place: run.place, fallback })
-    .catch(() => ({ generation: slot.generation }));
-  return {
-    index,
-    generation,
-    outcome: 'outcome_unknown',
-    sandboxId: null,
-    endedAsAsked: false,
-    machineSeconds: costSeconds,
-    resultRef: null,
-    apiCalls: 0,
-    error: jobError('item_lost', `The workflow of item ${index} of ${batchId} ended without a result: ${why}`),
   };
+  // A store that is out of order loses the word of it, and not the batch.
+  await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
+  const told = jobError(lostItemCode, `The workflow of item ${index} of ${batchId} ended without a result: ${why}`);
+  return { ...unanswered, index, generation, outcome: 'outcome_unknown', machineSeconds: costSeconds, error: told };
 }

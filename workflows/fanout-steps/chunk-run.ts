@@ -25,6 +25,8 @@ export interface Slot {
 }
 
 const namesAtMost = 20;
+/** Code of an item whose workflow was ended from outside. */
+export const lostItemCode = 'item_lost';
 
 export class ChunkRun {
   readonly places: FanoutPlaces;
@@ -157,7 +159,9 @@ export class ChunkRun {
     if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
     const { retries } = this.input.policy;
     if (!this.isEnding && this.sourceError === null && isTriedAgain(ended, slot.retried, { retries })) {
-      Object.assign(slot, { state: 'waiting', generation: summary.generation + 1, lookFirst: false });
+      Object.assign(slot, { state: 'waiting', generation: summary.generation + 1 });
+      // A lost one may have gone on to generations of which nobody heard.
+      slot.lookFirst = ended.errorCode === lostItemCode;
       slot.retried += 1;
       this.tell('soon');
       return;

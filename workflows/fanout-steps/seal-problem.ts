@@ -1,11 +1,23 @@
-/** Whether a batch has all the items that its submitter says it has. Pure. */
+/** Whether the chunks of a batch are what its submitter says they are. Pure. */
 import type { ChunkRecord, SealWish } from '../fanout-parts.js';
 
+type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
+
+/** Why a chunk cannot be where its submitter puts it, or undefined where it can: its items have places of their own. */
+export function placeProblem(records: readonly Place[], wish: Place): string | undefined {
+  const ordered = [...records, wish].sort((a, b) => a.chunk - b.chunk);
+  for (const [at, record] of ordered.entries()) {
+    const before = ordered[at - 1];
+    const isNext = before ? before.chunk === record.chunk - 1 : record.chunk === 0;
+    const end = before ? before.firstIndex + before.items : 0;
+    if (isNext ? record.firstIndex === end : record.firstIndex >= end) continue;
+    return `chunk ${record.chunk} begins at item ${record.firstIndex}, but the chunk before it ends at ${end}.`;
+  }
+  return undefined;
+}
+
 /** Why the batch cannot be sealed, or undefined where it can. */
-export function sealProblem(
-  records: readonly Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>[],
-  { chunks, items }: SealWish,
-): string | undefined {
+export function sealProblem(records: readonly Place[], { chunks, items }: SealWish): string | undefined {
   const known = new Map(records.map((record) => [record.chunk, record]));
   const missing = Array.from({ length: chunks }, (_, chunk) => chunk).filter((chunk) => !known.has(chunk));
   if (missing.length > 0)

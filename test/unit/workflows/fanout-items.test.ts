@@ -10,7 +10,7 @@ import {
 import { countsOf, unfinished } from '../../../workflows/fanout-steps/counts.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout-steps/decide-end.js';
 import { reservedSeconds } from '../../../workflows/fanout-steps/item-cost.js';
-import { sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
+import { placeProblem, sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
 
 const policy: FanoutPolicy = {
   concurrency: 8,
@@ -141,6 +141,28 @@ it('reserves deadline and clean-up, by the size of the machine', () => {
   expect(reservedSeconds({ deadlineMs: 20_000, type: 'large' }, terms)).toBe(60);
   expect(reservedSeconds({}, { ...terms, policy: { ...terms.policy, type: 'small' } })).toBe(30);
   expect(reservedSeconds({}, { ...terms, sourceType: 'large' })).toBe(120);
+});
+
+describe('the place of a chunk', () => {
+  const known = [
+    { chunk: 0, firstIndex: 0, items: 3 },
+    { chunk: 3, firstIndex: 9, items: 2 },
+  ];
+
+  it('leaves every item a place of its own', () => {
+    const at = (chunk: number, firstIndex: number, items: number) => placeProblem(known, { chunk, firstIndex, items });
+    expect(placeProblem([], { chunk: 0, firstIndex: 0, items: 1 })).toBeUndefined();
+    expect([at(1, 3, 2), at(2, 5, 4), at(4, 11, 1), at(6, 40, 1)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(at(1, 2, 2)).toBe('chunk 1 begins at item 2, but the chunk before it ends at 3.');
+    expect(at(1, 3, 7)).toContain('chunk 3 begins at item 9');
+    expect(at(2, 5, 3)).toContain('chunk 3 begins at item 9');
+    expect(placeProblem([], { chunk: 0, firstIndex: 1, items: 1 })).toContain('ends at 0');
+  });
 });
 
 describe('a seal', () => {
