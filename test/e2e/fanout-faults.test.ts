@@ -88,7 +88,7 @@ it('makes one fork and one prompt for each item, whatever fails, and leaves noth
     const ended = awaitFanout(temporal, batch);
     for (const share of [0.2, 0.4, 0.6]) {
       const see = async () => expect((await readBooks(service)).prompts.length).toBeGreaterThanOrEqual(items * share);
-      await vi.waitFor(see, { timeout: 1_800_000, interval: 200 });
+      await vi.waitFor(see, { timeout: 120_000 + items * 3_000, interval: 200 });
       worker.process.kill('SIGKILL');
       await worker.ended;
       worker = await parts.startWorker(environment);
@@ -100,6 +100,8 @@ it('makes one fork and one prompt for each item, whatever fails, and leaves noth
     const lines = (await results.get(result.resultsRef ?? '')).toString('utf8').trim().split('\n');
     const answers = lines.map((line) => JSON.parse(line) as ItemResult).map(({ job }) => job?.prompts[0]?.result);
     expect(answers).toEqual(itemsOfBatch.map((_, index) => `of the source\nanswer ${index}\n`));
+    const isQuiet = async () => expect((await temporal.workflow.count("ExecutionStatus = 'Running'")).count).toBe(0);
+    await vi.waitFor(isQuiet, patient);
   } finally {
     await temporal.connection.close();
   }
