@@ -9,13 +9,18 @@ import {
 } from '@temporalio/client';
 import type { FanoutInput, FanoutItem, FanoutProgress } from '../../workflows/fanout.js';
 import type { BatchInput } from '../../workflows/fanout-parts.js';
-import { addChunkUpdate, fanoutProgressQuery, sealUpdate, workflowTypes } from '../../workflows/messages.js';
-import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
+import { fanoutProgressQuery, workflowTypes } from '../../workflows/messages.js';
+import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { bad, parseFanoutInput, parseFanoutItem } from './fanout-input.js';
+import { fanoutHandle } from './fanout-handle.js';
+import { parseFanoutInput, parseFanoutItem } from './fanout-input.js';
 import { itemsDigest } from './fanout-packing.js';
+import { sendChunk, sendSeal } from './fanout-updates.js';
 import { explainFanoutError, fanoutEnded, fanoutNotFound, notAFanout } from './fanouts-errors.js';
 import { firstQueryTimeoutMs, withinPatience } from './patience.js';
+
+/** How long to wait for a worker that takes an update, in ms. */
+const patienceMs = 30_000;
 
 /** Which batch. */
 export interface FanoutAddress {
@@ -90,8 +95,7 @@ export async function addFanoutChunk(
   chunk: { readonly chunk: number; readonly firstIndex: number; readonly items: readonly FanoutItem[] },
 ): Promise<void> {
   const items = chunk.items.map((item, at) => parseFanoutItem(item, chunk.firstIndex + at));
-  const wish = { ...chunk, items, digest: itemsDigest(items) };
-  await answered(client, batch, () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [wish] }));
+  await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) }, { patienceMs });
 }
 
 /**
@@ -103,7 +107,7 @@ export async function sealFanout(
   batch: FanoutAddress,
   seal: { readonly chunks: number; readonly items: number },
 ): Promise<void> {
-  await answered(client, batch, () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] }));
+  await sendSeal(client, batch, seal, { patienceMs });
 }
 
 /**
@@ -134,13 +138,6 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
   const there = await answered(client, batch, () => fanoutHandle(client, batch).describe());
   if (there.type === workflowTypes.forkFanout) return there;
   throw there.type === workflowTypes.createThenPrompt ? notAFanout(batch) : fanoutNotFound(batch);
-}
-
-/** A handle on the newest run of a batch. Asks nothing. */
-export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddress) {
-  const problem = jobIdProblem(deployment, batchId);
-  if (problem) throw bad(`${problem.replace('the job id', 'The batch id')}.`);
-  return client.workflow.getHandle(jobWorkflowId(deployment, batchId));
 }
 
 /** A digest of what a batch was asked to do, without its id. */

@@ -3,21 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../workflows/fanout.js';
 import type { ChunkWish } from '../../workflows/fanout-parts.js';
-import { addChunkUpdate } from '../../workflows/messages.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import {
-  answered,
   type FanoutAddress,
-  fanoutHandle,
   fanoutProgress,
   type StartedFanout,
   type StartFanoutOptions,
-  sealFanout,
   startFanout,
 } from './fanout-client.js';
+import { fanoutHandle } from './fanout-handle.js';
 import { bad, parseFanoutInput } from './fanout-input.js';
 import { packItems } from './fanout-packing.js';
+import { sendChunk, sendSeal } from './fanout-updates.js';
 import { fanoutNotFound } from './fanouts-errors.js';
+
+/** A worker that is busy with the first items takes the next ones late. */
+const patienceMs = 300_000;
 
 export interface SubmitFanoutOptions extends StartFanoutOptions {
   /** Told after each chunk that the batch has taken. Default: nobody. */
@@ -48,14 +49,12 @@ export async function submitFanout(
   try {
     for (let next: IteratorResult<ChunkWish> = first; !next.done; next = await packed.next()) {
       const wish = next.value;
-      await answered(client, checked, () =>
-        fanoutHandle(client, checked).executeUpdate(addChunkUpdate, { args: [wish] }),
-      );
+      await sendChunk(client, checked, wish, { patienceMs });
       chunks += 1;
       sent += wish.items.length;
       onProgress?.({ chunks, items: sent });
     }
-    await sealFanout(client, checked, { chunks, items: sent });
+    await sendSeal(client, checked, { chunks, items: sent }, { patienceMs });
   } catch (error) {
     // It ended while it was being given its items, and says why: its source failed, or somebody cancelled it.
     const phase = await fanoutProgress(client, checked).then(
