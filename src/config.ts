@@ -29,7 +29,7 @@ export interface Config {
   /** Tells installations on one account apart. */
   readonly deployment: string;
   readonly taskQueue: string;
-  /** Forks of batches a second, of all workers together. */
+  /** The most forks of batches a second, of all workers together. */
   readonly forksPerSecond: number;
   /** State of the embedded stack, results and secrets. */
   readonly home: string;

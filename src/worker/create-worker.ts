@@ -17,7 +17,7 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly maxFollows?: number;
   /** How many other activities run at once. Default 100. */
   readonly maxActivities?: number;
-  /** Forks and creates of batches a second, of all workers of the task queue together. Default 20. */
+  /** The most forks and creates of batches a second, of all workers of the task queue together. Default 20. */
   readonly forksPerSecond?: number;
   /** Workflows kept in memory between their tasks. Default 800. */
   readonly maxCachedWorkflows?: number;
