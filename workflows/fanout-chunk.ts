@@ -11,11 +11,12 @@ import type { ChunkInput, ChunkReport } from './fanout-parts.js';
 import { readItems, startItem } from './fanout-steps/chunk-items.js';
 import { reportFaithfully } from './fanout-steps/chunk-reports.js';
 import { ChunkRun } from './fanout-steps/chunk-run.js';
-import { chunkGrantSignal, fanoutThrottledSignal } from './messages.js';
+import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   const run = new ChunkRun(input);
   setHandler(chunkGrantSignal, (grant) => run.obey(grant));
+  setHandler(fanoutBlockedSignal, ({ index, message }) => run.block(index, message));
   setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
   CancellationScope.current().cancelRequested.catch(() => run.cut());
   return CancellationScope.nonCancellable(async () => {

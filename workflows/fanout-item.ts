@@ -2,9 +2,9 @@
  * An item of a batch: the steps of a job in a fork of its own, whose name and keys are those of the item, so that a
  * second run of it makes no second fork. Its result goes to the result store, whole; its chunk hears the little it needs.
  */
-import { CancellationScope, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle } from '@temporalio/workflow';
 import type { FanoutItemInput, ItemSummary } from './fanout.js';
-import { fanoutThrottledSignal } from './messages.js';
+import { fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 import { storing } from './proxies.js';
 import { fitResult } from './steps/fit-result.js';
 import { itemResult, itemSummary, type StartedItemResult } from './steps/item-result.js';
@@ -16,7 +16,10 @@ import { runJob } from './steps/run-job.js';
 export async function fanoutItem(input: FanoutItemInput): Promise<ItemSummary> {
   const run = new JobRun(input.job);
   handleMessages(run);
-  run.onThrottled = (untilMs) => void tellChunk(input, untilMs);
+  const { index } = input;
+  run.onThrottled = (untilMs) =>
+    void tellChunk(input, (chunk) => chunk.signal(fanoutThrottledSignal, { index, untilMs }));
+  run.onBlocked = (message) => void tellChunk(input, (chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
   const job = await runJob(run);
   const item = itemResult(input, run, job, Date.now());
   const resultRef = await CancellationScope.nonCancellable(() => store(input, item));
@@ -24,11 +27,14 @@ export async function fanoutItem(input: FanoutItemInput): Promise<ItemSummary> {
   return itemSummary(item, { end: input.job.end, unconfirmedName, resultRef });
 }
 
-async function tellChunk({ chunkWorkflowId, index }: FanoutItemInput, untilMs: number): Promise<void> {
+async function tellChunk(
+  { chunkWorkflowId }: FanoutItemInput,
+  tell: (chunk: ExternalWorkflowHandle) => Promise<void>,
+): Promise<void> {
   try {
-    await getExternalWorkflowHandle(chunkWorkflowId).signal(fanoutThrottledSignal, { index, untilMs });
+    await tell(getExternalWorkflowHandle(chunkWorkflowId));
   } catch {
-    // A chunk that has ended slows nobody down any more.
+    // A chunk that has ended needs to know nothing any more.
   }
 }
 

@@ -75,6 +75,8 @@ export interface ChunkReport {
   };
   /** The service throttles forks until then, in ms since the epoch. */
   readonly throttledUntilMs: number | null;
+  /** Why an item of it does not go on by itself; of several the one that has waited longest. */
+  readonly blocked: { readonly message: string; readonly since: string } | null;
   /** Why nothing can be forked any more, as an item has found out. */
   readonly sourceError: JobError | null;
   /** Forks that did not end as asked; the first 20. */

@@ -85,6 +85,14 @@ export interface FanoutThrottled {
 /** From an item to its chunk. */
 export const fanoutThrottledSignal = defineSignal<[FanoutThrottled]>('fanoutThrottled');
 
+/** Why an item does not go on by itself; null when it does again. */
+export interface FanoutBlocked {
+  readonly index: number;
+  readonly message: string | null;
+}
+/** From an item to its chunk. */
+export const fanoutBlockedSignal = defineSignal<[FanoutBlocked]>('fanoutBlocked');
+
 /** Hands a batch some of its items. Answers when they are stored. A chunk that it knows changes nothing. */
 export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkWish]>('addChunk');
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resumeFanout } from '../../src/temporal/fanouts.js';
+import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
 import type { FanoutProgress } from '../../workflows/index.js';
 import {
   archivedSandbox,
@@ -93,6 +93,25 @@ describe('a service that throttles forks', () => {
     const lastRefusedAtMs = Math.max(...refused.map(({ at }) => Date.parse(at)));
     const forkedAtMs = (await lines(stand, result)).map(({ times }) => Date.parse(times.forkedAt ?? ''));
     expect(forkedAtMs.filter((at) => at > lastRefusedAtMs + 1_500).length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe('a service that refuses until somebody mends it', () => {
+  it('is shown where the batch is, which can be cancelled all the same', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 401, code: 'unauthorized', times: 1_000 });
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    await submitInChunks(stand, input, items(3), 3);
+    const blocked = async () => (await fanoutProgress(stand.client, input)).blocked?.message;
+    await expect.poll(blocked).toContain('unauthorized');
+    await cancelFanout(stand.client, input);
+    const result = await ended(stand, input);
+    await heal(stand);
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      blocked: null,
+      counts: { byOutcome: { cancelled: 2, not_started: 1 } },
+    });
+    expect(forks(stand, input)).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@ import type {
   SealWish,
   Throttle,
 } from '../fanout-parts.js';
-import type { JobError, JobProgress } from '../job.js';
+import type { JobError } from '../job.js';
 import type { JobRun } from '../steps/job-run.js';
 import { hears, startAgain } from './chunk-record.js';
 import { countsOf } from './counts.js';
@@ -172,8 +172,11 @@ export class BatchRun {
     work().then(over, over);
   }
 
-  get blocked(): JobProgress['blocked'] {
-    return this.sourceJob?.blocked ?? null;
+  /** What waits for somebody: the source, or else an item. */
+  private get blocked(): FanoutProgress['blocked'] {
+    const { blocked } = this.sourceJob ?? {};
+    if (blocked) return { message: blocked.message, since: blocked.since };
+    return this.records.find(({ state, report }) => state === 'open' && report?.blocked)?.report?.blocked ?? null;
   }
 
   progress(): FanoutProgress {
@@ -199,7 +202,7 @@ export class BatchRun {
         reservedSeconds: sum(({ budget }) => budget.reservedSeconds),
       },
       throttledUntil: isPaused ? new Date(throttle.pausedUntilMs).toISOString() : null,
-      blocked: this.blocked && { message: this.blocked.message, since: this.blocked.since },
+      blocked: this.blocked,
       outcome: this.outcome,
       error: this.error,
     };

@@ -45,6 +45,8 @@ export class ChunkRun {
   urgent = 0;
   private reports = 0;
   private readonly left: string[] = [];
+  /** Items that do not go on by themselves, and why; the oldest first. */
+  private readonly blocked = new Map<number, { readonly message: string; readonly since: string }>();
 
   constructor(readonly input: ChunkInput) {
     this.places = fanoutPlaces(input);
@@ -142,6 +144,12 @@ export class ChunkRun {
     this.tell('now');
   }
 
+  block(index: number, message: string | null): void {
+    const isKnown = this.blocked.delete(index);
+    if (message !== null) this.blocked.set(index, { message, since: new Date().toISOString() });
+    if (isKnown || message !== null) this.tell('soon');
+  }
+
   /** It was cancelled before its workflow had begun. */
   putBack(slot: Slot): void {
     slot.state = 'waiting';
@@ -152,6 +160,7 @@ export class ChunkRun {
   /** Takes what became of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
     slot.scope = null;
+    this.blocked.delete(slot.index);
     this.spentSeconds += accounted(summary.machineSeconds);
     this.apiCalls += summary.apiCalls;
     if (!summary.endedAsAsked && summary.sandboxId !== null) this.left.push(summary.sandboxId);
@@ -227,6 +236,7 @@ export class ChunkRun {
         wantedSeconds,
       },
       throttledUntilMs: this.throttledUntilMs,
+      blocked: this.blocked.values().next().value ?? null,
       sourceError: this.sourceError,
       leftSandboxIds: this.left.slice(0, namesAtMost),
       apiCalls: this.apiCalls,

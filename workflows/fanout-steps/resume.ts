@@ -70,6 +70,7 @@ function silentReport(chunk: SurveyedChunk, byOutcome: ChunkReport['byOutcome'])
     retried: 0,
     budget: { grantedSeconds: spentSeconds, spentSeconds, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 },
     throttledUntilMs: null,
+    blocked: null,
     sourceError: null,
     leftSandboxIds: [],
     apiCalls: 0,

@@ -60,6 +60,8 @@ export class JobRun {
   /** True while a prompt that is added now will still be sent. */
   takesPrompts = true;
   onThrottled: ((untilMs: number) => void) | undefined;
+  /** Told why the job does not go on by itself, and null when it does again. */
+  onBlocked: ((message: string | null) => void) | undefined;
   private generationBeganMs = this.startedAtMs;
   private phase: JobPhase = 'creating';
   private since = this.startedAtMs;
@@ -119,12 +121,14 @@ export class JobRun {
 
   block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
     this.blocked = { ...blocked, since: new Date().toISOString() };
+    this.onBlocked?.(blocked.message);
     this.showDetails();
   }
 
   unblock(): void {
     if (this.blocked === null) return;
     this.blocked = null;
+    this.onBlocked?.(null);
     this.showDetails();
   }
 
