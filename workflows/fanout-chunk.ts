@@ -9,8 +9,8 @@
 import { CancellationScope, condition, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import type { ChunkInput, ChunkReport } from './fanout-parts.js';
 import { readItems, startItem } from './fanout-steps/chunk-items.js';
-import { reportFaithfully } from './fanout-steps/chunk-reports.js';
 import { ChunkRun } from './fanout-steps/chunk-run.js';
+import { reportFaithfully } from './fanout-steps/report-faithfully.js';
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {

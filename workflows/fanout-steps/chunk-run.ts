@@ -1,8 +1,8 @@
-/** The state of one chunk: its items, what it was granted, what it reports. */
+/** The state of one chunk: its items, and what it was granted. */
 import type { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../fanout.js';
-import type { ChunkGrant, ChunkInput, ChunkReport, KnownItem } from '../fanout-parts.js';
+import type { ChunkGrant, ChunkInput, KnownItem } from '../fanout-parts.js';
 import type { JobError } from '../job.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain, resumptionOf } from './after-item.js';
 import { accounted, reservedSeconds, typeOf } from './item-cost.js';
@@ -24,7 +24,6 @@ export interface Slot {
   scope: CancellationScope | null;
 }
 
-const namesAtMost = 20;
 /** Code of an item whose workflow was ended from outside. */
 export const lostItemCode = 'item_lost';
 
@@ -44,9 +43,9 @@ export class ChunkRun {
   news = 0;
   urgent = 0;
   private reports = 0;
-  private readonly left: string[] = [];
+  readonly left: string[] = [];
   /** Items that do not go on by themselves, and why; the oldest first. */
-  private readonly blocked = new Map<number, { readonly message: string; readonly since: string }>();
+  readonly blocked = new Map<number, { readonly message: string; readonly since: string }>();
 
   constructor(readonly input: ChunkInput) {
     this.places = fanoutPlaces(input);
@@ -205,7 +204,7 @@ export class ChunkRun {
     return `${running.length} at work, ${waiting.length} waiting, ${ended} ended of ${slots.length}`;
   }
 
-  private byOutcome(): Partial<Record<ItemOutcome, number>> {
+  byOutcome(): Partial<Record<ItemOutcome, number>> {
     const counts: Partial<Record<ItemOutcome, number>> = {};
     for (const { state, outcome } of this.slots) {
       if (state === 'ended' && outcome !== null) counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -213,58 +212,9 @@ export class ChunkRun {
     return counts;
   }
 
-  /** What is given back with it is given back: the next step acts upon what it says. */
-  report(): ChunkReport {
+  nextReport(): number {
     this.reports += 1;
-    this.giveBack();
-    const { running, waiting, grant } = this;
-    const { nextSeconds, wantedSeconds } = this.wishes();
-    return {
-      chunk: this.input.chunk,
-      attempt: this.input.attempt,
-      report: this.reports,
-      seq: grant.seq,
-      window: grant.window,
-      running: running.length,
-      byOutcome: this.byOutcome(),
-      retried: this.slots.reduce((sum, { retried }) => sum + retried, 0),
-      budget: {
-        grantedSeconds: grant.budgetSeconds,
-        spentSeconds: this.spentSeconds,
-        reservedSeconds: this.reservedSeconds,
-        nextSeconds,
-        wantedSeconds,
-      },
-      throttledUntilMs: this.throttledUntilMs,
-      blocked: this.blocked.values().next().value ?? null,
-      sourceError: this.sourceError,
-      leftSandboxIds: this.left.slice(0, namesAtMost),
-      apiCalls: this.apiCalls,
-      isEnding: this.isEnding,
-      hasEnded: this.isOver,
-      wasCut: this.isOver && waiting.length > 0,
-    };
-  }
-
-  private giveBack(): void {
-    const { running, waiting, grant } = this;
-    if (!this.isLoaded) return;
-    const needed = running.length + (this.isEnding ? 0 : waiting.length);
-    this.grant = { ...grant, window: Math.min(grant.window, needed) };
-    const free = this.freeSeconds;
-    if (grant.budgetSeconds === null || free === null || free <= 0) return;
-    const canUse = !this.isEnding && this.grant.window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
-    if (!canUse) this.grant = { ...this.grant, budgetSeconds: grant.budgetSeconds - free };
-  }
-
-  private wishes(): { readonly nextSeconds: number; readonly wantedSeconds: number } {
-    const free = this.freeSeconds;
-    if (free === null || this.isEnding || !this.isLoaded) return { nextSeconds: 0, wantedSeconds: 0 };
-    const room = Math.max(0, this.grant.window - this.running.length);
-    const costs = this.waiting.map(({ costSeconds }) => costSeconds);
-    if (room === 0 || costs.length === 0 || Math.min(...costs) <= free) return { nextSeconds: 0, wantedSeconds: 0 };
-    const wanted = costs.slice(0, room).reduce((sum, cost) => sum + cost, 0);
-    return { nextSeconds: Math.min(...costs) - free, wantedSeconds: Math.max(Math.min(...costs), wanted) - free };
+    return this.reports;
   }
 
   /** The size of an item's fork. */

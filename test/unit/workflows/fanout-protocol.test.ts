@@ -5,6 +5,7 @@ import type { ItemSummary } from '../../../workflows/fanout.js';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
 import { isBudgetSpent } from '../../../workflows/fanout-steps/allot-budget.js';
 import { budgetHolderOf, hears, newRecord, sends } from '../../../workflows/fanout-steps/chunk-record.js';
+import { reportOf } from '../../../workflows/fanout-steps/chunk-report.js';
 import { ChunkRun } from '../../../workflows/fanout-steps/chunk-run.js';
 import { dueGrants } from '../../../workflows/fanout-steps/due-grants.js';
 import { defaultPace } from '../../../workflows/fanout-steps/pace.js';
@@ -123,7 +124,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       if (told.get(chunk) !== run.news && sent.length === 0) {
         possible.push(() => {
           told.set(chunk, run.news);
-          reports.set(chunk, [run.report()]);
+          reports.set(chunk, [reportOf(run)]);
         });
       }
       const record = records[chunk];

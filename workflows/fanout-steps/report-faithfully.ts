@@ -3,6 +3,7 @@ import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import type { ChunkReport } from '../fanout-parts.js';
 import { chunkReportSignal } from '../messages.js';
+import { reportOf } from './chunk-report.js';
 import type { ChunkRun } from './chunk-run.js';
 
 /**
@@ -20,7 +21,7 @@ export async function reportFaithfully(run: ChunkRun): Promise<ChunkReport> {
     if (!isUrgent()) await condition(isUrgent, pace.reportEveryMs, { summary: 'until the next report' });
     told = run.news;
     toldUrgent = run.urgent;
-    const report = run.report();
+    const report = reportOf(run);
     try {
       await batch.signal(chunkReportSignal, report);
     } catch {
