@@ -37,12 +37,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
   {
     part: 'activities',
-    own: [
-      'src/contract',
-      'src/client',
-      'src/retention',
-      'src/result-store/fanout-objects.ts',
-      'workflows/messages.ts'],
+    own: ['src/contract', 'src/client', 'src/retention', 'src/result-store/fanout-objects.ts', 'workflows/messages.ts'],
     ownTypes: ['src/result-store', 'src/secret-store', 'workflows'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
   },
