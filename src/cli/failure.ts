@@ -36,6 +36,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'fanout_differs',
   'fanout_runs',
   'not_a_fanout',
+  'not_a_job',
 ]);
 
 /** Never throws; an error that nobody planned for is reported with its message and no stack. */

@@ -57,7 +57,7 @@ export interface JobMemo {
 /**
  * Starts a job, or returns the one that has its id already. Safe to repeat and to race: Temporal itself decides who
  * starts it, there is no check before.
- * @throws SandflowError `bad_job_input` before anything is started
+ * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` where the id belongs to a batch
  */
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
   const checked = parseJobInput(input);
@@ -82,6 +82,7 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
     return { handle, started: true };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await describeJob(client, checked);
     return { handle: jobHandle(client, checked), started: false };
   }
 }
@@ -95,10 +96,13 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
 
 /**
  * What Temporal knows of a job without asking it: its status, its memo, when it started and ended. Needs no worker.
- * @throws SandflowError `job_not_found`
+ * @throws SandflowError `job_not_found`, `not_a_job` where the id belongs to a batch
  */
-export function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
-  return answered(client, job, () => jobHandle(client, job).describe());
+export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
+  const description = await answered(client, job, () => jobHandle(client, job).describe());
+  if (description.type === workflowTypes.createThenPrompt) return description;
+  const message = `"${job.jobId}" is a batch and no job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
+  throw new SandflowError('not_a_job', message);
 }
 
 /**

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { jobWorkflowId } from '../../src/contract/addresses.js';
+import { describeFanout } from '../../src/temporal/fanouts.js';
+import { cancelJob, startJob } from '../../src/temporal/jobs.js';
+import { deployment, jobInput } from './stand.js';
+
+let connection: Connection;
+let client: Client;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+  client = new Client({ connection });
+});
+afterAll(() => connection.close());
+
+// Nobody takes its tasks.
+const taskQueue = 'nobody-takes-these';
+
+it('takes no batch for a job of the same id, to attach to it or to cancel it', async () => {
+  const jobId = `shared-${randomUUID().slice(0, 8)}`;
+  const workflowId = jobWorkflowId(deployment, jobId);
+  const batch = await client.workflow.start('forkFanout', { workflowId, taskQueue, args: [] });
+  await expect(startJob(client, jobInput({ jobId }), { taskQueue })).rejects.toMatchObject({ code: 'not_a_job' });
+  await expect(cancelJob(client, { deployment, jobId })).rejects.toMatchObject({ code: 'not_a_job' });
+  await batch.terminate();
+});
+
+it('takes no job for a batch of the same id', async () => {
+  const jobId = `shared-${randomUUID().slice(0, 8)}`;
+  const { handle } = await startJob(client, jobInput({ jobId }), { taskQueue });
+  await expect(describeFanout(client, { deployment, batchId: jobId })).rejects.toMatchObject({ code: 'not_a_fanout' });
+  await handle.terminate();
+});
