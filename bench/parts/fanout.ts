@@ -37,13 +37,14 @@ export async function measureFanouts(
 ): Promise<FanoutCost[]> {
   const measured: FanoutCost[] = [];
   for (const items of counts) {
+    const { signal } = workshop;
     const timings = { bootMs: stepsMs.boot, archiveMs: stepsMs.archive };
     const stand = await createStand(workshop, { name: `fanout-${items}`, timings, forksPerSecond });
     try {
       const sourceId = await prepareSource(stand);
-      await runBatch(stand, batchInput('warm-up', sourceId), 2);
+      await runBatch(stand, batchInput('warm-up', sourceId), { count: 2, signal });
       const script = await measureScript(stand, sourceId, items);
-      measured.push({ items, script, ...(await measureBatch(stand, sourceId, items)) });
+      measured.push({ items, script, ...(await measureBatch(stand, sourceId, { items, signal })) });
     } finally {
       await stand.close();
     }
@@ -54,17 +55,24 @@ export async function measureFanouts(
 async function measureBatch(
   stand: Stand,
   sourceId: string,
-  items: number,
+  { items, signal }: { readonly items: number; readonly signal: AbortSignal },
 ): Promise<Omit<FanoutCost, 'items' | 'script'>> {
   const calls = await stand.books.summary();
   const cpu = stand.cpu();
   const before = stand.residentMb('worker');
   let most = before;
   const sampling = setInterval(() => {
-    most = Math.max(most, stand.residentMb('worker'));
+    try {
+      most = Math.max(most, stand.residentMb('worker'));
+    } catch {
+      // The worker ends before the batch where the bench is interrupted.
+      clearInterval(sampling);
+    }
   }, sampleEveryMs);
   const beganMs = performance.now();
-  const result = await runBatch(stand, batchInput('measured', sourceId), items).finally(() => clearInterval(sampling));
+  const result = await runBatch(stand, batchInput('measured', sourceId), { count: items, signal }).finally(() =>
+    clearInterval(sampling),
+  );
   const seconds = (performance.now() - beganMs) / 1_000;
   const after = stand.cpu();
   const made = callsBetween(calls, await stand.books.summary());
@@ -95,13 +103,18 @@ async function measureScript(stand: Stand, sourceId: string, items: number): Pro
   };
 }
 
-async function runBatch(stand: Stand, input: FanoutInput, count: number): Promise<FanoutResult> {
+/** @param signal ends the wait where the bench ends early: one for a server that has gone is never over */
+async function runBatch(
+  stand: Stand,
+  input: FanoutInput,
+  { count, signal }: { readonly count: number; readonly signal: AbortSignal },
+): Promise<FanoutResult> {
   const items: FanoutItem[] = Array.from({ length: count }, (_, index) => ({
     id: `item-${index}`,
     prompts: [{ prompt }],
   }));
   await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue });
-  const result = await awaitFanout(stand.client, input);
+  const result = await awaitFanout(stand.client, input, { signal });
   if (result.outcome !== 'completed') throw new Error(`A batch ended as ${result.outcome}: ${result.error?.message}`);
   return result;
 }
