@@ -37,6 +37,8 @@ export function changingWorld(
       const parts: { -readonly [Part in keyof Truth]?: Truth[Part] } = {};
       const lostKeeps: string[] = [];
       let isGone = false;
+      /** Temporal goes on knowing the owner of a sandbox that has vanished since. */
+      let last: Truth | undefined;
       const ask = (what: string) => {
         pass();
         order.push(what);
@@ -78,6 +80,7 @@ export function changingWorld(
           const truth = world.get(sandboxId);
           if (isOwn) isGone = truth === undefined;
           if (isOwn && truth) parts.facts = truth.facts;
+          if (isOwn) last = truth;
           const isLost = !truth || truth.facts.state === 'cancelled' || truth.facts.dataExpiredAt !== null;
           if (!isOwn && isLost) lostKeeps.push(sandboxId);
           return truth?.facts ?? null;
@@ -89,7 +92,7 @@ export function changingWorld(
         },
         async ownerOf(name) {
           ask('owner');
-          const truth = world.get(id);
+          const truth = world.get(id) ?? last;
           parts.seen = truth?.seen;
           return truth ? ownershipOf(name, deployment, truth.seen) : action.owner;
         },
