@@ -13,7 +13,8 @@ const shared = {
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
-    maxWorkers: 2,
+    // More than cores: most tests wait, for processes, timers and one another.
+    maxWorkers: 4,
     projects: [
       {
         test: {
