@@ -36,12 +36,14 @@ export async function runCommand(
 
   const ending = watchForEnd(context.groups, group, spec.timeoutMs, watch.signal);
   const code = await exited;
+  // A shell whose child is asked first tells of the child's signal by an exit code of its own.
+  const isCut = context.groups.wasEnded(group);
   const { timedOut, aborted } = await ending.stop();
   await drain(closed, outputs);
   const [stdout, stderr] = [outputs[0].finish(), outputs[1].finish()];
   letGo(child);
   context.groups.settle(group);
-  const exitCode = timedOut || aborted ? null : code;
+  const exitCode = timedOut || aborted || isCut ? null : code;
   return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt), timedOut };
 }
 
