@@ -1,9 +1,11 @@
 /** Starts a batch with its items, and waits for it. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../workflows/fanout.js';
 import type { ChunkWish } from '../../workflows/fanout-parts.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { abortable } from './abortable-calls.js';
 import {
   type FanoutAddress,
   fanoutProgress,
@@ -95,7 +97,7 @@ export async function awaitFanout(
   try {
     signal?.throwIfAborted();
     const result = () => fanoutHandle(client, batch).result() as Promise<FanoutResult>;
-    return await (signal ? client.withAbortSignal(signal, result) : result());
+    return await (signal ? abortable(client, signal, result) : result());
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof WorkflowNotFoundError) throw fanoutNotFound(batch, error);
@@ -118,7 +120,7 @@ async function watch(
   let seen = '';
   while (!signal.aborted) {
     try {
-      const progress = await client.withAbortSignal(signal, () => fanoutProgress(client, batch));
+      const progress = await abortable(client, signal, () => fanoutProgress(client, batch));
       const now = JSON.stringify(progress);
       if (now !== seen) onProgress(progress);
       seen = now;

@@ -1,7 +1,9 @@
 /** Watches a batch until it ends, the watcher leaves, or its patience is over. The batch itself is never touched. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutResult } from '../../../workflows/fanout.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
+import { abortable } from '../../temporal/abortable-calls.js';
 import { awaitFanout, type FanoutAddress, fanoutProgress } from '../../temporal/fanouts.js';
 import { isTemporalUnreachable } from '../../temporal/jobs-errors.js';
 import type { Platform } from '../connect/platform.js';
@@ -72,8 +74,7 @@ async function look(
   while (!signal.aborted) {
     try {
       const client = platform.temporal;
-      // The SDK leaves a listener on the signal of each call: a signal of its own goes with the look.
-      const progress = await client.withAbortSignal(AbortSignal.any([signal]), () => fanoutProgress(client, address));
+      const progress = await abortable(client, signal, () => fanoutProgress(client, address));
       warned = false;
       failedItems ??= createFailedItems(platform.results, { ...address, batchKey: progress.batchKey });
       if (progress.counts.failed + progress.counts.retried !== failed) {

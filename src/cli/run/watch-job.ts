@@ -1,10 +1,12 @@
 /** Watches a job until it ends, the watcher leaves, or its patience is over. The job itself is never touched. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { JobError, JobProgress, JobResult } from '../../../workflows/job.js';
 import type { SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
+import { abortable } from '../../temporal/abortable-calls.js';
 import { type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs.js';
 import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs-errors.js';
 import type { Reporter } from '../output/reporter.js';
@@ -64,7 +66,7 @@ async function awaitEnd(
 ): Promise<WatchEnd> {
   for (;;) {
     try {
-      const result = await platform.temporal.withAbortSignal(over, () => jobHandle(platform.temporal, job).result());
+      const result = await abortable(platform.temporal, over, () => jobHandle(platform.temporal, job).result());
       return { kind: 'ended', result };
     } catch (error) {
       if (options.interrupted.aborted) return { kind: 'detached' };
@@ -92,17 +94,15 @@ async function look(
   let changedAt = Date.now();
   let warned = false;
   while (!signal.aborted) {
-    // The SDK leaves a listener on the signal of each call: a signal of its own goes with the look.
-    const ofThisLook = AbortSignal.any([signal]);
     try {
       const client = platform.temporal;
-      const progress: JobProgress = await client.withAbortSignal(ofThisLook, () => jobProgress(client, job));
+      const progress: JobProgress = await abortable(client, signal, () => jobProgress(client, job));
       warned = false;
       const key = `${progress.phase} ${progress.since}`;
       if (key !== seen) changedAt = Date.now();
       seen = key;
       reporter.progress(progress);
-      await agent.readOn(progress, ofThisLook);
+      await agent.readOn(progress, signal);
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {
         warned = true;

@@ -1,5 +1,7 @@
 /** Calls to Temporal of several waits side by side: where it has gone, one of them brings it back for all. */
+
 import type { Client } from '@temporalio/client';
+import { abortable } from '../../temporal/abortable-calls.js';
 import { isTemporalUnreachable } from '../../temporal/jobs-errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
@@ -36,8 +38,7 @@ export function createLinkKeeper(
         await reconnecting;
         const { temporal } = platform;
         try {
-          // The SDK leaves a listener on the signal of each call: a signal of its own goes with it.
-          return await temporal.withAbortSignal(AbortSignal.any([interrupted]), () => call(temporal));
+          return await abortable(temporal, interrupted, () => call(temporal));
         } catch (error) {
           if (interrupted.aborted) throw error;
           // Another wait has replaced the connection under this one.
