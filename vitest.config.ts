@@ -4,6 +4,7 @@ const shared = {
   pool: 'forks' as const,
   // Files of a process share what they import, which would otherwise cost more than the tests. None of them leaves anything behind.
   isolate: false,
+  unstubEnvs: true,
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // A condition that does not come true fails the test all the same, and a busy machine alone does not.

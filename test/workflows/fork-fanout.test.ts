@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { mendAll } from '../unit/house/snippets/fan-out.js';
 import { archivedSandbox, fanoutInput, forks, items, leftForks, lines, run, source } from './fanout-stand.js';
 import { createStand, type Stand } from './stand.js';
 
@@ -31,4 +32,12 @@ it('prompts each item in a fork of its own, once, and leaves none of them behind
     expect(job?.prompts[0]?.result).toContain('from the source');
     expect(job?.prompts[0]?.result).toContain(`of item ${index}`);
   }
+});
+
+it('the example of the README says how many items completed', async () => {
+  vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
+  vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
+  const before = stand.service.books.prompts().length;
+  expect(await mendAll('mending', await archivedSandbox(stand), ['the door', 'the roof'])).toBe(2);
+  expect(stand.service.books.prompts()).toHaveLength(before + 2);
 });

@@ -1,0 +1,28 @@
+import { awaitFanout, connectTemporal, readConfig, submitFanout } from '../../../../src/index.js';
+
+/** Has each issue mended in a fork of one sandbox, ten at a time. How many were; the same batch id never starts twice. */
+export async function mendAll(batchId: string, sandboxId: string, issues: readonly string[]): Promise<number> {
+  const { temporal, deployment, taskQueue } = readConfig();
+  const client = await connectTemporal(temporal.connect);
+  try {
+    const policy = {
+      concurrency: 10,
+      stopAt: { kind: 'go_on' },
+      retries: 1,
+      itemDeadlineMs: 1_800_000,
+      deadlineMs: 28_800_000,
+      budgetSeconds: 360_000,
+      type: null,
+      end: 'stop',
+      ttlSeconds: 1_800,
+      onUnknownOutcome: 'abandon',
+    } as const;
+    const source = { kind: 'sandbox', sandboxId, allowStale: false } as const;
+    const items = issues.map((issue, at) => ({ id: `issue-${at + 1}`, prompts: [{ prompt: `Mend this: ${issue}` }] }));
+    await submitFanout(client, { deployment, batchId, source, policy }, items, { taskQueue });
+    const { counts } = await awaitFanout(client, { deployment, batchId });
+    return counts.completed;
+  } finally {
+    await client.connection.close();
+  }
+}
