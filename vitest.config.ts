@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
     // More than cores: most tests wait, for processes, timers and one another.
-    maxWorkers: 4,
+    maxWorkers: 3,
     projects: [
       {
         test: {

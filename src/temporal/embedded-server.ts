@@ -50,9 +50,9 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   const log = openRotatingLog(options.logFile);
   try {
     for (let attempt = 1; ; attempt += 1) {
-      const server = await tryStart(options, log);
-      if (server) return server;
-      if (attempt === ATTEMPTS || !log.tail().includes(PORT_TAKEN)) throw startFailed(log);
+      const started = await tryStart(options, log);
+      if (typeof started !== 'string') return started;
+      if (attempt === ATTEMPTS || started !== 'port_taken') throw startFailed(log);
     }
   } catch (error) {
     log.close();
@@ -60,8 +60,11 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 }
 
-/** @returns undefined when the process ended early: its port may have been taken since it was found free */
-async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promise<EmbeddedServer | undefined> {
+/** @returns a word when the process ended early: one of its ports may have been taken since it was found free */
+async function tryStart(
+  options: EmbeddedServerOptions,
+  log: RotatingLog,
+): Promise<EmbeddedServer | 'port_taken' | 'ended'> {
   const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false } = options;
   const port = await freePort(options.port === undefined ? [] : [options.port]);
   const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort]);
@@ -69,8 +72,14 @@ async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promi
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);
-  child.stdout?.on('data', (chunk: Buffer) => log.write(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
+  // Not looked for in the end of the log: the server says it first, and then how it came to say it, at great length.
+  let isPortTaken = false;
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (chunk: Buffer) => {
+      log.write(chunk);
+      isPortTaken ||= chunk.includes(PORT_TAKEN);
+    });
+  }
   const address = `127.0.0.1:${port}`;
   const abort = new AbortController();
   const given = options.signal ?? abort.signal;
@@ -78,7 +87,7 @@ async function tryStart(options: EmbeddedServerOptions, log: RotatingLog): Promi
   const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal });
   try {
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
-    if (first === 'exited' || child.pid === undefined) return undefined;
+    if (first === 'exited' || child.pid === undefined) return isPortTaken ? 'port_taken' : 'ended';
   } catch (cause) {
     await stop(child, exited, 'SIGKILL');
     given.throwIfAborted();

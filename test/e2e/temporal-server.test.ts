@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +78,14 @@ describe('the embedded Temporal server', () => {
     } finally {
       await new Promise((resolve) => other.close(resolve));
     }
+  });
+
+  it('is started again where somebody was faster to take a port, however much is said about that', async () => {
+    const late = join(directory, 'late');
+    const trace = 'head -c 200000 /dev/zero | tr "\\0" x';
+    const lines = [`if mkdir ${directory}/tried; then echo 'bind: address already in use'; ${trace}; exit 1; fi`];
+    writeFileSync(late, ['#!/bin/sh', ...lines, `exec ${binary} "$@"`, ''].join('\n'), { mode: 0o755 });
+    expect(isAlive((await start({ binary: late })).pid)).toBe(true);
   });
 
   it('says with the end of its output why it does not start, and ends a start that is no longer wanted', async () => {
