@@ -4,19 +4,17 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
-  WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { FanoutInput, FanoutItem, FanoutProgress } from '../../workflows/fanout.js';
-import type { BatchInput } from '../../workflows/fanout-parts.js';
 import { fanoutProgressQuery, workflowTypes } from '../../workflows/messages.js';
-import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { fanoutHandle } from './fanout-handle.js';
 import { parseFanoutInput, parseFanoutItem } from './fanout-input.js';
 import { itemsDigest } from './fanout-packing.js';
 import { sendChunk, sendSeal } from './fanout-updates.js';
 import { explainFanoutError, fanoutEnded, fanoutNotFound, notAFanout } from './fanouts-errors.js';
+import { launchBatch } from './launch-batch.js';
 import { firstQueryTimeoutMs, withinPatience } from './patience.js';
 
 /** How long to wait for a worker that takes an update, in ms. */
@@ -62,16 +60,8 @@ export async function startFanout(
   const checked = parseFanoutInput(input);
   const memo: FanoutMemo = { title: checked.title ?? null, inputDigest: fanoutDigest(checked) };
   try {
-    const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
-      workflowId: jobWorkflowId(checked.deployment, checked.batchId),
-      taskQueue,
-      args: [checked],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { ...memo },
-      staticSummary: checked.title ?? checked.batchId,
-    });
-    return { started: true, runId: handle.firstExecutionRunId };
+    const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
+    return await launchBatch(client, checked, { taskQueue, memo, workflowIdReusePolicy });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const there = await describeFanout(client, checked);

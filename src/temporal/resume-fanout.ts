@@ -3,16 +3,14 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
-  WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
 import type { FanoutPolicy } from '../../workflows/fanout.js';
 import type { BatchInput } from '../../workflows/fanout-parts.js';
-import { workflowTypes } from '../../workflows/messages.js';
-import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { answered, describeFanout, type FanoutAddress, type FanoutMemo, type StartedFanout } from './fanout-client.js';
 import { parseFanoutInput } from './fanout-input.js';
+import { launchBatch } from './launch-batch.js';
 
 export interface ResumeFanoutOptions {
   /** Task queue of the workers that run jobs. */
@@ -44,16 +42,8 @@ export async function resumeFanout(
   };
   const memo = { ...there.memo, batchKey } as FanoutMemo;
   try {
-    const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
-      workflowId: jobWorkflowId(batch.deployment, batch.batchId),
-      taskQueue,
-      args: [input],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { ...memo },
-      staticSummary: input.title ?? batch.batchId,
-    });
-    return { started: true, runId: handle.firstExecutionRunId };
+    const workflowIdReusePolicy = WorkflowIdReusePolicy.ALLOW_DUPLICATE;
+    return await launchBatch(client, input, { taskQueue, memo, workflowIdReusePolicy });
   } catch (error) {
     throw error instanceof WorkflowExecutionAlreadyStartedError ? stillRuns(batch, error) : error;
   }
