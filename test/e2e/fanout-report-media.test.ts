@@ -1,30 +1,12 @@
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sampleBatch } from '../unit/report/sample-batch.js';
-import { browserPath, createReportBrowser, type OpenReport, type ReportBrowser } from './report-browser.js';
+import { browserPath, reportOpener } from './report-browser.js';
 
 const title = browserPath ? 'the report everywhere' : 'the report everywhere (skipped: no chromium on the PATH)';
 const ground = 'getComputedStyle(document.body).backgroundColor';
 
 describe.skipIf(!browserPath)(title, () => {
-  let browser: ReportBrowser;
-  let opened: OpenReport | undefined;
-
-  beforeAll(async () => {
-    browser = await createReportBrowser(browserPath ?? '');
-  });
-  afterAll(async () => browser?.close());
-  afterEach(async () => {
-    await opened?.page.context().close();
-    const complaints = opened?.complaints;
-    opened = undefined;
-    expect(complaints ?? []).toEqual([]);
-  });
-
-  async function open(...args: Parameters<ReportBrowser['open']>): Promise<Page> {
-    opened = await browser.open(...args);
-    return opened.page;
-  }
+  const { open } = reportOpener();
 
   test('is light or dark as the system is, until the reader chooses', async () => {
     const page = await open(sampleBatch(3), { colorScheme: 'dark' });

@@ -1,30 +1,12 @@
-import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { knownHostile } from '../unit/report/hostile.js';
 import { sampleBatch } from '../unit/report/sample-batch.js';
-import { browserPath, createReportBrowser, type OpenReport, type ReportBrowser } from './report-browser.js';
+import { browserPath, reportOpener } from './report-browser.js';
 
 const title = browserPath ? 'the report in a browser' : 'the report in a browser (skipped: no chromium on the PATH)';
 
 describe.skipIf(!browserPath)(title, () => {
-  let browser: ReportBrowser;
-  let opened: OpenReport | undefined;
-
-  beforeAll(async () => {
-    browser = await createReportBrowser(browserPath ?? '');
-  });
-  afterAll(async () => browser?.close());
-  afterEach(async () => {
-    await opened?.page.context().close();
-    const complaints = opened?.complaints;
-    opened = undefined;
-    expect(complaints ?? []).toEqual([]);
-  });
-
-  async function open(...args: Parameters<ReportBrowser['open']>): Promise<Page> {
-    opened = await browser.open(...args);
-    return opened.page;
-  }
+  const { open, complaints } = reportOpener();
 
   test('opens without a complaint of the browser, and asks nothing of any network', async () => {
     const page = await open(sampleBatch(60));
@@ -37,8 +19,8 @@ describe.skipIf(!browserPath)(title, () => {
     await page.evaluate(
       "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)><i style=color:red>')",
     );
-    await expect.poll(() => opened?.complaints.length).toBeGreaterThan(1);
-    opened?.complaints.splice(0);
+    await expect.poll(() => complaints().length).toBeGreaterThan(1);
+    complaints().splice(0);
   });
 
   test('shows hostile answers as text, in the table, opened and compared', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type FanoutReportData, renderFanoutReport } from '../../src/report/index.js';
 
 /** The browser of this machine, or undefined. */
@@ -52,5 +53,35 @@ export async function createReportBrowser(executablePath: string): Promise<Repor
       await browser.close();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/**
+ * One browser for the tests of a suite, and for each test the report that it opens, which must not have complained of
+ * anything by its end.
+ */
+export function reportOpener(): {
+  open(...args: Parameters<ReportBrowser['open']>): Promise<Page>;
+  /** Of the report that is open; a test that provokes some takes them out. */
+  complaints(): string[];
+} {
+  let browser: ReportBrowser;
+  let opened: OpenReport | undefined;
+  beforeAll(async () => {
+    browser = await createReportBrowser(browserPath ?? '');
+  });
+  afterAll(async () => browser?.close());
+  afterEach(async () => {
+    await opened?.page.context().close();
+    const complaints = opened?.complaints;
+    opened = undefined;
+    expect(complaints ?? []).toEqual([]);
+  });
+  return {
+    async open(...args) {
+      opened = await browser.open(...args);
+      return opened.page;
+    },
+    complaints: () => opened?.complaints ?? [],
   };
 }
