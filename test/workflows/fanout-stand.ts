@@ -20,22 +20,10 @@ import type {
   FanoutResult,
   ItemResult,
 } from '../../workflows/index.js';
+import { policy } from './fanout-policy.js';
 import { deployment, type Stand, script, shortTiming } from './stand.js';
 
 export const quickPace = { reportEveryMs: 100, checkChunksEveryMs: 2_000, recoverEveryMs: 500 };
-
-export const policy: FanoutPolicy = {
-  concurrency: 8,
-  stopAt: { kind: 'go_on' },
-  retries: 0,
-  itemDeadlineMs: 60_000,
-  deadlineMs: 120_000,
-  budgetSeconds: null,
-  type: null,
-  end: 'delete',
-  ttlSeconds: 600,
-  onUnknownOutcome: 'wait',
-};
 
 export const address = (): FanoutAddress => ({ deployment, batchId: `b-${randomBytes(5).toString('hex')}` });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FanoutPolicy, ItemOutcome } from '../../../workflows/fanout.js';
+import type { ItemOutcome } from '../../../workflows/fanout.js';
 import {
   isFailure,
   isRetriable,
@@ -11,19 +11,7 @@ import { countsOf, unfinished } from '../../../workflows/fanout-steps/counts.js'
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout-steps/decide-end.js';
 import { reservedSeconds } from '../../../workflows/fanout-steps/item-cost.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
-
-const policy: FanoutPolicy = {
-  concurrency: 8,
-  stopAt: { kind: 'go_on' },
-  retries: 0,
-  itemDeadlineMs: 60_000,
-  deadlineMs: 120_000,
-  budgetSeconds: null,
-  type: null,
-  end: 'delete',
-  ttlSeconds: 600,
-  onUnknownOutcome: 'wait',
-};
+import { policy } from '../../workflows/fanout-policy.js';
 
 const known = (outcome: ItemOutcome, generation = 1) => ({
   index: 0,
