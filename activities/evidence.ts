@@ -83,7 +83,7 @@ function remainingMs(): number {
 function notSent(error: unknown, attempt: Attempt): unknown {
   const failure = describeFailure(error, attempt.calls());
   if (!failure) return error;
-  if (whoRepeats(failure.meaning, 'none', attempt.attempt) !== 'temporal') return finalFailure(failure);
+  if (whoRepeats(failure.meaning, 'none') !== 'temporal') return finalFailure(failure);
   return ApplicationFailure.create({ message: failure.message, type: failure.code, details: [failure] });
 }
 

@@ -34,12 +34,10 @@ export function describeFailure(error: unknown, calls: number): ServiceFailure |
   }
   if (error instanceof UnexpectedResponseError) {
     const { code, message, endpoint, status } = error;
-    return { ...unanswered, code, message, endpoint, status, meaning: 'few_tries' };
+    return { ...unanswered, code, message, endpoint, status, meaning: 'unavailable' };
   }
   return undefined;
 }
-
-const fewTries = 5;
 
 /**
  * Who repeats, by meaning:
@@ -48,10 +46,9 @@ const fewTries = 5;
  *   service refused and may accept later.
  * - `nobody`.
  */
-export function whoRepeats(meaning: ErrorMeaning, effect: Effect, attempt: number): 'temporal' | 'workflow' | 'nobody' {
+export function whoRepeats(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
   if (meaning === 'permanent') return 'nobody';
   if (meaning === 'unavailable') return 'temporal';
-  if (meaning === 'few_tries' && effect === 'unknown') return attempt < fewTries ? 'temporal' : 'nobody';
   return effect === 'unknown' ? 'temporal' : 'workflow';
 }
 
@@ -62,7 +59,7 @@ export function repeatableFailure(
 ): unknown {
   const failure = describeFailure(error, options.calls);
   if (!failure) return error;
-  const again = whoRepeats(failure.meaning, effectOf(error), options.attempt) === 'temporal';
+  const again = whoRepeats(failure.meaning, effectOf(error)) === 'temporal';
   return ApplicationFailure.create({
     message: failure.message,
     type: failure.code,

@@ -33,11 +33,19 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal }));
           const content = Buffer.from(file.content, file.encoding);
           const { ref, size, sha256 } = await results.put(input.key, content);
-          return { path: input.path, size, sha256, ref, error: null };
+          return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
         } catch (error) {
           const refused = error instanceof ApiError && error.typed && error.meaning === 'permanent';
           if (!refused) throw error;
-          return { path: input.path, size: null, sha256: null, ref: null, error: error.message };
+          return {
+            path: input.path,
+            size: null,
+            sha256: null,
+            ref: null,
+            error: error.message,
+            partial: false,
+            unchanged: null,
+          };
         }
       });
     },

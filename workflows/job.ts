@@ -12,6 +12,8 @@ export interface JobTiming {
   readonly errorGraceMs: number;
   /** How long the clean-up may take after the job's own deadline or a cancel, in ms. */
   readonly cleanUpMs: number;
+  /** How long a read may lag behind a write, in ms: a 404 that lasts longer is believed. */
+  readonly readLagMs: number;
 }
 
 /** Where the sandbox comes from. */
@@ -177,6 +179,23 @@ export interface CollectedFile {
   /** Reference in the result store. */
   readonly ref: string | null;
   readonly error: string | null;
+  /** True where the job did not come to its own end before the file was collected: its content may be unfinished. */
+  readonly partial: boolean;
+  /** True where the job did not change the file; null where that is not known. */
+  readonly unchanged: boolean | null;
+}
+
+/** What a job could not interrupt, stop, delete or find again. Somebody has to look after it. */
+export interface LeftBehind {
+  /** `sandbox`: a machine that may run. `prompt`: an agent that may be at work in a sandbox that stays. */
+  readonly kind: 'sandbox' | 'prompt';
+  /** Null where only the name is known. */
+  readonly sandboxId: string | null;
+  readonly sandboxName: string | null;
+  /** Of a prompt, where it is known. */
+  readonly conversationId: string | null;
+  /** One sentence: what is not known, or was not done. */
+  readonly why: string;
 }
 
 /** What woke a wait. */
@@ -213,8 +232,13 @@ export interface JobResult {
   /** Null when the sandbox was not deleted. */
   readonly deletion: DeletionResult | null;
   readonly files: readonly CollectedFile[];
+  /** Empty where nothing is left to look after, whatever the outcome. */
+  readonly left: readonly LeftBehind[];
   readonly wakes: readonly Wake[];
-  /** Calls to the service that this job's own steps made. The reads that all follows share are not among them. */
+  /**
+   * Calls to the service that this job's own steps made, every attempt counted. Not among them: the reads that all follows
+   * of a worker share, and calls of an attempt whose worker was killed before it could say how many it had made.
+   */
   readonly apiCalls: number;
   readonly durationMs: number;
   readonly error: JobError | null;

@@ -4,12 +4,12 @@ import type { FollowActivities, ForkActivities, SandflowActivities } from '../ac
 
 /**
  * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
- * up after 30 s; the service may be away for longer than any count of attempts.
+ * up after 30 s. A service that is away for longer than a moment is waited for by `patiently`, where the wait is seen and
+ * costs few events. Their failures reach the workflow bare, and not within an `ActivityFailure`.
  */
 export const reads = proxyLocalActivities<SandflowActivities>({
   startToCloseTimeout: '45 seconds',
-  retry: { initialInterval: '500 milliseconds', maximumInterval: '30 seconds' },
-  localRetryThreshold: '10 seconds',
+  retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
 });
 
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };

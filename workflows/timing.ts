@@ -7,6 +7,7 @@ export const defaultTiming: JobTiming = {
   safetyPollMaxMs: 300_000,
   errorGraceMs: 180_000,
   cleanUpMs: 900_000,
+  readLagMs: 90_000,
 };
 
 /** The wait before the safety poll after `polls` of them. */
@@ -35,6 +36,8 @@ export function refusedCallDelayMs(
       return Math.max(asked, grow(1_000, 60_000, tries));
     case 'throttled_for_long':
       return Math.max(asked, grow(60_000, 900_000, tries));
+    case 'unavailable':
+      return Math.max(asked, grow(2_000, 120_000, tries));
     case 'blocked':
       return Math.max(asked, grow(15_000, 300_000, tries));
     default:

@@ -37,7 +37,8 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
       status,
       code,
       typed: false,
-      meaning: errorMeaning(status, code),
+      // Whatever the number: a road that is broken says nothing of the call.
+      meaning: 'unavailable',
       requestId: null,
       retryAfterMs: waitMs,
       details: null,

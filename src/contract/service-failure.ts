@@ -18,8 +18,10 @@ export interface ServiceFailure {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** Calls that the failed attempt made. */
+  /** Calls that were made, those of earlier attempts included. */
   readonly calls: number;
+  /** True where an earlier attempt of the same activity may have taken effect, whatever this one was told. */
+  readonly maybeSent?: boolean;
 }
 
 /** The result of an activity, with the number of calls to the service that it took. */

@@ -56,6 +56,7 @@ export const jobTimingSchema = z
     safetyPollMaxMs: positiveMs,
     errorGraceMs: z.number().int().nonnegative(),
     cleanUpMs: positiveMs,
+    readLagMs: positiveMs,
   })
   .partial();
 

@@ -52,6 +52,7 @@ export const shortTiming = {
   safetyPollGrowth: 1.5,
   safetyPollMaxMs: 3_000,
   errorGraceMs: 4_000,
+  readLagMs: 3_000,
 };
 
 export const script = (commands: string) => ['Please run this.', '```sh', commands, '```'].join('\n');

@@ -1,5 +1,5 @@
 /** How a step ends the job, and how a failed activity reads as an outcome. */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
 import type { JobError, JobOutcome } from '../job.js';
 
@@ -19,10 +19,16 @@ export function jobError(code: string, message: string): JobError {
   return { code, message, status: null, requestId: null, details: null };
 }
 
+/** The failure of a local activity comes bare, that of any other as the cause of an `ActivityFailure`. */
+function causeOf(error: unknown): unknown {
+  return error instanceof ActivityFailure ? error.cause : error;
+}
+
 /** What the service said, where the failure of an activity carries it. */
 export function serviceFailureOf(error: unknown): ServiceFailure | undefined {
-  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
-  const [detail] = error.cause.details ?? [];
+  const cause = causeOf(error);
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  const [detail] = cause.details ?? [];
   const isServiceFailure = typeof detail === 'object' && detail !== null && 'meaning' in detail && 'code' in detail;
   return isServiceFailure ? (detail as ServiceFailure) : undefined;
 }
@@ -36,9 +42,12 @@ export function endOf(error: unknown): JobEnded {
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
     return new JobEnded(outcome, { code, message, status, requestId, details });
   }
-  if (error instanceof ActivityFailure) {
-    const isTimeout = error.cause instanceof TimeoutFailure;
-    const message = `${error.activityType} failed: ${error.cause?.message ?? error.message}`;
+  // Whatever else Temporal says: anything that is thrown on from here is a defect of ours, and no end.
+  if (error instanceof TemporalFailure) {
+    const cause = causeOf(error);
+    const what = error instanceof ActivityFailure ? error.activityType : 'a step';
+    const message = `${what} failed: ${cause instanceof Error ? cause.message : error.message}`;
+    const isTimeout = cause instanceof TimeoutFailure;
     return new JobEnded('rejected', jobError(isTimeout ? 'activity_timeout' : 'activity_failed', message));
   }
   throw error;

@@ -11,6 +11,7 @@ import type {
   JobPhase,
   JobProgress,
   JobTiming,
+  LeftBehind,
   PromptResult,
   PromptStep,
   StopResult,
@@ -37,6 +38,8 @@ export class JobRun {
   readonly prompts: JobPrompt[] = [];
   readonly wakes: Wake[] = [];
   files: CollectedFile[] = [];
+  /** What somebody has to look after; see `leave`. */
+  readonly left: LeftBehind[] = [];
   /** Of the create or fork that was tried last. */
   generation = 1;
   /** The sandbox as it was last seen. */
@@ -162,6 +165,7 @@ export class JobRun {
       stop: this.stop,
       deletion: this.deletion,
       files: this.files,
+      left: this.left,
       wakes: this.wakes,
       apiCalls: this.apiCalls,
       durationMs: Date.now() - this.startedAtMs,

@@ -1,7 +1,7 @@
 /** Makes a call that the service may refuse for a while, and waits visibly until it accepts. */
-import { sleep, workflowInfo } from '@temporalio/workflow';
+import { sleep, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notify.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import type { Counted, ServiceFailure } from '../../src/contract/service-failure.js';
 import type { JobProgress, NotifyTarget } from '../job.js';
 import { notifications } from '../proxies.js';
 import { refusedCallDelayMs } from '../timing.js';
@@ -21,11 +21,12 @@ export interface Caller {
   readonly onThrottled?: ((untilMs: number) => void) | undefined;
 }
 
-/** Somebody can do something about these, so they are shown and told. */
-const needsSomebody = new Set(['blocked', 'throttled_for_long']);
+/** Somebody can do something about these, so they are shown and told: at once, or when they last. */
+const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
 
 /**
- * @param call an activity; ambiguous failures are repeated by its own retry policy, refusals are repeated here
+ * @param call an activity: refusals are repeated here, and so are reads that the service does not answer. What is ambiguous
+ *   about an effect is repeated by the activity's own retry policy.
  * @throws what the activity threw, where waiting does not help
  */
 export async function patiently<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
@@ -36,12 +37,12 @@ export async function patiently<T>(run: Caller, step: string, call: () => Promis
       if (tries > 0) run.unblock();
       return value;
     } catch (error) {
-      const refusal = serviceFailureOf(error);
+      const refusal = serviceFailureOf(error) ?? unansweredRead(error);
       if (!refusal) throw error;
       run.apiCalls += refusal.calls;
       const delayMs = refusedCallDelayMs(refusal, tries);
       if (delayMs === undefined) throw error;
-      if (needsSomebody.has(refusal.meaning) && run.blocked === null) {
+      if (tries >= (shownAfterTries[refusal.meaning] ?? Number.POSITIVE_INFINITY) && run.blocked === null) {
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
         void tell(run, 'blocked', null, refusal.message);
       }
@@ -50,6 +51,13 @@ export async function patiently<T>(run: Caller, step: string, call: () => Promis
       await sleep(waitMs, { summary: `${step}: ${refusal.code}, tried again after this` });
     }
   }
+}
+
+/** A read whose worker did not end it in time says as little as one that was not answered. */
+function unansweredRead(error: unknown): ServiceFailure | undefined {
+  if (!(error instanceof TimeoutFailure)) return undefined;
+  const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 1 };
+  return { ...unanswered, code: 'timeout', message: 'The service did not answer in time', meaning: 'unavailable' };
 }
 
 /** Notifies whom the caller names. A notification that fails never ends the job. */

@@ -31,6 +31,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     stop: null,
     deletion: null,
     files: [],
+    left: [],
     wakes: [],
     apiCalls: 0,
     durationMs: 0,

@@ -36,7 +36,7 @@ describe('the failure of each error code', () => {
     '$status $code ($meaning) is repeated by the one who owns its meaning',
     ({ code, status, meaning }) => {
       const error = apiError(status, code);
-      expect(whoRepeats(meaning, effectOf(error), 1)).toBe(owners[meaning]);
+      expect(whoRepeats(meaning, effectOf(error))).toBe(owners[meaning]);
       const failure = repeatableFailure(error, { attempt: 1, calls: 1 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
@@ -48,7 +48,7 @@ describe('the failure of each error code', () => {
   it('S4: goes on with the same key through idempotency_in_progress, also when the job is cancelled', () => {
     const error = apiError(409, 'idempotency_in_progress');
     expect(effectOf(error)).toBe('unknown');
-    expect(whoRepeats('wait_out', effectOf(error), 99)).toBe('temporal');
+    expect(whoRepeats('wait_out', effectOf(error))).toBe('temporal');
   });
 
   it('honours Retry-After', () => {

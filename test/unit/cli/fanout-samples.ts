@@ -48,6 +48,7 @@ export function itemResult(index: number, change: Partial<ItemResult> = {}, job:
       stop: null,
       deletion: null,
       files: [],
+      left: [],
       wakes: [],
       apiCalls: 5,
       durationMs: 6_000,
@@ -59,7 +60,15 @@ export function itemResult(index: number, change: Partial<ItemResult> = {}, job:
 }
 
 export function collectedFile(path: string, ref: string | null): CollectedFile {
-  return { path, size: 1, sha256: null, ref, error: ref === null ? 'not there' : null };
+  return {
+    path,
+    size: 1,
+    sha256: null,
+    ref,
+    error: ref === null ? 'not there' : null,
+    partial: false,
+    unchanged: null,
+  };
 }
 
 export function batchResult(change: Partial<FanoutResult> = {}): FanoutResult {

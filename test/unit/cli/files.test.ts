@@ -14,6 +14,8 @@ function collected(path: string, content: string) {
     sha256: createHash('sha256').update(content).digest('hex'),
     ref: `store:${path}`,
     error: null,
+    partial: false,
+    unchanged: null,
   };
 }
 

@@ -32,6 +32,7 @@ const result: JobResult = {
   stop: { stopId: 'stop_1', status: 'completed', kept: 'none', error: null },
   deletion: null,
   files: [],
+  left: [],
   wakes: [],
   apiCalls: 4,
   durationMs: 2_000,
@@ -86,7 +87,16 @@ describe('how a job leaves the terminal', () => {
   });
 
   it('a file that could not be brought home ends with 1 though the job completed', async () => {
-    const file = { path: 'a', size: 1, sha256: null, ref: null, error: 'not there', localPath: null };
+    const file = {
+      path: 'a',
+      size: 1,
+      sha256: null,
+      ref: null,
+      error: 'not there',
+      partial: false,
+      unchanged: null,
+      localPath: null,
+    };
     const { exitCode, stdout } = await finished({ kind: 'ended', result }, { json: true, files: [file] });
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });

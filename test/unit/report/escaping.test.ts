@@ -87,7 +87,7 @@ function withTexts(data: FanoutReportData, text: string): FanoutReportData {
       error: text,
       status: text,
     }));
-    const files = [{ path: text, size: 1, sha256: null, ref: 'ref', error: text }];
+    const files = [{ path: text, size: 1, sha256: null, ref: 'ref', error: text, partial: false, unchanged: null }];
     return {
       ...item,
       itemId: text,

@@ -95,6 +95,7 @@ function sampleItem(index: number, freeMs: number, random: () => number, options
           stop: { stopId: `stp_${index}`, status: 'completed', kept: 'saved', error: null },
           deletion: null,
           files: filesOf(outcome, index),
+          left: [],
           wakes: [],
           apiCalls: 9,
           durationMs: ended - forked,
@@ -107,9 +108,37 @@ function sampleItem(index: number, freeMs: number, random: () => number, options
 function filesOf(outcome: ItemOutcome, index: number): NonNullable<ItemResult['job']>['files'] {
   if (outcome !== 'completed') return [];
   return [
-    { path: 'out/notes.md', size: 48, sha256: 'a'.repeat(64), ref: `notes-${index}`, error: null },
-    { path: 'out/patch.diff', size: 4_812 + index, sha256: 'b'.repeat(64), ref: `patch-${index}`, error: null },
-    ...(index % 5 === 0 ? [{ path: 'out/log.txt', size: null, sha256: null, ref: null, error: 'no such file' }] : []),
+    {
+      path: 'out/notes.md',
+      size: 48,
+      sha256: 'a'.repeat(64),
+      ref: `notes-${index}`,
+      error: null,
+      partial: false,
+      unchanged: null,
+    },
+    {
+      path: 'out/patch.diff',
+      size: 4_812 + index,
+      sha256: 'b'.repeat(64),
+      ref: `patch-${index}`,
+      error: null,
+      partial: false,
+      unchanged: null,
+    },
+    ...(index % 5 === 0
+      ? [
+          {
+            path: 'out/log.txt',
+            size: null,
+            sha256: null,
+            ref: null,
+            error: 'no such file',
+            partial: false,
+            unchanged: null,
+          },
+        ]
+      : []),
   ];
 }
 

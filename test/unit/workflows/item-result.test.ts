@@ -71,6 +71,7 @@ const itemOf = (prompts: JobResult['prompts']): StartedItemResult => ({
     stop: null,
     deletion: null,
     files: [],
+    left: [],
     wakes: [],
     apiCalls: 0,
     durationMs: 0,

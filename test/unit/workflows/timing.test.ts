@@ -17,8 +17,15 @@ describe('safetyPollMs', () => {
 });
 
 describe('refusedCallDelayMs', () => {
-  it.each(['permanent', 'unavailable'])('never repeats what is %s', (meaning) => {
-    expect(refusedCallDelayMs({ meaning, retryAfterMs: 5 }, 0)).toBeUndefined();
+  it('never repeats what is permanent', () => {
+    expect(refusedCallDelayMs({ meaning: 'permanent', retryAfterMs: 5 }, 0)).toBeUndefined();
+  });
+
+  it('goes on asking a service that is away, ever more slowly', () => {
+    const delays = [0, 1, 2, 5, 50].map((tries) =>
+      refusedCallDelayMs({ meaning: 'unavailable', retryAfterMs: null }, tries),
+    );
+    expect(delays).toEqual([2_000, 4_000, 8_000, 64_000, 120_000]);
   });
 
   it('gives up after a few tries of what may succeed at a second attempt', () => {
