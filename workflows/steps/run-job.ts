@@ -7,13 +7,14 @@ import type { JobOutcome, JobResult } from '../job.js';
 import { files } from '../proxies.js';
 import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
-import { deleteSandbox, interruptPrompts, stopSandbox } from './end-sandbox.js';
+import { deleteSandbox, interruptPrompts } from './end-sandbox.js';
 import { endOf, type JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { prepareSandbox, renewTtl } from './prepare-sandbox.js';
 import { runPrompts } from './prompt-steps.js';
 import { runCommands } from './run-commands.js';
+import { stopSandbox } from './stop-own-sandbox.js';
 import { renewRegistrationEveryMs, unwatchSandbox, watchSandbox } from './watching.js';
 
 /** Runs the job to its end. Never throws: what goes wrong is in the result. */
