@@ -1,27 +1,48 @@
 /** What a response means: the parsed body of a 2xx, or an ApiError. */
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
 import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
+import { foreignField } from './answer-identity.js';
 import { ApiError } from './api-error.js';
 import type { CallName } from './call-options.js';
 import type { ExchangeResponse } from './exchange.js';
+import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
 
 /**
- * Reads the body of a 2xx liberally: unknown fields and enum values stay.
- * @throws UnexpectedResponseError when it is no JSON, or a field that callers need is missing or of another type
+ * Reads the body of a 2xx liberally: unknown fields and enum values stay, bad rows of lists are left out.
+ * @param path of the request, relative to the base URL: the answer must be of what it names
+ * @throws UnexpectedResponseError when it is not the service's own word, a field that callers need is missing or of another
+ *   type, or it is of something else than what was asked for
  */
-export function readSuccess<Name extends EndpointName>(endpoint: Name, response: ExchangeResponse): ResponseOf<Name> {
+export function readSuccess<Name extends EndpointName>(
+  endpoint: Name,
+  path: string,
+  response: ExchangeResponse,
+): ResponseOf<Name> {
   const { status, body } = response;
-  // A 204 is as good as {} where callers need nothing of the body.
-  const parsed = body.length === 0 ? {} : parseJson(body);
+  // A 204 is as good as an answer where callers need nothing of the body.
+  const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
-  const read = endpoints[endpoint].response.safeParse(parsed);
-  if (!read.success) {
-    const field = read.error.issues[0]?.path.map(String).join('.') || 'body';
-    throw new UnexpectedResponseError(endpoint, status, field, 'is missing or has another type than expected');
+  if (!isOwnWord(parsed)) {
+    throw new UnexpectedResponseError(endpoint, status, 'ok', 'is not true, as it is in every answer of the service');
   }
-  return read.data as ResponseOf<Name>;
+  const { read, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
+  if (problem !== undefined) {
+    throw new UnexpectedResponseError(endpoint, status, problem, 'is missing or has another type than expected');
+  }
+  const foreign = foreignField(endpoint, path, read);
+  if (foreign !== undefined) {
+    throw new UnexpectedResponseError(endpoint, status, foreign, 'is not what was asked for');
+  }
+  return read as ResponseOf<Name>;
+}
+
+/** Specification, "Response envelope": `ok`, and `success` in answers about environments. */
+function isOwnWord(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null) return false;
+  const { ok, success } = answer as { readonly ok?: unknown; readonly success?: unknown };
+  return ok === true || (ok === undefined && success === true);
 }
 
 /** The error that an answer other than 2xx stands for. `secret` is cut out of whatever the answer quotes. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ApiError, UnexpectedResponseError } from '../../src/client/index.js';
+import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-stand.js';
 
 const closing = createClosing();
@@ -90,8 +90,8 @@ describe('a good answer is read liberally', () => {
   });
 
   it('accepts another 2xx than the usual one, and an empty body where nothing of it is needed', async () => {
-    await expect((await clientOf(200, { sandbox: aSandbox })).createSandbox()).resolves.toMatchObject({});
-    await expect((await clientOfText(204, '')).deleteWebhook('wh_1')).resolves.toEqual({});
+    await expect((await clientOf(200, { ok: true, sandbox: aSandbox })).createSandbox()).resolves.toMatchObject({});
+    await expect((await clientOfText(204, '')).deleteWebhook('wh_1')).resolves.toEqual({ ok: true });
   });
 });
 
@@ -99,8 +99,9 @@ describe('a good answer that lacks what is needed', () => {
   it.each([
     ['a missing field', { ok: true, sandbox: { ...aSandbox, state: undefined } }, 'sandbox.state'],
     ['a field of another type', { ok: true, sandbox: { ...aSandbox, id: 17 } }, 'sandbox.id'],
-    ['a body that is no object', ['whsec_hidden'], 'body'],
-    ['an empty object', {}, 'sandbox'],
+    ['a body that is no object', ['whsec_hidden'], 'ok'],
+    ['an empty object', {}, 'ok'],
+    ['a refusal with a status of success', { ok: false, sandbox: aSandbox }, 'ok'],
   ])('%s: names endpoint and field and quotes no value', async (_, body, field) => {
     const error = await rejectionOf((await clientOf(200, body)).getSandbox(id));
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -110,7 +111,8 @@ describe('a good answer that lacks what is needed', () => {
 
   it('that is no JSON, or nothing', async () => {
     await expect((await clientOfText(200, '<html>')).getMe()).rejects.toMatchObject({ field: 'body' });
-    await expect((await clientOfText(200, '')).getMe()).rejects.toMatchObject({ field: 'user' });
+    await expect((await clientOfText(200, '')).getMe()).rejects.toMatchObject({ field: 'body' });
+    await expect((await clientOfText(204, '')).getMe()).rejects.toMatchObject({ field: 'user' });
   });
 
   it('that is larger than 64 MiB is not read on', async () => {
@@ -132,6 +134,82 @@ describe('a good answer that lacks what is needed', () => {
     await expect(closing.client(stand).getMe()).rejects.toMatchObject({ code: 'unexpected_response', field: 'body' });
     await vi.waitFor(() => expect(closed).toBe(true));
     expect(sent).toBeLessThan(200);
+  });
+});
+
+describe('an answer of something else', () => {
+  const other = { ...aSandbox, id: 'bx_zzzzzzzz' };
+  it.each([
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
+    [
+      'D3: another stop',
+      { stop: { id: 'stop_b', status: 'completed' } },
+      (c: SandboxClient) => c.getStop(id, 'stop_a'),
+      'stop.id',
+    ],
+    [
+      'D3: another prompt',
+      { prompt: { id: 'prm_b', status: 'completed' } },
+      (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
+      'prompt.id',
+    ],
+    [
+      'D3: the prompt of another sandbox',
+      { prompt: { id: 'prm_a', sandboxId: other.id, status: 'completed' } },
+      (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
+      'prompt.sandboxId',
+    ],
+    [
+      'D3: another deletion',
+      { operation: { id: 'del_b', status: 'completed' } },
+      (c: SandboxClient) => c.getDeletionOperation('del_a'),
+      'operation.id',
+    ],
+    ['D3: a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
+    [
+      'D3: a fork of another source',
+      { sandbox: other, sourceSandboxId: 'bx_yyyyyyyy' },
+      (c: SandboxClient) => c.forkSandbox(id),
+      'sourceSandboxId',
+    ],
+    [
+      'D8: a sandbox that no id can name',
+      { sandbox: { ...aSandbox, id: '../me' } },
+      (c: SandboxClient) => c.createSandbox(),
+      'sandbox.id',
+    ],
+  ])('%s is not believed', async (_, body, call, field) => {
+    const client = await clientOf(200, { ok: true, ...body });
+    await expect(call(client)).rejects.toMatchObject({ code: 'unexpected_response', field });
+  });
+});
+
+describe('rows of a list', () => {
+  it.each([
+    ['without a state', { state: undefined }],
+    ['without an id', { id: 9 }],
+    ['with a stop that has no id', { stop: { status: 'pending' } }],
+  ])('D4: one %s is left out and hurts no other', async (_, wrong) => {
+    const rows = ['a', 'b', 'c'].map((one) => ({ ...aSandbox, id: one }));
+    const client = await clientOf(200, { ok: true, sandboxes: [rows[0], { ...rows[1], ...wrong }, null, rows[2]] });
+    expect((await client.listSandboxes()).sandboxes.map((sandbox) => sandbox.id)).toEqual(['a', 'c']);
+  });
+
+  it.each([{ name: null }, { createdAt: 7 }, { error: {}, hydrated: 'yes' }])(
+    'D4: a field of another type that callers can do without is left out: %j',
+    async (wrong) => {
+      const client = await clientOf(200, { ok: true, sandboxes: [{ ...aSandbox, ...wrong }] });
+      const [read] = (await client.listSandboxes()).sandboxes;
+      expect(read).toMatchObject({ id: aSandbox.id, state: aSandbox.state });
+      for (const name of Object.keys(wrong)) expect(read).not.toHaveProperty(name);
+    },
+  );
+
+  it('D4: what is no list is no answer', async () => {
+    const client = await clientOf(200, { ok: true, sandboxes: 'none' });
+    await expect(client.listSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'sandboxes' });
   });
 });
 

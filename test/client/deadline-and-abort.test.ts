@@ -40,7 +40,9 @@ describe('the deadline', () => {
 
   it('of one call goes before that of the client', async () => {
     const stand = closing.keep(
-      await startStand((_, response) => setTimeout(() => sendJson(response, 200, { user: { login: 'a' } }), 80)),
+      await startStand((_, response) =>
+        setTimeout(() => sendJson(response, 200, { ok: true, user: { login: 'a' } }), 80),
+      ),
     );
     const client = closing.client(stand, { timeoutMs: 10 });
     await expect(client.getMe()).rejects.toBeInstanceOf(TimeoutError);

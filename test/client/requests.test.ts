@@ -53,13 +53,14 @@ describe('each method', () => {
 
 describe('requests', () => {
   const ok = { ok: true, type: 'sandbox.created', sandbox: aSandbox };
+  const another = 'bx_3333aaaa';
 
   it('S4: two bodies that differ only in key order and undefined fields are the same bytes', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 202, ok)));
     const client = closing.client(stand);
     await client.createSandbox({ ttlSeconds: 60, name: 'a', setupScript: undefined }, { idempotencyKey: 'k-1' });
     await client.createSandbox({ name: 'a', ttlSeconds: 60 }, { idempotencyKey: 'k-1' });
-    await client.forkSandbox(id, { ttlSeconds: 60, name: 'a' }, { idempotencyKey: 'k-2' });
+    await client.forkSandbox(another, { ttlSeconds: 60, name: 'a' }, { idempotencyKey: 'k-2' });
     expect(stand.seen.map((request) => request.body)).toEqual(Array(3).fill('{"name":"a","ttlSeconds":60}'));
     expect(stand.seen.map((request) => request.headers['idempotency-key'])).toEqual(['k-1', 'k-1', 'k-2']);
   });
@@ -78,7 +79,7 @@ describe('requests', () => {
   it('escapes ids and refuses those that would address something else', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const client = closing.client(stand);
-    await client.getSandbox('a/b?c');
+    await expect(client.getSandbox('a/b?c')).rejects.toMatchObject({ field: 'sandbox.id' });
     expect(stand.seen[0]?.url).toBe('/v1/sandboxes/a%2Fb%3Fc');
     for (const empty of ['', '.', '..']) {
       await expect(client.deleteSandbox(empty)).rejects.toMatchObject({ code: 'bad_argument' });

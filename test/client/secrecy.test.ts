@@ -12,7 +12,9 @@ const everything = (value: unknown) =>
 
 describe('the API key', () => {
   it('is not in the client, before and after a call', async () => {
-    const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, { user: { login: 'a' } })));
+    const stand = closing.keep(
+      await startStand((_, response) => sendJson(response, 200, { ok: true, user: { login: 'a' } })),
+    );
     const client = closing.client(stand);
     expect(everything(client)).not.toContain(key);
     await client.getMe();

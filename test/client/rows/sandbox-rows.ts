@@ -48,7 +48,7 @@ export const sandboxRows = {
     call: (c) => c.forkSandbox(id, { name: 'copy', ttlSeconds: 60 }),
     sends: `POST /v1/sandboxes/${id}/fork`,
     body: { name: 'copy', ttlSeconds: 60 },
-    answer: { sandbox: aSandbox, sourceSandboxId: id },
+    answer: { sandbox: { ...aSandbox, id: 'bx_33334444' }, sourceSandboxId: id },
   },
   getSandboxUsage: {
     call: (c) => c.getSandboxUsage(id),

@@ -16,6 +16,7 @@ const keys = [
   'stop',
   'deletion',
   'files',
+  'left',
   'wakes',
   'apiCalls',
   'durationMs',

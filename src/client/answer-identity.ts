@@ -1,0 +1,64 @@
+/**
+ * Whether an answer is of what was asked for. A router or a cache on the way may give the answer to somebody else's
+ * question, and who believes it works in somebody else's sandbox.
+ */
+import { type EndpointName, endpoints } from '../contract/endpoints.js';
+import { isSandboxId } from '../contract/ids.js';
+
+/** Where answers repeat each parameter of a path. A field that an answer does not have says nothing. */
+const repeatedIn: Readonly<Record<string, readonly string[]>> = {
+  sandboxId: ['sandbox.id', 'prompt.sandboxId', 'operation.sandboxId', 'snapshot.sandboxId'],
+  stopId: ['id', 'stop.id'],
+  promptId: ['prompt.id'],
+  operationId: ['operation.id'],
+  snapshotId: ['operation.snapshotId'],
+  webhookId: ['webhook.id'],
+  apiKeyId: ['apiKey.id'],
+  environmentId: ['environment.id'],
+};
+
+const makesSandbox: ReadonlySet<EndpointName> = new Set(['createSandbox', 'forkSandbox']);
+
+/**
+ * The first field of an answer that belongs to something else than what was asked for, or undefined.
+ * @param path of the request, relative to the base URL
+ */
+export function foreignField(endpoint: EndpointName, path: string, answer: unknown): string | undefined {
+  const asked = parametersOf(endpoint, path);
+  if (makesSandbox.has(endpoint)) return foreignFieldOfNew(asked.sandboxId, answer);
+  for (const [parameter, id] of Object.entries(asked)) {
+    const foreign = repeatedIn[parameter]?.find((field) => {
+      const shown = fieldOf(answer, field);
+      return shown != null && shown !== id;
+    });
+    if (foreign !== undefined) return foreign;
+  }
+  return undefined;
+}
+
+/** A new sandbox has an id that can be asked for, and a fork is not its source. */
+function foreignFieldOfNew(sourceId: string | undefined, answer: unknown): string | undefined {
+  const id = fieldOf(answer, 'sandbox.id');
+  if (typeof id !== 'string' || !isSandboxId(id) || id === sourceId) return 'sandbox.id';
+  const shownSource = fieldOf(answer, 'sourceSandboxId');
+  return shownSource != null && sourceId !== undefined && shownSource !== sourceId ? 'sourceSandboxId' : undefined;
+}
+
+function parametersOf(endpoint: EndpointName, path: string): Readonly<Record<string, string>> {
+  const asked: Record<string, string> = {};
+  const given = path.split('/');
+  for (const [at, part] of endpoints[endpoint].path.split('/').entries()) {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name !== undefined) asked[name] = decodeURIComponent(given[at] ?? '');
+  }
+  return asked;
+}
+
+function fieldOf(answer: unknown, field: string): unknown {
+  let value: unknown = answer;
+  for (const name of field.split('.')) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}

@@ -1,0 +1,73 @@
+/**
+ * Reads an answer as far as it can be read: one bad row of a list is left out and hurts no other row, and a field that
+ * callers can do without is left out where it has a wrong type.
+ */
+import type { z } from 'zod';
+
+export type LenientParse<T> =
+  | { readonly read: T; readonly problem?: undefined }
+  | { readonly read?: undefined; readonly problem: string };
+
+/** Rows hold rows; deeper than this nothing of the service's is. */
+const roundsAtMost = 4;
+
+/** @param answer parsed JSON; not changed */
+export function lenientParse<T>(schema: z.ZodType<T>, answer: unknown): LenientParse<T> {
+  const first = schema.safeParse(answer);
+  if (first.success) return { read: first.data };
+  const repaired = structuredClone(answer);
+  let { issues } = first.error;
+  const fieldOf = () => issues[0]?.path.map(String).join('.') || 'body';
+  const problem = fieldOf();
+  const left = new Set<string>();
+  for (let round = 0; round < roundsAtMost; round += 1) {
+    if (!withoutBadParts(repaired, issues, left)) return { problem };
+    const again = schema.safeParse(repaired);
+    if (again.success) return { read: again.data };
+    issues = again.error.issues;
+  }
+  return { problem };
+}
+
+type Issue = Pick<z.core.$ZodIssue, 'path'>;
+type Parts = Record<PropertyKey, unknown>;
+
+/**
+ * Takes out the field of each issue; where it was out already, so that callers need it, the row that it stands in.
+ * @param left paths that were taken out before
+ * @returns false where neither is possible
+ */
+function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<string>): boolean {
+  const badRows = new Map<unknown[], Set<number>>();
+  for (const { path } of issues) {
+    const key = path.map(String).join('.');
+    const holder = at(answer, path.slice(0, -1)) as Parts | undefined;
+    const name = path.at(-1);
+    const isField = holder !== undefined && !Array.isArray(holder) && name !== undefined && Object.hasOwn(holder, name);
+    if (isField && !left.has(key)) {
+      left.add(key);
+      delete holder[name];
+      continue;
+    }
+    const row = path.findLastIndex((part, index) => typeof part === 'number' && index > 0);
+    const rows = row === -1 ? undefined : at(answer, path.slice(0, row));
+    if (!Array.isArray(rows)) return false;
+    badRows.set(rows, (badRows.get(rows) ?? new Set()).add(path[row] as number));
+  }
+  for (const [rows, bad] of badRows) {
+    const good = rows.filter((_, index) => !bad.has(index));
+    rows.splice(0, rows.length, ...good);
+    // Other rows have other places now.
+    left.clear();
+  }
+  return true;
+}
+
+function at(answer: unknown, path: readonly PropertyKey[]): unknown {
+  let value = answer;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Parts)[part];
+  }
+  return value;
+}
