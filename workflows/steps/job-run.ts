@@ -10,6 +10,7 @@ import type {
   JobOutcome,
   JobPhase,
   JobProgress,
+  JobResult,
   JobTiming,
   LeftBehind,
   PromptResult,
@@ -65,6 +66,8 @@ export class JobRun {
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Told why the job does not go on by itself, and null when it does again. */
   onBlocked: ((message: string | null) => void) | undefined;
+  /** Called when it is known what became of the work, before the sandbox is ended. It is bounded, and does not throw. */
+  beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
   private generationBeganMs = this.startedAtMs;
   private phase: JobPhase = 'creating';
   private since = this.startedAtMs;
@@ -154,7 +157,7 @@ export class JobRun {
     };
   }
 
-  result(outcome: JobOutcome, error: JobError | null) {
+  result(outcome: JobOutcome, error: JobError | null): JobResult {
     return {
       jobId: this.input.jobId,
       outcome,

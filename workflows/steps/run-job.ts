@@ -3,7 +3,7 @@
  * files, and ends as asked. It always ends in a named outcome, and cleans up in a scope that a cancel does not cut.
  */
 import { CancellationScope, condition, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
-import type { JobOutcome, JobResult } from '../job.js';
+import type { JobError, JobOutcome, JobResult } from '../job.js';
 import { files } from '../proxies.js';
 import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
@@ -43,11 +43,16 @@ export async function runJob(run: JobRun): Promise<JobResult> {
   run.takesPrompts = false;
   guard.cancel();
   const cutShort = outcome !== 'completed' || (ended !== undefined && ended.outcome !== 'prompt_failed');
-  const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, cutShort));
-
+  const errorAfter = (cleanUpError: JobError | null) =>
+    ended?.jobError ?? (outcome === 'completed' ? cleanUpError : errorOf(outcome, run));
   outcome = ended?.outcome ?? outcome;
+  const cleanUpError = await CancellationScope.nonCancellable(async () => {
+    if (run.sandbox) await run.beforeEnd?.(run.result(outcome, errorAfter(null)));
+    return cleanUp(run, cutShort);
+  });
+
   run.outcome = outcome;
-  const error = ended?.jobError ?? (outcome === 'completed' ? cleanUpError : errorOf(outcome, run));
+  const error = errorAfter(cleanUpError);
   const result = run.result(outcome, error);
   run.enter('ended');
   return result;
