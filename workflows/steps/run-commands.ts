@@ -2,7 +2,7 @@
 import { commands } from '../proxies.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
-import { patiently } from './patiently.js';
+import { endIfMachineLost, whileUsable } from './while-usable.js';
 
 const longestCommandSeconds = 3_600;
 const tailLength = 2_000;
@@ -13,12 +13,13 @@ export async function runCommands(run: JobRun, sandboxId: string): Promise<void>
   for (const command of run.input.commands ?? []) {
     run.enter('running_commands');
     const summary = shortened(command);
-    const ended = await patiently(run, 'command', () =>
+    const ended = await whileUsable(run, sandboxId, 'command', () =>
       commands.runCommand.executeWithOptions({ summary }, [
         { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength },
       ]),
     );
     if (ended.exitCode === 0) continue;
+    if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(run, sandboxId);
     const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
     const said = ended.stderr.trim() || ended.stdout.trim();
     throw new JobEnded(
