@@ -2,17 +2,24 @@
 import type { SandboxClient } from '../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
+import type { ResultStore } from '../src/result-store/index.js';
 import { counted } from './calls.js';
 import { type KeyedCall, type KeyedSandbox, sendKeyed } from './own-by-name.js';
+import { sendRecorded } from './sent-key.js';
 
-export interface CreateSandboxInput extends Omit<KeyedCall, 'name'> {
+interface RecordedKey {
+  /** Key of the record of this call in the result store, for items of batches. Default: none is kept. */
+  readonly record?: string;
+}
+
+export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
   readonly body: CreateSandboxBody & { readonly name: string };
   /** Derived from the execution chain, the step and the generation; never drawn. */
   readonly idempotencyKey: string;
 }
 
-export interface ForkSandboxInput extends Omit<KeyedCall, 'name'> {
+export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** The source. */
   readonly sandboxId: string;
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
@@ -25,20 +32,16 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'> {
  * Creates a sandbox. Safe to repeat: see `sendKeyed`.
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the create took effect
  */
-export function createSandboxActivity(client: SandboxClient) {
+export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
-    const { body, idempotencyKey } = input;
-    return counted((attempt) =>
-      sendKeyed(
-        { ...input, name: body.name },
-        {
-          client,
-          attempt,
-          endpoint: 'createSandbox',
-          send: (signal) => client.createSandbox(body, { idempotencyKey, signal }),
-        },
-      ),
-    );
+    const { idempotencyKey } = input;
+    return counted((attempt) => {
+      const send = (call: CreateSandboxInput) => {
+        const make = (signal: AbortSignal) => client.createSandbox(call.body, { idempotencyKey, signal });
+        return sendKeyed({ ...call, name: call.body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
+      };
+      return sendRecorded(input, { results, send });
+    });
   };
 }
 
@@ -46,19 +49,15 @@ export function createSandboxActivity(client: SandboxClient) {
  * Forks a sandbox. Safe to repeat: see `sendKeyed`.
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the fork took effect
  */
-export function forkSandboxActivity(client: SandboxClient) {
+export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {
-    const { sandboxId, body, idempotencyKey } = input;
-    return counted((attempt) =>
-      sendKeyed(
-        { ...input, name: body.name },
-        {
-          client,
-          attempt,
-          endpoint: 'forkSandbox',
-          send: (signal) => client.forkSandbox(sandboxId, body, { idempotencyKey, signal }),
-        },
-      ),
-    );
+    const { sandboxId, idempotencyKey } = input;
+    return counted((attempt) => {
+      const send = (call: ForkSandboxInput) => {
+        const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
+        return sendKeyed({ ...call, name: call.body.name }, { client, attempt, endpoint: 'forkSandbox', send: make });
+      };
+      return sendRecorded(input, { results, send });
+    });
   };
 }

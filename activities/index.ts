@@ -62,8 +62,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createCleanupReporting(results),
     ...createFanoutStore(results),
     describeWorkflows,
-    createSandbox: createSandboxActivity(client),
-    forkSandbox: forkSandboxActivity(client),
+    createSandbox: createSandboxActivity(client, results),
+    forkSandbox: forkSandboxActivity(client, results),
     createWebhook: createWebhookActivity(client, secrets),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),
@@ -77,8 +77,8 @@ export function createActivities(dependencies: ActivityDependencies) {
 export type SandflowActivities = ReturnType<typeof createActivities>;
 
 /** Creates and forks of batches, on a task queue whose rate all workers share. */
-export function createForkActivities({ client }: Pick<ActivityDependencies, 'client'>) {
-  return { createSandbox: createSandboxActivity(client), forkSandbox: forkSandboxActivity(client) };
+export function createForkActivities({ client, results }: Pick<ActivityDependencies, 'client' | 'results'>) {
+  return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
 }
 export type ForkActivities = ReturnType<typeof createForkActivities>;
 

@@ -64,6 +64,8 @@ export interface JobOrigin {
    * is made, and each prompt in the fork's history before it is sent.
    */
   readonly lookFirst: boolean;
+  /** Prefix of what the item's runs remember in the result store: see `itemRecords`. Default: they remember nothing. */
+  readonly records?: string;
 }
 
 /** One prompt for the agent. */

@@ -14,7 +14,7 @@ const requests = (start: string) => stand.seen().filter((line) => line.startsWit
 
 describe('a fork or create whose key is 23 hours old', () => {
   const input = (hours: number) => ({
-    sandboxId: 'bx_23456789',
+    sandboxId: 'bx_22222222',
     body: { name: 'sf-demo' },
     idempotencyKey: 'k',
     firstSentAtMs: Date.now() - hours * hourMs,

@@ -44,6 +44,7 @@ export function itemInput(
         step,
         firstGeneration: generation,
         lookFirst,
+        records: places.item(index),
       },
       timing,
     },

@@ -2,6 +2,7 @@
 import { CancellationScope, CancelledFailure, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/own-by-name.js';
 import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
+import { itemRecords } from '../../src/contract/item-records.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
@@ -77,6 +78,7 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
     firstSentAtMs: wasReset() ? workflowInfo().startTime.getTime() : Date.now(),
     lookFirst: wasReset() || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
+    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),
   };
   const summary = `${source.kind} ${name}`;
   const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;

@@ -1,0 +1,15 @@
+/**
+ * What the runs of an item of a batch leave in the result store before they act, so that a later run knows what an
+ * earlier one may have done. No dependencies: workflow code imports this file.
+ */
+
+/** @param prefix of the item's objects */
+export function itemRecords(prefix: string) {
+  return {
+    /** That the key of a generation's fork was sent: see `activities/sent-key.ts`. */
+    key: (generation: number) => `${prefix}/keys/${generation}.json`,
+    /** That a prompt of a generation may have been sent; there before its first byte. */
+    prompt: (generation: number, index: number) => `${prefix}/prompts/${generation}-${index}.json`,
+    prompts: `${prefix}/prompts`,
+  } as const;
+}

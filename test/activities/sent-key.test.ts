@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aSandbox, errorBody, sendJson } from '../client/http-stand.js';
+import { type ActivityStand, createActivityStand } from './activity-stand.js';
+
+let stand: ActivityStand;
+beforeAll(async () => {
+  stand = await createActivityStand();
+});
+afterAll(() => stand.close());
+
+const hourMs = 3_600_000;
+const posts = () => stand.seen().filter((line) => line.startsWith('POST'));
+
+function fork(record: string, over: object = {}) {
+  const body = { name: 'sf-item', ttlSeconds: 600 };
+  const call = { sandboxId: 'bx_22222222', body, idempotencyKey: 'k', firstSentAtMs: Date.now(), lookFirst: true };
+  return { ...call, record, ...over };
+}
+
+/** What the list leaves out is found by its key alone (trap S13). */
+function answer(options: { readonly refusal?: { readonly status: number; readonly code: string } } = {}) {
+  const bodies: unknown[] = [];
+  const { refusal } = options;
+  stand.answer(({ method, body }, response) => {
+    if (method === 'GET') return sendJson(response, 200, { ok: true, sandboxes: [] });
+    bodies.push(JSON.parse(body));
+    if (refusal) return sendJson(response, refusal.status, errorBody(refusal.status, refusal.code));
+    const made = { ...aSandbox, name: 'sf-item', access: 'owner', createdAt: new Date().toISOString() };
+    return sendJson(response, 202, { ok: true, sandbox: made });
+  });
+  return bodies;
+}
+
+const recordOf = async (key: string) =>
+  JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
+
+/** As a run left it that was at the item so long ago. */
+async function leave(key: string, hours: number, body: object) {
+  const record = { state: 'sent', firstSentAtMs: Date.now() - hours * hourMs, by: 'an earlier run', body };
+  await stand.results.put(key, Buffer.from(JSON.stringify(record)));
+}
+
+describe('the key of an item that an earlier run has sent', () => {
+  it('A3: gives a fork that counts as found, although the list leaves it out', async () => {
+    answer();
+    expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).not.toMatchObject({ value: { found: true } });
+    expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).toMatchObject({ value: { found: true } });
+  });
+
+  it('B2: is not sent again after a day, also where the list leaves the fork out', async () => {
+    answer();
+    await leave('b/keys/1.json', 25, { name: 'sf-item' });
+    const failure = await stand.failureOf('forkSandbox', fork('b/keys/1.json'));
+    expect(failure).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
+    expect(posts()).toEqual([]);
+  });
+
+  it('B5: is sent with the body that it had, whatever the batch says by now', async () => {
+    const bodies = answer();
+    const first = { name: 'sf-item', ttlSeconds: 600, type: 'large' };
+    await leave('c/keys/1.json', 2, first);
+    const later = { name: 'sf-item', ttlSeconds: 7_200, type: 'small' };
+    expect(await stand.run('forkSandbox', fork('c/keys/1.json', { body: later }))).toMatchObject({
+      value: { found: true },
+    });
+    expect(bodies).toEqual([first]);
+  });
+});
+
+describe('the key of an item that was only ever refused', () => {
+  it('A19: was not sent, however long ago that was', async () => {
+    answer({ refusal: { status: 429, code: 'limit_reached' } });
+    const dayAgo = { firstSentAtMs: Date.now() - 30 * hourMs, lookFirst: false };
+    expect(await stand.failureOf('forkSandbox', fork('d/keys/1.json', dayAgo))).toMatchObject({
+      type: 'limit_reached',
+    });
+    expect(await recordOf('d/keys/1.json')).toMatchObject({ state: 'not_sent' });
+    const bodies = answer();
+    const body = { name: 'sf-item', ttlSeconds: 7_200 };
+    const made = await stand.run('forkSandbox', fork('d/keys/1.json', { ...dayAgo, body }));
+    expect(made).not.toMatchObject({ value: { found: true } });
+    expect(bodies).toEqual([body]);
+  });
+
+  it('A19: counts as sent where an earlier call with it may have taken effect', async () => {
+    answer({ refusal: { status: 429, code: 'limit_reached' } });
+    await leave('e/keys/1.json', 2, { name: 'sf-item' });
+    await stand.failureOf('forkSandbox', fork('e/keys/1.json'));
+    expect(await recordOf('e/keys/1.json')).toMatchObject({ state: 'sent' });
+  });
+});
