@@ -6,6 +6,7 @@ export const dependencyFreeFiles = [
   'addresses',
   'error-codes',
   'fanout-addresses',
+  'item-records',
   'ids',
   'machine-types',
   'sandbox-view',
