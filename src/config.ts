@@ -31,6 +31,8 @@ export interface Config {
   readonly taskQueue: string;
   /** The most forks of batches a second, of all workers together. */
   readonly forksPerSecond: number;
+  /** How long a command asks again where the service or Temporal does not answer, in ms. */
+  readonly patienceMs: number;
   /** State of the embedded stack, results and secrets. */
   readonly home: string;
   /** What can be made again, such as a Temporal server that was built. */
@@ -57,6 +59,7 @@ export function readConfig(env: Environment = process.env): Config {
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
     forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
+    patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS || '60'),
     home,
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
   };

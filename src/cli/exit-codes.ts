@@ -4,9 +4,9 @@ export const exitCodes = {
   done: 0,
   /** The job or batch has another named outcome, or a check of `doctor` failed. */
   otherOutcome: 1,
-  /** Bad usage or configuration; nothing was started. */
+  /** Bad usage or configuration, or the service refuses the key or the account; nothing was started. */
   usage: 2,
-  /** Temporal or the service cannot be reached; the job or batch, if there is one, is not finished. */
+  /** Temporal or the service cannot be reached, throttles, or answers with errors for too long; the job or batch, if there is one, is not finished. */
   unreachable: 3,
   /** The watch's own deadline passed and the job or batch still runs. */
   watchDeadline: 4,

@@ -1,6 +1,7 @@
 /** What an error means for the person at the terminal: a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { ServiceRefusal } from './connect/service-refusal.js';
 import { exitCodes } from './exit-codes.js';
 
 export interface Failure {
@@ -12,6 +13,7 @@ export interface Failure {
 const usageCodes: ReadonlySet<string> = new Set([
   'bad_usage',
   'bad_configuration',
+  'bad_api_key',
   'bad_job_input',
   'bad_stop_request',
   'bad_job_id',
@@ -57,6 +59,7 @@ export function failureOf(error: unknown): Failure {
 function exitCodeOf(error: unknown, status: number | undefined): number {
   if (error instanceof SandflowError && usageCodes.has(error.code)) return exitCodes.usage;
   if (error instanceof SandflowError && error.code === 'fanout_lost') return exitCodes.otherOutcome;
+  if (error instanceof ServiceRefusal) return error.mayPass ? exitCodes.unreachable : exitCodes.usage;
   if (systemCodeOf(error) === 'EADDRINUSE' || systemCodeOf(error) === 'EACCES') return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
   return exitCodes.unreachable;

@@ -21,13 +21,13 @@ const exitCodesHelp = `
 Exit codes:
   0    the job or batch completed
   1    the job or batch has another named outcome
-  2    bad usage or configuration; nothing was started
-  3    Temporal or the service cannot be reached; the job or batch is not finished
+  2    bad usage or configuration, or the service refuses the key or the account; nothing was started
+  3    Temporal or the service cannot be reached, throttles or answers with errors; the job or batch is not finished
   4    the watch's own deadline passed; the job or batch still runs
   130  detached by Ctrl-C; the job or batch goes on
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
-SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_HOME. Without any, everything runs on this machine.
+SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_HOME. Without any, everything runs on this machine.
 `;
 
 /** Builds the program; parses and runs nothing. */

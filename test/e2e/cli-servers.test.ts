@@ -41,7 +41,11 @@ describe('the servers of the command line', () => {
     [['run', 'missing.md'], {}, 2],
     [['run', 'x', '--sandbox', 'bx_1'], {}, 2],
     [['run', 'x', '--id', 'Bad_Id'], {}, 2],
-    [['run', 'x'], { SANDBOX_API_URL: `http://${nowhere}/v1`, SANDBOX_API_KEY: 'k' }, 3],
+    [
+      ['run', 'x'],
+      { SANDBOX_API_URL: `http://${nowhere}/v1`, SANDBOX_API_KEY: 'k', SANDFLOW_PATIENCE_SECONDS: '1' },
+      3,
+    ],
   ])('%j with %j ends with its code and leaves nothing running', async (args, env, exitCode) => {
     expect(await cli.run([...args, '--json'], env)).toMatchObject({
       exitCode,

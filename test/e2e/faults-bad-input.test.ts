@@ -30,7 +30,7 @@ describe('what turns out wrong only when it is used', () => {
     const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: 'not-the-key-of-this-service' };
     const ended = await cli.run(['run', prompt, '--json'], env);
     expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('refuses the key (401') });
-    expect(reportOf(ended)).toMatchObject({ outcome: null, error: { code: 'bad_configuration' } });
+    expect(reportOf(ended)).toMatchObject({ outcome: null, error: { code: 'unauthorized', status: 401 } });
     expect(ended.stdout + ended.stderr).not.toContain(env.SANDBOX_API_KEY);
     expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
   });
@@ -45,7 +45,11 @@ describe('what turns out wrong only when it is used', () => {
   });
 
   it.each([[['run', prompt]], [['worker']]])('%j with a dead Temporal says which address', async (args) => {
-    const env = { ...parts.environment(service, 'dead'), TEMPORAL_ADDRESS: nowhere };
+    const env = {
+      ...parts.environment(service, 'dead'),
+      TEMPORAL_ADDRESS: nowhere,
+      SANDFLOW_PATIENCE_SECONDS: '1',
+    };
     expect(await cli.run(args, env)).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining(`Temporal at ${nowhere} cannot be reached`),

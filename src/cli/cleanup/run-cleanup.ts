@@ -29,10 +29,10 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
   const { io } = context;
   if (options.wait && options.detach) throw new UsageError('Give --wait or --detach, not both.');
   const policy = await readPolicyFile(file, io);
-  return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results }, reporter) => {
+  return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
     const { deployment, taskQueue } = config;
     const mode = options.dryRun ? 'plan' : 'apply';
-    const handle = await startCleanup(temporal, { deployment, taskQueue, policy, mode });
+    const handle = await patiently(() => startCleanup(temporal, { deployment, taskQueue, policy, mode }));
     const id = handle.workflowId.slice(cleanupPrefix(deployment).length);
     const comeBack = `See how it went with: sandflow cleanup report ${id}`;
     if (options.detach) {

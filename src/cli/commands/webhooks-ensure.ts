@@ -26,14 +26,17 @@ export const addWebhooksEnsure: AddCommand = (parent, context) => {
       const { withService } = await import('../connect/with-service.js');
       const { ensureWebhook } = await import('../../bridge/index.js');
       const { printJson } = await import('../output/json.js');
-      const { ensured, secretFile } = await withService(context, async ({ service, config }) => ({
-        ensured: await ensureWebhook(service, {
-          url,
-          name: options.name ?? `sandflow ${config.deployment}`,
-          secretFile: config.webhookSecretFile,
-          rotate: options.rotate,
-          currentSecrets: config.webhookSecrets,
-        }),
+      const { ensured, secretFile } = await withService(context, async ({ service, reads, config }) => ({
+        ensured: await ensureWebhook(
+          { ...service, ...reads },
+          {
+            url,
+            name: options.name ?? `sandflow ${config.deployment}`,
+            secretFile: config.webhookSecretFile,
+            rotate: options.rotate,
+            currentSecrets: config.webhookSecrets,
+          },
+        ),
         secretFile: config.webhookSecretFile,
       }));
       const { webhookId, action } = ensured;

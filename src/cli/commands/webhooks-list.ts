@@ -10,7 +10,7 @@ export const addWebhooksList: AddCommand = (parent, context) => {
       const { withService } = await import('../connect/with-service.js');
       const { printJson } = await import('../output/json.js');
       const { formatTable } = await import('../output/table.js');
-      const { webhooks } = await withService(context, ({ service }) => service.listWebhooks());
+      const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());
       // Only the fields that are known to hold no secret.
       const shown = webhooks.map(({ id, name, url, events }) => ({ id, name: name ?? null, url, events }));
       if (options.json) return printJson(io.stdout, { webhooks: shown, error: null });

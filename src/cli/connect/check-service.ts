@@ -1,9 +1,9 @@
 /** Asks the service who we are, before anything is started: a wrong key or address is then an immediate, clear error. */
 import { readFile } from 'node:fs/promises';
-import { createSandboxClient, type SandboxClient } from '../../client/index.js';
+import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { failureOf } from '../failure.js';
+import { type AskOptions, createAsk } from './ask-service.js';
 
 const timeoutMs = 10_000;
 
@@ -28,42 +28,31 @@ export function clientOf(
 }
 
 /**
+ * @param options.signal Ctrl-C
+ * @param options.notice told when the answer is late
  * @returns the login of the key's account; null where the key may not read it
- * @throws SandflowError `bad_configuration` for a key that is refused, `service_unreachable` where there is no answer
+ * @throws SandflowError `bad_configuration` where no service is configured, or another one than ours is there;
+ *   `ServiceRefusal` for a key that is refused and for everything that somebody has to mend, at once; for what does not
+ *   pass by itself after the patience; the reason of the signal
  */
-export async function checkService(config: Pick<Config, 'sandboxService'>): Promise<string | null> {
-  const { sandboxService } = config;
+export async function checkService(
+  { sandboxService, patienceMs }: Pick<Config, 'sandboxService' | 'patienceMs'>,
+  { signal, notice }: Pick<AskOptions, 'signal' | 'notice'>,
+): Promise<string | null> {
   if (!sandboxService) throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not set.');
+  const { apiUrl } = sandboxService;
   const client = clientOf(sandboxService);
   try {
-    return (await client.getMe({ timeoutMs })).user.login;
+    const ask = createAsk({ apiUrl, patienceMs, signal, notice });
+    return (await ask((call) => client.getMe(call), { timeoutMs })).user.login;
   } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
     // A key without `account.read` is a good key all the same.
-    if (failureOf(error).error.status === 403 && failureOf(error).error.code !== 'api_key_expired') return null;
-    throw explain(error, sandboxService.apiUrl);
+    if (error.status === 403) return null;
+    if (error.status !== 404) throw error;
+    const message = `There is no Sandbox Service at ${apiUrl}: it knows no /me. SANDBOX_API_URL goes up to and including the version.`;
+    throw new SandflowError('bad_configuration', message, { cause: error });
   } finally {
     await client.close();
   }
-}
-
-function explain(error: unknown, apiUrl: string): unknown {
-  if (error instanceof SandflowError && error.code === 'bad_configuration') return error;
-  const { code, message, status } = failureOf(error).error;
-  if (status === 401 || code === 'api_key_expired') {
-    return new SandflowError(
-      'bad_configuration',
-      `The service at ${apiUrl} refuses the key (${status} ${code}). Set SANDBOX_API_KEY to a key that is valid.`,
-      { cause: error },
-    );
-  }
-  if (status === 404) {
-    return new SandflowError(
-      'bad_configuration',
-      `There is no Sandbox Service at ${apiUrl}: it knows no /me. SANDBOX_API_URL goes up to and including the version.`,
-      { cause: error },
-    );
-  }
-  return new SandflowError('service_unreachable', `The service at ${apiUrl} cannot be reached: ${message}`, {
-    cause: error,
-  });
 }

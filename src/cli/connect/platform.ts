@@ -5,28 +5,40 @@ import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { abortable } from '../../temporal/abortable-calls.js';
 import { queuesWithoutWorker } from '../doctor/check-workers.js';
+import { formatDuration } from '../duration.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';
 import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js';
+import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
 import { openResults } from './results.js';
+import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
-/** How long a watch waits for a Temporal that has gone, in ms. */
-const patienceMs = 60_000;
+/** A wait that is shorter than this is not worth a word, in ms. */
+const silentMs = 2_000;
 
 export interface Platform {
   /** With the service of the embedded stack where none is configured. */
   readonly config: Config;
   /** The current connection; another one after `reconnect`. */
   readonly temporal: Client;
+  /** Each call is one attempt: for writes, and for what is looked at in passing. */
   readonly service: SandboxClient;
+  /** For what a command has to know. */
+  readonly reads: ServiceReads;
   readonly results: ResultStore;
   /** Of the embedded stack; undefined where it is not known. */
   readonly bridgeUrl: string | undefined;
   /** Keeps the content of a file that the job will write into the sandbox. Safe to repeat. @returns its reference */
   keepInput(content: Buffer): Promise<string>;
+  /**
+   * Runs calls of Temporal, each of which is repeated with the same request id while the server is away, for up to the
+   * configured patience; Ctrl-C ends them.
+   */
+  patiently<T>(calls: () => Promise<T>): Promise<T>;
   /**
    * Brings back what is gone.
    * @throws SandflowError where that cannot be done
@@ -58,17 +70,22 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     get service() {
       return link.service;
     },
+    get reads() {
+      return link.reads;
+    },
     bridgeUrl: link.addresses.bridgeUrl,
     results,
+    patiently: (calls) =>
+      link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
     async keepInput(content) {
       const digest = createHash('sha256').update(content).digest('hex');
       return (await results.put(join('inputs', digest), content)).ref;
     },
     async reconnect(current) {
-      const next = configured ? 'trying again for a minute' : 'bringing the embedded stack back';
+      const next = configured ? 'trying again' : 'bringing the embedded stack back';
       current.notice(`Temporal does not answer; ${next}. What runs goes on from where it was.`);
       await closeLink(link);
-      link = await open(config, { io, reporter: current }, patienceMs);
+      link = await open(config, { io, reporter: current });
       current.notice('Connected again.', 'detail');
     },
     close: () => closeLink(link),
@@ -79,20 +96,28 @@ interface Link {
   readonly addresses: Addresses;
   readonly temporal: TemporalLink;
   readonly service: SandboxClient;
+  readonly reads: ServiceReads;
 }
 
-async function open(
-  config: Config,
-  { io, reporter }: Pick<OpenPlatformOptions, 'io' | 'reporter'>,
-  timeoutMs?: number,
-): Promise<Link> {
+async function open(config: Config, { io, reporter }: Pick<OpenPlatformOptions, 'io' | 'reporter'>): Promise<Link> {
   const addresses = await findAddresses(config, io, reporter);
+  const { patienceMs } = config;
+  const signal = io.interrupted;
+  const notice = (text: string) => reporter.notice(text);
+  const tell = setTimeout(() => {
+    const most = formatDuration(patienceMs);
+    notice(`Temporal does not answer yet; waiting for up to ${most}. Ctrl-C ends it.`);
+  }, silentMs);
   try {
-    const temporal = await linkToTemporal(addresses.temporal, { timeoutMs });
-    return { addresses, temporal, service: clientOf(addresses.service) };
+    const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal });
+    const service = clientOf(addresses.service);
+    const ask = createAsk({ apiUrl: addresses.service.apiUrl, patienceMs, signal, notice });
+    return { addresses, temporal, service, reads: createServiceReads(service, ask) };
   } catch (error) {
     addresses.release();
     throw error;
+  } finally {
+    clearTimeout(tell);
   }
 }
 

@@ -22,23 +22,28 @@ const defaultTimeoutMs = 10_000;
 
 export interface TemporalLink {
   readonly client: Client;
+  /** Runs calls that are repeated for up to `forMs` while the server is away, each with the request id that it has. */
+  patiently<T>(forMs: number, calls: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
  * @param options.timeoutMs how long to wait for the server; 10 s by default
- * @throws SandflowError `temporal_unreachable`
+ * @param options.signal ends the wait
+ * @throws SandflowError `temporal_unreachable`; the reason of the signal
  */
 export async function linkToTemporal(
   target: TemporalTarget,
-  options: { readonly timeoutMs?: number } = {},
+  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<TemporalLink> {
   const { connectionOptions, namespace, address } = splitTarget(target);
   const defaults = defaultGrpcRetryOptions();
   let closing = false;
   let repeatedUntil = 0;
+  let patientUntil = 0;
   const repeat = makeGrpcRetryInterceptor({
-    retryableDecider: (attempt, status) => !closing && attempt < maxAttempts && isRetryableError(status),
+    retryableDecider: (attempt, status) =>
+      !closing && (attempt < maxAttempts || Date.now() < patientUntil) && isRetryableError(status),
     delayFunction(attempt, status) {
       const delayMs = defaults.delayFunction(attempt, status);
       repeatedUntil = Math.max(repeatedUntil, Date.now() + delayMs);
@@ -47,9 +52,18 @@ export async function linkToTemporal(
   });
   try {
     const connectTimeout = options.timeoutMs ?? defaultTimeoutMs;
-    const connection = await Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [repeat] });
+    const connecting = Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [repeat] });
+    const connection = await unlessAborted(connecting, options.signal);
     return {
       client: new Client({ connection, namespace }),
+      async patiently(forMs, calls) {
+        patientUntil = Date.now() + forMs;
+        try {
+          return await calls();
+        } finally {
+          patientUntil = 0;
+        }
+      },
       async close() {
         closing = true;
         const waitMs = repeatedUntil + settleMs - Date.now();
@@ -58,6 +72,26 @@ export async function linkToTemporal(
       },
     };
   } catch (cause) {
+    options.signal?.throwIfAborted();
     throw unreachable(address, cause);
+  }
+}
+
+/** A connection that comes too late is closed. */
+async function unlessAborted(connecting: Promise<Connection>, signal: AbortSignal | undefined): Promise<Connection> {
+  if (!signal) return connecting;
+  const done = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const end = () => {
+      connecting.then((late) => late.close()).catch(() => undefined);
+      reject(signal.reason);
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true, signal: done.signal });
+  });
+  try {
+    return await Promise.race([connecting, aborted]);
+  } finally {
+    done.abort();
   }
 }

@@ -2,11 +2,16 @@
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
+import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
+import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { withPlatform } from './with-platform.js';
 
 export interface ServiceAtHand {
+  /** Each call is one attempt. */
   readonly service: SandboxClient;
+  /** For what is only read. */
+  readonly reads: ServiceReads;
   /** With `sandboxService` of whichever service this is. */
   readonly config: Config;
 }
@@ -14,10 +19,16 @@ export interface ServiceAtHand {
 export async function withService<T>(context: CommandContext, act: (at: ServiceAtHand) => Promise<T>): Promise<T> {
   const config = await context.io.readConfig();
   if (!config.sandboxService)
-    return withPlatform(context, {}, ({ service, config: full }) => act({ service, config: full }));
+    return withPlatform(context, {}, ({ service, reads, config: full }) => act({ service, reads, config: full }));
   const service = clientOf(config.sandboxService);
   try {
-    return await act({ service, config });
+    const ask = createAsk({
+      apiUrl: config.sandboxService.apiUrl,
+      patienceMs: config.patienceMs,
+      signal: context.io.interrupted,
+      notice: (text) => context.io.stderr.write(`${text}\n`),
+    });
+    return await act({ service, reads: createServiceReads(service, ask), config });
   } finally {
     await service.close();
   }

@@ -1,9 +1,9 @@
 /** Checks that the service knows where to send its events, and that the bridge is there and can tell true from forged. */
 import { readFile } from 'node:fs/promises';
-import type { SandboxClient } from '../../client/index.js';
 import { type Config, splitSecrets } from '../../config.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
+import type { ServiceReads } from '../connect/service-reads.js';
 import { failureOf } from '../failure.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
@@ -17,10 +17,10 @@ export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
   return webhooks.filter(({ url }) => URL.canParse(url) && new URL(url).pathname.endsWith(webhookPath));
 }
 
-export async function checkWebhook(service: SandboxClient): Promise<{ check: Check; bridgeUrl: string | undefined }> {
+export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check; bridgeUrl: string | undefined }> {
   let webhooks: Webhook[];
   try {
-    ({ webhooks } = await service.listWebhooks({ timeoutMs }));
+    ({ webhooks } = await reads.listWebhooks({ timeoutMs }));
   } catch (error) {
     const { message, status } = failureOf(error).error;
     const mend = status === 403 ? 'Use a key with the action account.admin to see it.' : 'Mend the service first.';

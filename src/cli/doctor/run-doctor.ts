@@ -2,8 +2,11 @@
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/addresses.js';
+import { createAsk } from '../connect/ask-service.js';
 import { checkService, clientOf } from '../connect/check-service.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
+import { createServiceReads } from '../connect/service-reads.js';
+import { ServiceRefusal } from '../connect/service-refusal.js';
 import { exitCodes } from '../exit-codes.js';
 import { failureOf } from '../failure.js';
 import { printJson } from '../output/json.js';
@@ -22,7 +25,8 @@ export async function runDoctor(
   const configured = await io.readConfig();
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const checks: Check[] = [];
-  const serviceFirst = configured.sandboxService ? await serviceChecks(configured) : [];
+  const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
+  const serviceFirst = configured.sandboxService ? await serviceChecks(configured, asking) : [];
   let platform: Platform | undefined;
   try {
     platform = await openPlatform(configured, { io, reporter, needsWorker: false });
@@ -35,8 +39,11 @@ export async function runDoctor(
   }
   try {
     const config = platform?.config ?? configured;
-    checks.push(...(configured.sandboxService ? serviceFirst : await serviceChecks(config)));
-    checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl)));
+    const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
+    checks.push(...ofService);
+    // A service that was waited for in vain is asked once more, and not waited for again.
+    const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
+    checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
   } finally {
     reporter.close();
     await platform?.close();
@@ -59,12 +66,14 @@ async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> 
   return [ok('temporal', `The namespace ${namespace} answers at ${where}.`), await checkWorkers(temporal, config)];
 }
 
-async function serviceChecks(config: Config): Promise<Check[]> {
+type Asking = Parameters<typeof checkService>[1];
+
+async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
   const { sandboxService } = config;
   if (!sandboxService) return [skipped('service', 'None is configured, and the embedded one is not there.')];
   const clock = await checkClock(sandboxService.apiUrl);
   try {
-    const login = await checkService(config);
+    const login = await checkService(config, asking);
     return [
       ok('service', `It answers at ${sandboxService.apiUrl}.`),
       ok('key', login === null ? 'The key is valid; it may not read the account.' : `The key is ${login}'s.`),
@@ -72,17 +81,26 @@ async function serviceChecks(config: Config): Promise<Check[]> {
     ];
   } catch (error) {
     const { code, message } = failureOf(error).error;
-    if (code === 'bad_configuration')
+    if (error instanceof ServiceRefusal && error.status !== null) {
+      const mend = error.mayPass ? 'Try again later.' : 'Mend the key or the account as the service says.';
+      return [failed(error.mayPass ? 'service' : 'key', message, mend), clock];
+    }
+    if (code === 'bad_configuration' || code === 'bad_api_key')
       return [failed('key', message, 'Set SANDBOX_API_URL and SANDBOX_API_KEY.'), clock];
     return [failed('service', message, 'Check SANDBOX_API_URL and the network.'), clock];
   }
 }
 
-async function webhookChecks(config: Config, givenBridge: string | undefined): Promise<Check[]> {
+async function webhookChecks(
+  config: Config,
+  givenBridge: string | undefined,
+  asking: Asking & { readonly patienceMs: number },
+): Promise<Check[]> {
   if (!config.sandboxService) return [skipped('webhook', 'There is no service to ask.')];
   const service = clientOf(config.sandboxService);
   try {
-    const { check, bridgeUrl } = await checkWebhook(service);
+    const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
+    const { check, bridgeUrl } = await checkWebhook(createServiceReads(service, ask));
     return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
   } finally {
     await service.close();

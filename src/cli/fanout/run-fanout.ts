@@ -46,9 +46,11 @@ export async function runFanout(
     const survey = await surveyItems(items(), files, { policy, sourceType: options.prepareType ?? 'default' });
     if (options.dryRun) return printSurvey(survey, plan, options, context);
 
-    if (config.sandboxService) await checkService(config);
     const quiet = options.quiet === true;
     const starting = createReporter({ stream: io.stderr, quiet });
+    if (config.sandboxService) {
+      await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
+    }
     const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
@@ -126,10 +128,12 @@ async function send(
 ): Promise<void> {
   const { batchId } = input;
   try {
-    const { started } = await submitFanout(platform.temporal, input, items, {
-      taskQueue: platform.config.taskQueue,
-      onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
-    });
+    const { started } = await platform.patiently(() =>
+      submitFanout(platform.temporal, input, items, {
+        taskQueue: platform.config.taskQueue,
+        onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
+      }),
+    );
     if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
     else view.notice(`There is a batch ${batchId} already; watching it. For a new one, use another --id.`, 'detail');
   } catch (error) {

@@ -43,16 +43,21 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   parseJobInput(jobInputOf(options, { ...parts, put: [] }));
 
   const reporter = createReporter({ stream: io.stderr, quiet: options.quiet === true });
-  if (config.sandboxService) await checkService(config);
+  if (config.sandboxService) {
+    await checkService(config, { signal: io.interrupted, notice: (text) => reporter.notice(text) });
+  }
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
-    const { started } = await startJob(platform.temporal, input, {
-      taskQueue: config.taskQueue,
-      again: options.again,
-    });
     context.jobId = jobId;
+    const { taskQueue } = config;
+    const { started } = await platform.patiently(() =>
+      startJob(platform.temporal, input, { taskQueue, again: options.again }).catch((error: unknown) => {
+        if (io.interrupted.aborted) reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
+        throw error;
+      }),
+    );
     if (started) {
       reporter.notice(`Job ${jobId} started.`, 'detail');
     } else {

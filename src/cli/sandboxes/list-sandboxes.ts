@@ -27,7 +27,7 @@ export async function listSandboxes(options: ListOptions, context: CommandContex
   const fits = nameMatches(options.name ?? '*');
   const query = options.cost ? ({ include: 'cost' } as const) : {};
   const signal = io.interrupted;
-  const all = await withService(context, ({ service }) => service.listAllSandboxes(query, { signal }));
+  const all = await withService(context, ({ reads }) => reads.listAllSandboxes(query, { signal }));
   const found = all
     .filter(({ state, name }) => (options.state.length === 0 || options.state.includes(state)) && fits(name))
     .sort((a, b) => timeOf(b) - timeOf(a));

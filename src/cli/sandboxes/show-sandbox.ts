@@ -19,7 +19,7 @@ export async function showSandbox(
     throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
   }
   const signal = io.interrupted;
-  const { sandbox } = await withService(context, ({ service }) => service.getSandbox(sandboxId, { signal }));
+  const { sandbox } = await withService(context, ({ reads }) => reads.getSandbox(sandboxId, { signal }));
   if (options.json) return printJson(io.stdout, { sandbox: sandboxReport(sandbox), error: null });
   for (const [label, text] of linesOf(sandbox, Date.now())) {
     io.stdout.write(`${label.padEnd(13)}${terminalSafe(text)}\n`);

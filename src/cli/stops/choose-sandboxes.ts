@@ -1,7 +1,6 @@
 /** Which sandboxes `stop --all` means, and whether the person means it. */
-
-import type { SandboxClient } from '../../client/index.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
+import type { ServiceReads } from '../connect/service-reads.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { nameMatches } from '../sandboxes/name-pattern.js';
@@ -27,11 +26,11 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandb
  * @throws UsageError where nobody said yes
  */
 export async function chooseSandboxes(
-  service: SandboxClient,
+  reads: Pick<ServiceReads, 'listAllSandboxes'>,
   options: Pick<StopCommandOptions, 'name' | 'yes'>,
   { stdin, stderr, interrupted }: Pick<CliIo, 'stdin' | 'stderr' | 'interrupted'>,
 ): Promise<string[]> {
-  const all = await service.listAllSandboxes({}, { signal: interrupted });
+  const all = await reads.listAllSandboxes({}, { signal: interrupted });
   const chosen = stoppable(all, options.name ?? '*');
   const ids = chosen.map(({ id }) => id);
   if (options.yes || ids.length === 0) return ids;

@@ -21,8 +21,8 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     failing: options.failing === true,
     olderThanMs: options.olderThan === undefined ? 0 : parseDurationMs(options.olderThan, '--older-than'),
   };
-  const all = await withPlatform(context, {}, async ({ service, temporal }, reporter) => {
-    const sandboxes = await service.listAllSandboxes({}, { signal: io.interrupted });
+  const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
+    const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
     const reports = await openStopReports(
       temporal,
       sandboxes.map(({ id }) => id),

@@ -1,11 +1,12 @@
 /** What `sandflow stops explain` does. */
 import type { StopReport } from '../../../workflows/stop.js';
-import { ApiError, type SandboxClient } from '../../client/index.js';
+import { ApiError } from '../../client/index.js';
 import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { stopReport } from '../../temporal/stops-read.js';
 import type { CommandContext } from '../command.js';
+import type { ServiceReads } from '../connect/service-reads.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -21,8 +22,8 @@ export async function showExplanation(
   if (!isSandboxId(sandboxId)) {
     throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
   }
-  const known = await withPlatform(context, {}, async ({ service, temporal }) => ({
-    ...(await stopOf(service, sandboxId, io.interrupted)),
+  const known = await withPlatform(context, {}, async ({ reads, temporal }) => ({
+    ...(await stopOf(reads, sandboxId, io.interrupted)),
     report: await reportOf(() => stopReport(temporal, sandboxId)),
   }));
   const explanation = explainStop({ sandboxId, ...known, nowMs: Date.now() });
@@ -40,13 +41,13 @@ export async function showExplanation(
 
 /** The sandbox and its last stop, read by its own id, which alone keeps all its times. Null: there is none. */
 async function stopOf(
-  service: SandboxClient,
+  reads: ServiceReads,
   sandboxId: string,
   signal: AbortSignal,
 ): Promise<{ readonly sandbox: Sandbox | null; readonly stop: StopOperation | null }> {
-  const answer = await unlessMissing(service.getSandbox(sandboxId, { signal }));
+  const answer = await unlessMissing(reads.getSandbox(sandboxId, { signal }));
   const last = answer?.sandbox.stop ?? null;
-  const read = last && (await unlessMissing(service.getStop(sandboxId, last.id, { signal })));
+  const read = last && (await unlessMissing(reads.getStop(sandboxId, last.id, { signal })));
   return { sandbox: answer?.sandbox ?? null, stop: read?.stop ?? last };
 }
 

@@ -32,9 +32,12 @@ export async function stopSandboxes(
   const { io } = context;
   const { sandboxIds: given, wish } = readStopCommand(named, options);
   const config = await io.readConfig();
-  if (config.sandboxService) await checkService(config);
+  if (config.sandboxService) {
+    const notice = (text: string) => void io.stderr.write(`${text}\n`);
+    await checkService(config, { signal: io.interrupted, notice });
+  }
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
-    const sandboxIds = given ?? (await chooseSandboxes(platform.service, options, io));
+    const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
     if (sandboxIds.length === 0) io.stderr.write('There is no such sandbox that can be stopped.\n');
     const ends = await stopEach(sandboxIds, wish, { options, context, platform, reporter });
     reporter.close();

@@ -42,6 +42,7 @@ const configured = (apiUrl: string) => ({
   TEMPORAL_ADDRESS: '127.0.0.1:9',
   SANDBOX_API_URL: apiUrl,
   SANDBOX_API_KEY: 'a-key-that-nobody-may-see',
+  SANDFLOW_PATIENCE_SECONDS: '0.3',
 });
 
 describe('failures', () => {
@@ -89,15 +90,23 @@ describe('failures', () => {
     const { exitCode, stdout, stderr } = await cli(['run', 'x', '--json'], { env });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('refuses the key (401 unauthorized). Set SANDBOX_API_KEY');
-    expect(JSON.parse(stdout)).toMatchObject({ jobId: null, outcome: null, error: { code: 'bad_configuration' } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      jobId: null,
+      outcome: null,
+      error: { code: 'unauthorized', status: 401 },
+    });
     expect(stdout + stderr).not.toContain('a-key-that-nobody-may-see');
   });
 
   it('a dead service, and one that is down, end with 3', async () => {
-    for (const apiUrl of ['http://127.0.0.1:9/v1', await serviceThatAnswers(503, 'http_500')]) {
+    const down = await serviceThatAnswers(503, 'http_500');
+    for (const [apiUrl, text] of [
+      ['http://127.0.0.1:9/v1', 'cannot be reached'],
+      [down, 'answers with errors'],
+    ] as const) {
       const { exitCode, stderr } = await cli(['run', 'x'], { env: configured(apiUrl) });
       expect(exitCode).toBe(3);
-      expect(stderr).toContain(`The service at ${apiUrl} cannot be reached`);
+      expect(stderr).toContain(`The service at ${apiUrl} ${text}`);
     }
   });
 

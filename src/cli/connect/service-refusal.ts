@@ -1,0 +1,62 @@
+/** What the service said in place of an answer, for the person at the terminal: what it is, and who can mend it. */
+import { ApiError, UnexpectedResponseError } from '../../client/index.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { formatDuration } from '../duration.js';
+import { oneLine } from '../output/terminal-safe.js';
+
+/** A refusal of the service, or the lack of an answer of its own. `code`, `status` and the rest are what it said. */
+export class ServiceRefusal extends SandflowError {
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+
+  constructor(
+    code: string,
+    message: string,
+    /** True where the same question may succeed later without anybody's help. */
+    readonly mayPass: boolean,
+    cause: unknown,
+  ) {
+    super(code, message, { cause });
+    const said = cause instanceof ApiError ? cause : undefined;
+    this.status = said?.status ?? null;
+    this.requestId = said?.requestId ?? null;
+    this.details = said?.details ?? null;
+  }
+}
+
+/** @param askedMs how long it was asked in all, for what was repeated and did not pass; else undefined */
+export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unknown {
+  const service = `The service at ${apiUrl}`;
+  const lasted = askedMs === undefined ? '' : ` for ${formatDuration(askedMs)}`;
+  const later = 'Nothing is wrong with the command: try it again later.';
+  if (error instanceof UnexpectedResponseError || (error instanceof ApiError && !error.typed)) {
+    const message = `${service} cannot be asked${lasted}: its address is answered by something that is not the service (${oneLine(error.message)}). Check SANDBOX_API_URL, which goes up to and including the version, and the proxies on the way.`;
+    return new ServiceRefusal('not_the_service', message, true, error);
+  }
+  if (!(error instanceof ApiError)) {
+    const said = error instanceof Error ? oneLine(error.message) : String(error);
+    return new ServiceRefusal('service_unreachable', `${service} cannot be reached${lasted}: ${said}`, true, error);
+  }
+  const { status, code, meaning } = error;
+  const said = `${oneLine(error.message)}${whereToMend(error)}`;
+  const told = (message: string, mayPass: boolean) => new ServiceRefusal(code, message, mayPass, error);
+  if (status === 401 || code === 'api_key_expired') {
+    return told(
+      `${service} refuses the key (${status} ${code}). Set SANDBOX_API_KEY to a key that is valid. ${said}`,
+      false,
+    );
+  }
+  if (status === 402) return told(`${service} wants the account's billing mended: ${said}`, false);
+  if (code === 'org_suspended') return told(`${service} has suspended the organization: ${said}`, false);
+  if (meaning === 'blocked') return told(`${service} refuses until somebody mends it: ${said}`, false);
+  if (status === 429) return told(`${service} throttles this key${lasted}: ${said}. ${later}`, true);
+  if (meaning === 'unavailable') return told(`${service} answers with errors${lasted}: ${said}. ${later}`, true);
+  return told(`${service} is not ready${lasted}: ${said}. ${later}`, true);
+}
+
+/** The addresses that the service's details name, such as where to pay. */
+function whereToMend({ details }: ApiError): string {
+  const urls = Object.values(details ?? {}).filter((value) => typeof value === 'string' && /^https?:\/\//.test(value));
+  return urls.length === 0 ? '' : ` See ${urls.map((url) => oneLine(String(url))).join(', ')}`;
+}

@@ -1,0 +1,17 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readSource, repository } from './source-imports.js';
+
+/** What is looked at in passing and is worth no wait: a price, and what the agent says while somebody watches. */
+const lookedAtInPassing = ['src/cli/fanout/price.ts', 'src/cli/run/agent-output.ts'];
+const theirOwnFiles = ['src/cli/connect/service-reads.ts'];
+
+test('D6: every read of a command goes through the patience of `reads`', () => {
+  const files = readdirSync(join(repository, 'src/cli'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `src/cli/${file}`);
+  const direct = files.filter((file) => /\b(service|client|api)\.(get|list)[A-Z]\w*\(/.test(readSource(file)));
+  // `checkService` makes its one call through `createAsk` itself.
+  expect(direct.sort()).toEqual([...lookedAtInPassing, ...theirOwnFiles, 'src/cli/connect/check-service.ts'].sort());
+});

@@ -1,0 +1,92 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, inject, test } from 'vitest';
+import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/temporal-link.js';
+
+/** A road to the Temporal server of the run that can be closed and opened again. */
+interface Road {
+  readonly address: string;
+  open(): Promise<void>;
+  shut(): Promise<void>;
+}
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function createRoad(): Promise<Road> {
+  const [host = '', serverPort] = inject('temporalAddress').split(':');
+  const sockets = new Set<Socket>();
+  let server: Server | undefined;
+  let port = 0;
+  const road = {
+    async open() {
+      server = createServer((near) => {
+        const far = connect(Number(serverPort), host);
+        for (const [from, to] of [
+          [near, far],
+          [far, near],
+        ] as const) {
+          sockets.add(from);
+          from.on('error', () => to.destroy()).on('close', () => to.destroy());
+          from.pipe(to);
+        }
+      });
+      await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
+      const address = server.address();
+      if (address && typeof address === 'object') port = address.port;
+    },
+    async shut() {
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+      await new Promise((resolve) => server?.close(resolve) ?? resolve(undefined));
+      server = undefined;
+    },
+  };
+  await road.open();
+  ends.push(road.shut);
+  return { address: `127.0.0.1:${port}`, ...road };
+}
+
+const ask =
+  ({ client }: TemporalLink) =>
+  () =>
+    client.workflowService.getClusterInfo({});
+
+test('D6: a Temporal that is away when a command begins is waited for', async () => {
+  const road = await createRoad();
+  await road.shut();
+  const linking = linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
+  await sleep(1_500);
+  await road.open();
+  const link = await linking;
+  ends.push(link.close);
+  await ask(link)();
+});
+
+test('D6: a start goes through a Temporal that is away for a while, and a watch notices it soon', async () => {
+  const road = await createRoad();
+  const link = await linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
+  ends.push(link.close);
+  await ask(link)();
+  await road.shut();
+  await expect(ask(link)()).rejects.toMatchObject({ code: 14 });
+  const patient = link.patiently(20_000, ask(link));
+  await sleep(3_000);
+  await road.open();
+  await patient;
+});
+
+test('D6: Ctrl-C ends the wait for a Temporal that is away', async () => {
+  const road = await createRoad();
+  await road.shut();
+  const stop = new AbortController();
+  const linking = linkToTemporal({ address: road.address }, { timeoutMs: 5_000, signal: stop.signal });
+  setTimeout(() => stop.abort('SIGINT'), 200);
+  const startedAt = Date.now();
+  await expect(linking).rejects.toBe('SIGINT');
+  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  // The late connection is given up by the SDK itself.
+  await sleep(100);
+});
