@@ -1,10 +1,17 @@
 /** Runs the calls of one activity attempt: counts them, beats while they last, and turns errors into failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { Counted } from '../src/contract/service-failure.js';
-import { repeatableFailure } from './failures.js';
+import { effectOf, repeatableFailure } from './failures.js';
 
 /** A call that takes longer than this beats, so that a dead worker is noticed long before a slow service is. */
 const heartbeatEveryMs = 3_000;
+
+/** What the attempts of an activity have done until now; handed on as heartbeat details. */
+interface Spent {
+  readonly calls: number;
+  /** True where one of them may have taken effect. */
+  readonly maybeSent: boolean;
+}
 
 export interface Attempt {
   readonly attempt: number;
@@ -12,16 +19,21 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** Counts a call and makes it. */
   call<T>(make: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Calls so far. */
+  /** Calls so far, those of earlier attempts included as far as these could say. */
   readonly calls: () => number;
+  /** True where an earlier attempt may have taken effect. */
+  readonly maybeSent: boolean;
 }
 
 /** What an attempt looks like to code that makes calls; tests may make their own. */
 export function createAttempt(): Attempt {
   const signal = Context.current().cancellationSignal;
-  let calls = 0;
+  const { attempt } = activityInfo();
+  const before = spentBefore();
+  let { calls } = before;
   return {
-    attempt: activityInfo().attempt,
+    attempt,
+    maybeSent: before.maybeSent,
     signal,
     call: (make) => {
       calls += 1;
@@ -29,6 +41,14 @@ export function createAttempt(): Attempt {
     },
     calls: () => calls,
   };
+}
+
+/** A local activity has no heartbeat and makes one call an attempt; of a worker that was killed nothing is known. */
+function spentBefore(): Spent {
+  const { attempt, isLocal, heartbeatDetails } = activityInfo();
+  if (isLocal) return { calls: attempt - 1, maybeSent: false };
+  const { spent } = (heartbeatDetails ?? {}) as { readonly spent?: Spent };
+  return spent ?? { calls: 0, maybeSent: attempt > 1 };
 }
 
 /**
@@ -41,7 +61,12 @@ export async function counted<T>(body: (attempt: Attempt) => Promise<T>): Promis
     try {
       return { value: await body(attempt), calls: attempt.calls() };
     } catch (error) {
-      throw repeatableFailure(error, { attempt: attempt.attempt, calls: attempt.calls() });
+      const calls = attempt.calls();
+      const { maybeSent } = attempt;
+      // The next attempt goes on counting.
+      const spent: Spent = { calls, maybeSent: maybeSent || effectOf(error) === 'unknown' };
+      if (!activityInfo().isLocal) heartbeat({ spent });
+      throw repeatableFailure(error, { calls, maybeSent });
     }
   });
 }

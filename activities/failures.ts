@@ -11,6 +11,9 @@ export type Effect =
   /** It may have happened, or may still happen. */
   | 'unknown';
 
+/** A page of a proxy may ask for any pause; a service that is back is not left alone for longer than this. */
+const longestPauseMs = 300_000;
+
 /** Whether the call that ended with `error` can have had an effect. Errors that are not the client's are unknown. */
 export function effectOf(error: unknown): Effect {
   if (error instanceof ApiError) {
@@ -55,16 +58,17 @@ export function whoRepeats(meaning: ErrorMeaning, effect: Effect): 'temporal' | 
 /** The failure for an error of a call that may be repeated: all retry classes but `evidence` and `once`. */
 export function repeatableFailure(
   error: unknown,
-  options: { readonly attempt: number; readonly calls: number },
+  { calls, maybeSent = false }: { readonly calls: number; readonly maybeSent?: boolean },
 ): unknown {
-  const failure = describeFailure(error, options.calls);
-  if (!failure) return error;
+  const described = describeFailure(error, calls);
+  if (!described) return error;
+  const failure = { ...described, maybeSent };
   const again = whoRepeats(failure.meaning, effectOf(error)) === 'temporal';
   return ApplicationFailure.create({
     message: failure.message,
     type: failure.code,
     nonRetryable: !again,
-    nextRetryDelay: again && failure.retryAfterMs !== null ? failure.retryAfterMs : undefined,
+    nextRetryDelay: again && failure.retryAfterMs !== null ? Math.min(failure.retryAfterMs, longestPauseMs) : undefined,
     details: [failure],
   });
 }

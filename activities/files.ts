@@ -1,4 +1,5 @@
 /** Moves files between the result store and sandboxes, so that their content stays out of history. */
+import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
@@ -26,6 +27,22 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
       });
     },
 
+    /**
+     * Digest of a file of a sandbox, before the job changes it: null where there is no such file, undefined where it cannot be
+     * had. Safe to repeat.
+     */
+    async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
+      return counted(async ({ call }) => {
+        try {
+          const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal }));
+          return createHash('sha256').update(Buffer.from(content, encoding)).digest('hex');
+        } catch (error) {
+          if (!isRefusal(error)) throw error;
+          return error.status === 404 ? null : undefined;
+        }
+      });
+    },
+
     /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
     async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
       return counted(async ({ call }) => {
@@ -35,8 +52,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           const { ref, size, sha256 } = await results.put(input.key, content);
           return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
         } catch (error) {
-          const refused = error instanceof ApiError && error.typed && error.meaning === 'permanent';
-          if (!refused) throw error;
+          if (!isRefusal(error)) throw error;
           return {
             path: input.path,
             size: null,
@@ -50,4 +66,11 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
       });
     },
   };
+}
+
+/** Of this very file: a sandbox that is not found may be a read that lags, and is the workflow's to wait for. */
+function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError && error.typed && error.meaning === 'permanent' && error.code !== 'sandbox_not_found'
+  );
 }

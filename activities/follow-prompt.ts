@@ -56,7 +56,7 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
       const end = await follow(client, hub, input, attempt);
       return { value: await cutResult(end, input.resultKey, results), calls: attempt.calls() };
     } catch (error) {
-      throw repeatableFailure(error, { attempt: attempt.attempt, calls: attempt.calls() });
+      throw repeatableFailure(error, { calls: attempt.calls() });
     } finally {
       clearInterval(timer);
     }

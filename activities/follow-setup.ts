@@ -38,7 +38,7 @@ export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
         }
       }
     } catch (error) {
-      throw repeatableFailure(error, { attempt: attempt.attempt, calls: attempt.calls() });
+      throw repeatableFailure(error, { calls: attempt.calls() });
     } finally {
       clearInterval(timer);
     }

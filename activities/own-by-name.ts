@@ -2,7 +2,8 @@
  * Retry class `keyed`: what create and fork share. A key repeats a call for 24 h; after that, and after a reset, the
  * name says whether the call took effect: it is unique to its job, step and generation.
  */
-import type { SandboxClient } from '../src/client/index.js';
+import { type SandboxClient, UnexpectedResponseError } from '../src/client/index.js';
+import { ownerWorkflowId } from '../src/contract/addresses.js';
 import type { Sandbox } from '../src/contract/records.js';
 import type { SandboxView } from '../src/contract/sandbox-view.js';
 import type { Attempt } from './calls.js';
@@ -59,7 +60,21 @@ export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise
       });
     }
   }
-  return sandboxView((await attempt.call(options.send)).sandbox);
+  const { sandbox } = await attempt.call(options.send);
+  if (isOfOthers(call, sandbox)) {
+    throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'is that of another sandbox');
+  }
+  return sandboxView(sandbox);
+}
+
+/**
+ * Whether an answer to a create is about a sandbox that this call cannot have made. A service need not take the name, so
+ * another name alone says nothing; the address of another workflow does, and so does an age.
+ */
+function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
+  if (name === call.name) return false;
+  if ((access ?? 'owner') !== 'owner' || (name !== undefined && ownerWorkflowId(name) !== undefined)) return true;
+  return !call.lookFirst && createdAt != null && Date.parse(createdAt) < call.firstSentAtMs - clockSkewMs;
 }
 
 async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedOptions): Promise<Sandbox | undefined> {

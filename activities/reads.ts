@@ -43,6 +43,14 @@ export function createReads(client: SandboxClient) {
       });
     },
 
+    /** Status of a prompt by its own id, without its answer; null when there is none. */
+    async readPromptStatus(sandboxId: string, promptId: string): Promise<Counted<string | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getPrompt(sandboxId, promptId, { signal })));
+        return answer?.prompt.status ?? null;
+      });
+    },
+
     /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
     async findPrompt(query: PromptEvidenceQuery): Promise<Counted<PromptEvidence | null>> {
       return counted((attempt) => findPromptEvidence(client, query, attempt));

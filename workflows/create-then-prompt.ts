@@ -6,18 +6,23 @@
  *
  * It always ends in a named outcome, as its result, and cleans up in a scope that a cancel does not cut.
  */
-import { CancellationScope } from '@temporalio/workflow';
-import type { JobInput, JobResult } from './job.js';
+import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import type { JobResult } from './job.js';
+import { carryJob, type JobExecution } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
 import { tell } from './steps/patiently.js';
-import { runJob } from './steps/run-job.js';
+import { goesOn, runJob } from './steps/run-job.js';
 
 /** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
-export async function createThenPrompt(input: JobInput): Promise<JobResult> {
-  const run = new JobRun(input);
+export async function createThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
+  const run = new JobRun(input, carried);
   handleMessages(run);
   const result = await runJob(run);
+  if (result === goesOn) {
+    await condition(allHandlersFinished);
+    return continueAsNew<typeof createThenPrompt>({ ...input, carried: carryJob(run) });
+  }
   const { outcome, error } = result;
   await CancellationScope.nonCancellable(() => tell(run, 'ended', outcome, error?.message ?? null));
   return result;

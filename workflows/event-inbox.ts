@@ -12,12 +12,27 @@ interface Recorded {
   readonly event: SandboxEvent;
 }
 
+/** What an inbox hands on when its workflow goes on as new. Marks stay good. */
+export interface CarriedInbox {
+  readonly recorded: readonly Recorded[];
+  readonly position: number;
+}
+
 const keepAtMost = 500;
+/** What is handed on is one payload with all the rest; older events have done what they could. */
+const carryAtMost = 100;
 
 export class EventInbox {
   private recorded: Recorded[] = [];
   private readonly seen = new Set<string>();
   private position = 0;
+
+  constructor(carried?: CarriedInbox) {
+    if (!carried) return;
+    this.recorded = [...carried.recorded];
+    this.position = carried.position;
+    for (const { event } of carried.recorded) this.seen.add(event.id);
+  }
 
   /** Records an event, unless it was seen before. */
   record(event: SandboxEvent): void {
@@ -28,6 +43,10 @@ export class EventInbox {
     if (this.recorded.length <= keepAtMost) return;
     const [oldest] = this.recorded.splice(0, 1);
     if (oldest) this.seen.delete(oldest.event.id);
+  }
+
+  carry(): CarriedInbox {
+    return { recorded: this.recorded.slice(-carryAtMost), position: this.position };
   }
 
   /** Take it before the call whose consequence is waited for: its event can overtake its answer (trap S8). */

@@ -2,25 +2,37 @@
  * An item of a batch: the steps of a job in a fork of its own, whose name and keys are those of the item, so that a
  * second run of it makes no second fork. Its result goes to the result store, whole; its chunk hears the little it needs.
  */
-import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  type ExternalWorkflowHandle,
+  getExternalWorkflowHandle,
+} from '@temporalio/workflow';
 import type { FanoutItemInput, ItemSummary } from './fanout.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 import { storing } from './proxies.js';
 import { fitResult } from './steps/fit-result.js';
 import { itemResult, itemSummary, type StartedItemResult } from './steps/item-result.js';
+import { type CarriedJob, carryJob } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
-import { runJob } from './steps/run-job.js';
+import { goesOn, runJob } from './steps/run-job.js';
 
 /** @returns what became of the item; it never fails, and a cancel ends its fork first */
-export async function fanoutItem(input: FanoutItemInput): Promise<ItemSummary> {
-  const run = new JobRun(input.job);
+export async function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
+  const run = new JobRun(input.job, input.carried);
   handleMessages(run);
   const { index } = input;
   run.onThrottled = (untilMs) =>
     void tellChunk(input, (chunk) => chunk.signal(fanoutThrottledSignal, { index, untilMs }));
   run.onBlocked = (message) => void tellChunk(input, (chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
   const job = await runJob(run);
+  if (job === goesOn) {
+    await condition(allHandlersFinished);
+    return continueAsNew<typeof fanoutItem>({ ...input, carried: carryJob(run) });
+  }
   const item = itemResult(input, run, job, Date.now());
   const resultRef = await CancellationScope.nonCancellable(() => store(input, item));
   const { unconfirmedName } = run;

@@ -112,6 +112,8 @@ export interface JobInput {
   readonly maxGenerations: number;
   /** Only for items of a batch. */
   readonly origin?: JobOrigin;
+  /** A run whose history is longer goes on as a new one. Default: when Temporal suggests it. */
+  readonly maxHistoryEvents?: number;
   readonly notify?: NotifyTarget;
   readonly timing?: Partial<JobTiming>;
 }

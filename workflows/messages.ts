@@ -34,6 +34,9 @@ export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
 /** Where a job is. */
 export const progressQuery = defineQuery<JobProgress>('progress');
 
+/** Tells a job that ends to collect no files any more: its sandbox is to end now. */
+export const skipCollectingSignal = defineSignal('skipCollecting');
+
 /** Sends one more prompt to a live job, into its first conversation, after those that it already has. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');
 

@@ -1,15 +1,24 @@
 /** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, SandflowActivities } from '../activities/index.js';
+import { leavable } from './steps/leavable.js';
 
 /**
  * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
  * up after 30 s. A service that is away for longer than a moment is waited for by `patiently`, where the wait is seen and
  * costs few events. Their failures reach the workflow bare, and not within an `ActivityFailure`.
  */
-export const reads = proxyLocalActivities<SandflowActivities>({
+const localReads = proxyLocalActivities<SandflowActivities>({
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
+});
+
+/** Each is left behind, and not cancelled, where its waiter is cancelled: see `leavable`. */
+export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
+  get: (_, name: keyof SandflowActivities) => {
+    const read = localReads[name] as (...args: unknown[]) => Promise<unknown>;
+    return (...args: unknown[]) => leavable(() => read(...args));
+  },
 });
 
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };

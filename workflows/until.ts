@@ -29,6 +29,8 @@ export interface UntilOptions<T> {
   readonly limitMs?: number;
   /** How often the service is asked for want of events. */
   readonly timing: JobTiming;
+  /** True when the wait is to be left, by the error that `by` makes. Default: never. */
+  readonly leave?: { readonly when: () => boolean; readonly by: () => Error };
   /** Told of each wake and what it was by. Default: nobody. */
   readonly onWake?: (wake: Wake) => void;
 }
@@ -46,11 +48,13 @@ export async function until<T>(sandboxId: string, options: UntilOptions<T>): Pro
   for (let polls = 0; ; ) {
     const waitMs = Math.min(safetyPollMs(timing, polls), limitAtMs - Date.now());
     const arrived = () => inbox.next(sandboxId, wakeOn, since);
+    const isLeft = () => options.leave?.when() === true;
     if (!arrived()) {
       const summary = `${waitedFor}: woken by a webhook, or by this timer`;
-      await condition(() => arrived() !== undefined, Math.max(1, waitMs), { summary });
+      await condition(() => arrived() !== undefined || isLeft(), Math.max(1, waitMs), { summary });
     }
     const news = arrived();
+    if (options.leave && !news && isLeft()) throw options.leave.by();
     const isOver = !news && Date.now() >= limitAtMs;
     const by = news ? 'webhook' : isOver ? 'deadline' : 'safety_poll';
     options.onWake?.({

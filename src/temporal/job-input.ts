@@ -79,6 +79,7 @@ export const jobInputSchema = z
     maxGenerations: z.number().int().min(1).max(999),
     notify: notifyTargetSchema.optional(),
     timing: jobTimingSchema.optional(),
+    maxHistoryEvents: z.number().int().positive().optional(),
   })
   .superRefine((input, context) => {
     if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {

@@ -4,7 +4,7 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { isUsable } from '../../src/contract/states.js';
 import type { FanoutOutcome, FanoutResult } from '../fanout.js';
 import type { JobError } from '../job.js';
-import { deleteSandbox } from '../steps/end-sandbox.js';
+import { deleteSandbox } from '../steps/delete-sandbox.js';
 import { endOf, jobError } from '../steps/job-ended.js';
 import { type Caller, tell } from '../steps/patiently.js';
 import { stopSandbox } from '../steps/stop-own-sandbox.js';

@@ -1,13 +1,15 @@
 /** Takes a sandbox that somebody else made: resumes it when it is archived, waits until it is usable. */
+import { sleep } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isUsable } from '../../src/contract/states.js';
 import type { SandboxSource } from '../job.js';
 import { effects } from '../proxies.js';
+import { safetyPollMs } from '../timing.js';
 import { until } from '../until.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
-import { readSandbox, waitUsable } from './wait-usable.js';
+import { Lag, readSandbox, waitOptions, waitUsable } from './wait-usable.js';
 import { watchSandbox } from './watching.js';
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
@@ -24,7 +26,7 @@ export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise
   if (isUsable(sandbox.state)) return;
   if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
   if (sandbox.state === 'archived') return resume(run, source);
-  if ((await waitUsable(run, sandboxId, { since })) === 'no_machine') throw gone(sandboxId);
+  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
 async function resume(run: JobRun, source: ExistingSource): Promise<void> {
@@ -39,14 +41,12 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   );
   run.sandbox = resumed;
   if (isUsable(resumed.state)) return;
-  if ((await waitUsable(run, sandboxId, { since })) === 'no_machine') throw gone(sandboxId);
+  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
 async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView> {
   const archived = await until<SandboxView>(sandboxId, {
-    inbox: run.inbox,
-    timing: run.timing,
-    onWake: run.onWake,
+    ...waitOptions(run),
     waitedFor: 'archived',
     wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
     since: run.inbox.mark(),
@@ -58,10 +58,18 @@ async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView
   return archived ?? readOrEnd(run, sandboxId);
 }
 
+/** Somebody may have made it a moment ago: only a 404 that lasts is the truth. */
 async function readOrEnd(run: JobRun, sandboxId: string): Promise<SandboxView> {
-  const sandbox = await readSandbox(run, sandboxId);
-  if (sandbox === null || sandbox.state === 'cancelled') throw gone(sandboxId);
-  return sandbox;
+  const lag = new Lag(run.timing.readLagMs);
+  for (let polls = 0; ; polls += 1) {
+    const sandbox = await readSandbox(run, sandboxId);
+    if (sandbox?.state === 'cancelled') throw gone(sandboxId);
+    if (sandbox) return sandbox;
+    if (lag.lasts('missing')) throw gone(sandboxId);
+    await sleep(Math.min(safetyPollMs(run.timing, polls), run.timing.readLagMs), {
+      summary: `no ${sandboxId} was found; looked for again after this`,
+    });
+  }
 }
 
 function gone(sandboxId: string): JobEnded {

@@ -9,7 +9,6 @@ import type { StopRecord } from '../stop.js';
 import { keptByStop, recordStop } from '../stop-record.js';
 import { safetyPollMs } from '../timing.js';
 import { endOf } from './job-ended.js';
-import { leavable } from './leavable.js';
 import { patiently } from './patiently.js';
 import type { StopRun } from './stop-run.js';
 
@@ -39,7 +38,7 @@ async function tryOnce(
   record: StopRecord,
 ): Promise<Counted<StopAnswer | { readonly archived: SandboxView }>> {
   const { sandboxId } = run.input;
-  const { value: sandbox, calls } = await leavable(() => reads.getSandbox(sandboxId));
+  const { value: sandbox, calls } = await reads.getSandbox(sandboxId);
   if (sandbox === null || sandbox.state === 'cancelled') return { value: 'gone', calls };
   record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
   const last = sandbox.stop;
@@ -65,8 +64,7 @@ function bind(run: StopRun, record: StopRecord, stop: StopView): void {
 async function settleArchived(run: StopRun, record: StopRecord, sandbox: SandboxView): Promise<void> {
   const last = sandbox.stop;
   const stop =
-    last &&
-    (await patiently(run.callerFor(record), 'read', () => leavable(() => reads.getStop(run.input.sandboxId, last.id))));
+    last && (await patiently(run.callerFor(record), 'read', () => reads.getStop(run.input.sandboxId, last.id)));
   record.stopId = stop?.id ?? null;
   if (stop) recordStop(record, stop, Date.now());
   const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';

@@ -5,7 +5,6 @@ import type { ActionResult } from '../cleanup.js';
 import { effects, reads } from '../proxies.js';
 import type { CleanupRun } from './cleanup-run.js';
 import { endOf } from './job-ended.js';
-import { leavable } from './leavable.js';
 import { patiently } from './patiently.js';
 
 export interface OneAction {
@@ -54,7 +53,7 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
 async function followStop(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   for (let looks = 0; operationId !== null; looks += 1) {
-    const stop = await patiently(run, 'read', () => leavable(() => reads.getStop(sandboxId, operationId)));
+    const stop = await patiently(run, 'read', () => reads.getStop(sandboxId, operationId));
     if (stop === null) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
     if (stop.status === 'completed') return resultOf(applied, 'stopped', null);
     if (stop.status === 'superseded')
@@ -67,7 +66,7 @@ async function followStop(run: CleanupRun, applied: AppliedAction): Promise<Acti
 async function followDeletion(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   for (let looks = 0; operationId !== null; looks += 1) {
-    const operation = await patiently(run, 'read', () => leavable(() => reads.getDeletionOperation(operationId)));
+    const operation = await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
     if (operation === null)
       return resultOf(applied, 'not_confirmed', 'the service does not know the deletion any more');
     if (operation.status === 'completed') return resultOf(applied, 'deleted', null);

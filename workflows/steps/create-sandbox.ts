@@ -1,5 +1,5 @@
 /** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
-import { CancellationScope, CancelledFailure, sleep, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/own-by-name.js';
 import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
 import { itemRecords } from '../../src/contract/item-records.js';
@@ -7,46 +7,64 @@ import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
 import type { SandboxSource } from '../job.js';
-import { effects, forkProxies, reads } from '../proxies.js';
+import { effects, forkProxies } from '../proxies.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
+import { throughCancel } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox, waitUsable } from './wait-usable.js';
+import { wasReset } from './was-reset.js';
 import { watchSandbox } from './watching.js';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
 const ownStep = 'main';
+const whyMayBeThere = 'It is not known whether it was made; it was decided to make another one.';
 
 /**
- * Creates or forks a sandbox and waits until it is usable. One that became `cancelled` is tried again as the next generation.
- * @throws JobEnded `sandbox_cancelled` when no generation got a machine
+ * Creates or forks a sandbox and waits until it is usable. The next generation follows where the service said that it found
+ * no machine, or where what was made is not found any more; then it is remembered, and looked for once more at the end.
+ * @throws JobEnded `sandbox_cancelled` when no generation could be used
  */
 export async function createSandbox(run: JobRun, source: OwnSource): Promise<void> {
   const first = run.input.origin?.firstGeneration ?? 1;
-  for (let generation = first; generation < first + run.input.maxGenerations; generation += 1) {
-    run.beginGeneration(generation);
-    run.enter('creating');
+  if (run.generation < first) run.beginGeneration(first);
+  for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
     const since = run.inbox.mark();
-    const created = await createGeneration(run, source, generation);
-    if (created === 'resend') continue;
-    run.make(created);
+    const created = run.sandbox ?? (await makeOne(run, source));
+    if (created === null) continue;
     const standing = await standingOf(run, created);
     if (standing !== 'dead') {
-      await keepAddress(run, created, nameOf(run, generation));
-      if (standing === 'usable' || (await waitUsable(run, created.id, { since })) === 'usable') {
+      await keepAddress(run, created, nameOf(run, run.generation));
+      const end = standing === 'usable' ? 'usable' : await waitUsable(run, created.id, { since });
+      if (end === 'usable') {
         run.reached('usable');
         return;
       }
+      if (end === 'gone') run.lost = [...run.lost, created];
     }
     // There is nothing to stop or delete.
     run.sandbox = null;
+    if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
+    tries += 1;
   }
-  const tries = run.input.maxGenerations;
-  throw new JobEnded(
-    'sandbox_cancelled',
-    jobError('sandbox_cancelled', `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`),
-  );
+}
+
+function noMachine(tries: number): JobEnded {
+  const message = `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`;
+  return new JobEnded('sandbox_cancelled', jobError('sandbox_cancelled', message));
+}
+
+/** @returns null where it is to be made as the next generation */
+async function makeOne(run: JobRun, source: OwnSource): Promise<SandboxView | null> {
+  run.enter('creating');
+  const created = await createGeneration(run, source, run.generation);
+  if (created === 'resend') {
+    run.resends += 1;
+    return null;
+  }
+  run.make(created);
+  return created;
 }
 
 function nameOf(run: JobRun, generation: number): string {
@@ -75,79 +93,54 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
   const name = nameOf(run, generation);
   const call = {
     idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
-    firstSentAtMs: wasReset() ? workflowInfo().startTime.getTime() : Date.now(),
     lookFirst: wasReset() || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
     ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),
   };
-  const summary = `${source.kind} ${name}`;
-  const scheduleToCloseTimeout = run.input.deadlineMs + run.timing.cleanUpMs;
-  const options = origin ? { summary } : { scheduleToCloseTimeout, summary };
+  const options = { summary: `${source.kind} ${name}` };
   const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
   const make = () => {
+    // A key is as old as the first call that may have been accepted, and no older: refusals do not age it.
+    run.firstSentAtMs ??= wasReset() ? workflowInfo().startTime.getTime() : Date.now();
+    const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
     if (source.kind === 'create') {
       const body = { ...source.body, name, ttlSeconds };
-      return makers.createSandbox.executeWithOptions(options, [{ ...call, body }]);
+      return makers.createSandbox.executeWithOptions(options, [{ ...sent, body }]);
     }
     const { sandboxId, type } = source;
-    return makers.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
+    return makers.forkSandbox.executeWithOptions(options, [{ ...sent, sandboxId, body: { name, ttlSeconds, type } }]);
   };
   try {
-    // A create that was sent goes on through a cancel until it is known what it made.
-    return await patiently(run, source.kind, () =>
-      origin ? throughCancel(run, name, make) : CancellationScope.nonCancellable(make),
-    );
+    return await patiently(run, source.kind, () => throughCancel(run, name, make));
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
     const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
     if ('evidence' in settled || settled.action === 'abandon') throw error;
     run.unconfirmedName = null;
-    if (settled.action === 'resend') return 'resend';
+    if (settled.action === 'resend') {
+      run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: name, why: whyMayBeThere });
+      return 'resend';
+    }
     const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
     if (adopted) return adopted;
     throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
   }
 }
 
-/**
- * Runs `make` to its end also through a cancel, and gives it up when the end does not come within the time for
- * cleaning up. Nothing is begun after a cancel.
- */
-async function throughCancel<T>(run: JobRun, name: string, make: () => Promise<T>): Promise<T> {
-  const scope = CancellationScope.current();
-  if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not made`);
-  let known = false;
-  const givenUp = scope.cancelRequested.catch(async (cancelled: unknown) => {
-    if (known) return undefined as never;
-    await CancellationScope.nonCancellable(() => sleep(run.timing.cleanUpMs, { summary: `until ${name} is given up` }));
-    throw cancelled;
-  });
-  run.unconfirmedName = name;
-  try {
-    const made = await Promise.race([CancellationScope.nonCancellable(make), givenUp]);
-    run.unconfirmedName = null;
-    return made;
-  } catch (error) {
-    const failure = serviceFailureOf(error);
-    if (failure && failure.code !== outcomeUnknownCode) run.unconfirmedName = null;
-    throw error;
-  } finally {
-    known = true;
-  }
-}
-
-/** A reset gives a run a new id and no memory of what the old one sent after the point of the reset. */
-export function wasReset(): boolean {
-  const { runId, firstExecutionRunId, continuedFromExecutionRunId } = workflowInfo();
-  return runId !== firstExecutionRunId && continuedFromExecutionRunId === undefined;
-}
-
 /** Webhooks find the job by the sandbox's name. A service that did not take it is asked again, then worked around. */
 async function keepAddress(run: JobRun, created: SandboxView, name: string): Promise<void> {
-  if (created.name === name) return;
-  const renamed = await patiently(run, 'rename', () => effects.updateSandbox(created.id, { name }));
-  const read = renamed && (await patiently(run, 'read', () => reads.getSandbox(created.id)));
-  if (read?.name === name) run.sandbox = read;
-  else await watchSandbox(run, created.id);
+  if (created.name === name || run.watched) return;
+  const read = (await rename(run, created.id, name)) ? await readSandbox(run, created.id) : null;
+  if (read?.name !== name) await watchSandbox(run, created.id);
+}
+
+/** @returns false where the service refuses it, or does not find the sandbox yet: there is another way */
+async function rename(run: JobRun, sandboxId: string, name: string): Promise<boolean> {
+  try {
+    return (await patiently(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
+  } catch (error) {
+    if (serviceFailureOf(error) === undefined) throw error;
+    return false;
+  }
 }

@@ -1,11 +1,15 @@
 /** What can be asked of a job while it runs, and what it is told. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
-import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal } from '../messages.js';
+import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal, skipCollectingSignal } from '../messages.js';
 import type { JobRun } from './job-run.js';
 
 export function handleMessages(run: JobRun): void {
   setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
   setHandler(progressQuery, () => run.progress());
+  setHandler(skipCollectingSignal, () => {
+    run.skipsCollecting = true;
+    run.onSkipCollecting?.();
+  });
   setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
     validator(step) {
       if (!run.takesPrompts) throw refused('This job takes no prompts any more: it is ending.');

@@ -20,6 +20,8 @@ import type {
 } from '../job.js';
 import type { Resolution } from '../messages.js';
 import { defaultTiming } from '../timing.js';
+import { GoesOnAsNew, hasLongHistory } from './goes-on-as-new.js';
+import { type CarriedJob, takeUpJob } from './job-carry.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export interface JobPrompt extends Mutable<PromptResult> {
@@ -30,23 +32,36 @@ export interface JobPrompt extends Mutable<PromptResult> {
 export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
 
 export class JobRun {
-  readonly inbox = new EventInbox();
+  readonly inbox: EventInbox;
   readonly timing: JobTiming;
-  readonly startedAtMs = Date.now();
+  startedAtMs = Date.now();
   /** Without end until an item's fork is made: what it waits for until then does not eat its time. */
   deadlineAtMs: number;
   readonly reachedAtMs = new Map<Milestone, number>();
-  readonly prompts: JobPrompt[] = [];
-  readonly wakes: Wake[] = [];
+  prompts: JobPrompt[] = [];
+  wakes: Wake[] = [];
   files: CollectedFile[] = [];
   /** What somebody has to look after; see `leave`. */
-  readonly left: LeftBehind[] = [];
+  left: LeftBehind[] = [];
+  /** Sandboxes that were made, and then not found for longer than a read may lag. */
+  lost: SandboxView[] = [];
   /** Of the create or fork that was tried last. */
   generation = 1;
   /** The sandbox as it was last seen. */
   sandbox: SandboxView | null = null;
+  /** When the create or fork was first sent, as far as it may have been accepted; null before that. */
+  firstSentAtMs: number | null = null;
+  /** How often it was decided to make another one, because nobody knew whether there was one. */
+  resends = 0;
   /** True when an earlier run made the sandbox. */
   isFound = false;
+  /** True once the sandbox could be used. */
+  isObtained = false;
+  isHydrated = false;
+  /** How many files were put. */
+  filesPut = 0;
+  /** Digests of the files to collect, as they were before the first prompt; null where there was none. */
+  fingerprints: Readonly<Record<string, string | null>> = {};
   /** Name of a sandbox of which it is not known whether it was made. */
   unconfirmedName: string | null = null;
   /** The last stop of the sandbox that is not this job's own. */
@@ -68,26 +83,39 @@ export class JobRun {
   onBlocked: ((message: string | null) => void) | undefined;
   /** Called when it is known what became of the work, before the sandbox is ended. It is bounded, and does not throw. */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
-  private generationBeganMs = this.startedAtMs;
-  private phase: JobPhase = 'creating';
-  private since = this.startedAtMs;
+  generationBeganMs = this.startedAtMs;
+  phase: JobPhase = 'creating';
+  sinceMs = this.startedAtMs;
+  /** When the time for cleaning up is over; null while the job works. */
+  cleanUpEndsAtMs: number | null = null;
+  /** True once somebody wants the sandbox to end without its files. */
+  skipsCollecting = false;
+  /** Cuts the collecting of files while the job ends. */
+  onSkipCollecting: (() => void) | undefined;
 
-  constructor(readonly input: JobInput) {
+  constructor(
+    readonly input: JobInput,
+    carried?: CarriedJob,
+  ) {
     this.timing = { ...defaultTiming, ...input.timing };
+    this.inbox = new EventInbox(carried?.inbox);
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
-    for (const step of input.prompts) this.addPrompt(step);
+    if (carried) takeUpJob(this, carried);
+    else for (const step of input.prompts) this.addPrompt(step);
   }
 
   enter(phase: JobPhase): void {
     if (this.phase === phase && this.outcome === null) return;
     this.phase = phase;
-    this.since = Date.now();
+    this.sinceMs = Date.now();
     this.showDetails();
   }
 
   beginGeneration(generation: number): void {
     this.generation = generation;
     this.generationBeganMs = Date.now();
+    this.firstSentAtMs = null;
+    this.sandbox = null;
     this.reachedAtMs.clear();
     this.isFound = false;
     if (this.input.origin) this.deadlineAtMs = Number.POSITIVE_INFINITY;
@@ -103,6 +131,30 @@ export class JobRun {
     this.reachedAtMs.set('made', madeAtMs);
     if (this.input.origin) this.deadlineAtMs = madeAtMs + this.input.deadlineMs;
   }
+
+  /** Begins the time for cleaning up, once: from a cancel or the deadline on. */
+  beginCleanUp(): number {
+    this.cleanUpEndsAtMs ??= Date.now() + this.timing.cleanUpMs;
+    return this.cleanUpEndsAtMs;
+  }
+
+  /** Names what somebody has to look after; the newest word of a sandbox or conversation stands. */
+  leave(left: Omit<LeftBehind, 'conversationId'> & { readonly conversationId?: string | null }): void {
+    const named: LeftBehind = { ...left, conversationId: left.conversationId ?? null };
+    const keyOf = ({ kind, sandboxId, sandboxName, conversationId }: LeftBehind) =>
+      [kind, sandboxId ?? sandboxName, conversationId].join();
+    this.left = [...this.left.filter((known) => keyOf(known) !== keyOf(named)), named];
+  }
+
+  /**
+   * For waits, where nothing is under way that a new run could not begin again.
+   * @throws GoesOnAsNew when the history is long and the job still works
+   */
+  goOnAsNewIfDue(): void {
+    if (this.mustGoOn()) throw new GoesOnAsNew();
+  }
+
+  readonly mustGoOn = (): boolean => this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
 
   reached(milestone: Milestone): void {
     this.reachedAtMs.set(milestone, Date.now());
@@ -146,7 +198,7 @@ export class JobRun {
     return {
       jobId: this.input.jobId,
       phase: this.phase,
-      since: new Date(this.since).toISOString(),
+      since: new Date(this.sinceMs).toISOString(),
       blocked: this.blocked,
       sandboxId: this.sandbox?.id ?? null,
       prompts: this.promptResults(),
@@ -181,7 +233,7 @@ export class JobRun {
   }
 
   private showDetails(): void {
-    const lines = [`**${this.phase.replaceAll('_', ' ')}** since ${new Date(this.since).toISOString()}`];
+    const lines = [`**${this.phase.replaceAll('_', ' ')}** since ${new Date(this.sinceMs).toISOString()}`];
     if (this.sandbox) lines.push(`Sandbox ${this.sandbox.id}`);
     if (this.blocked) lines.push(`Blocked: ${this.blocked.message}`);
     setCurrentDetails(lines.join('\n\n'));

@@ -6,7 +6,6 @@ import type { StopRecord } from '../stop.js';
 import { keptByStop, recordStop } from '../stop-record.js';
 import { askToStop } from './ask-to-stop.js';
 import { endOf } from './job-ended.js';
-import { leavable } from './leavable.js';
 import { patiently } from './patiently.js';
 import type { StopRun } from './stop-run.js';
 
@@ -60,9 +59,9 @@ async function see(run: StopRun, stopId: string): Promise<Sight> {
   const caller = run.callerFor();
   // Between the two reads of a round somebody may have resumed the sandbox, or it may have been archived.
   for (let round = 1; round <= 2; round += 1) {
-    const stop = await patiently(caller, 'read', () => leavable(() => reads.getStop(sandboxId, stopId)));
+    const stop = await patiently(caller, 'read', () => reads.getStop(sandboxId, stopId));
     if (stop?.status === 'superseded') return { kind: 'superseded', stop };
-    const sandbox = await patiently(caller, 'read', () => leavable(() => reads.getSandbox(sandboxId)));
+    const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
     if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
     if (sandbox === null || sandbox.state === 'cancelled') return { kind: 'gone' };
     const holds = sandbox.stop?.id === stopId || sandbox.state === 'archiving' || sandbox.state === 'archived';

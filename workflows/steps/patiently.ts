@@ -17,6 +17,8 @@ export interface Caller {
   apiCalls: number;
   block(blocked: Omit<Blocked, 'since'>): void;
   unblock(): void;
+  /** Called before each wait; throws where the caller is to leave instead. */
+  goOnAsNewIfDue?(): void;
   /** Told when the service throttles a call, with the time at which it is tried again. */
   readonly onThrottled?: ((untilMs: number) => void) | undefined;
 }
@@ -46,6 +48,7 @@ export async function patiently<T>(run: Caller, step: string, call: () => Promis
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
         void tell(run, 'blocked', null, refusal.message);
       }
+      run.goOnAsNewIfDue?.();
       const waitMs = delayMs * (1 + Math.random() / 4);
       if (refusal.meaning.startsWith('throttled_')) run.onThrottled?.(Date.now() + waitMs);
       await sleep(waitMs, { summary: `${step}: ${refusal.code}, tried again after this` });

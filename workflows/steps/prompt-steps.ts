@@ -4,13 +4,13 @@ import type { PromptEvidence, PromptEvidenceQuery } from '../../activities/promp
 import { followTaskQueue } from '../../src/contract/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { effects, followProxies, reads } from '../proxies.js';
-import { wasReset } from './create-sandbox.js';
 import { findEarlierPrompt } from './earlier-prompt.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { waitUsable } from './wait-usable.js';
+import { wasReset } from './was-reset.js';
 
 /**
  * Runs all prompts, those that are added meanwhile too.

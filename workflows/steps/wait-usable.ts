@@ -1,21 +1,27 @@
 /** Waits until a sandbox can be used, and says why where it cannot. */
-import { sleep } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import { isUsable } from '../../src/contract/states.js';
+import { isCreating, isUsable } from '../../src/contract/states.js';
 import type { InboxMark } from '../event-inbox.js';
 import { reads } from '../proxies.js';
 import { until } from '../until.js';
+import { GoesOnAsNew } from './goes-on-as-new.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 
-/** `no_machine`: it became `cancelled`, or is gone, which after a create means the same (trap S5). */
-export type UsableOrNot = 'usable' | 'no_machine';
+/**
+ * - `cancelled`: the service said so: it found no machine, and there is nothing.
+ * - `gone`: it was not found for longer than a read may lag. It may be there all the same (trap S5).
+ */
+export type UsableOrNot = 'usable' | 'cancelled' | 'gone';
 
 type Seen = UsableOrNot | 'error';
 
-/** A 404 is taken for the truth when it is still there after so long. */
-const confirmGoneMs = 2_000;
+/** How a job waits: woken by events of its sandbox, left where its history is long. */
+export function waitOptions(run: JobRun) {
+  const { inbox, timing, onWake, mustGoOn } = run;
+  return { inbox, timing, onWake, leave: { when: mustGoOn, by: () => new GoesOnAsNew() } };
+}
 
 /**
  * @param since taken before the call that makes the sandbox usable
@@ -27,26 +33,26 @@ export async function waitUsable(
   options: { readonly since: InboxMark; readonly readFirst?: boolean },
 ): Promise<UsableOrNot> {
   run.enter('waiting_for_sandbox');
-  const wait = { inbox: run.inbox, timing: run.timing, onWake: run.onWake };
+  const lag = new Lag(run.timing.readLagMs);
   const seen = await until<Seen>(sandboxId, {
-    ...wait,
+    ...waitOptions(run),
     ...options,
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
-    read: () => look(run, sandboxId),
+    read: () => look(run, sandboxId, lag),
     // The prompt that follows finds out whether it still is.
     believe: (event) => (event.type === 'sandbox.ready' ? 'usable' : undefined),
   });
-  if (seen !== 'error') return seen ?? 'no_machine';
+  if (seen !== 'error') return seen ?? 'gone';
   // `sandbox.error` is not the end: the service may recover it, and then sends `sandbox.ready`.
   const recovered = await until<UsableOrNot>(sandboxId, {
-    ...wait,
+    ...waitOptions(run),
     waitedFor: 'recovered',
     wakeOn: ['sandbox.ready'],
     since: run.inbox.mark(),
     limitMs: run.timing.errorGraceMs,
     read: async () => {
-      const now = await look(run, sandboxId);
+      const now = await look(run, sandboxId, lag);
       return now === 'error' ? undefined : now;
     },
   });
@@ -55,27 +61,50 @@ export async function waitUsable(
   throw new JobEnded('sandbox_failed', jobError('sandbox_error', `The sandbox is in error: ${reason}`));
 }
 
-async function look(run: JobRun, sandboxId: string): Promise<Seen | undefined> {
-  const sandbox = (await readSandbox(run, sandboxId)) ?? (await readAgain(run, sandboxId));
-  if (sandbox === null || sandbox.state === 'cancelled') return 'no_machine';
-  if (isUsable(sandbox.state)) return 'usable';
-  if (sandbox.state === 'error') return 'error';
-  const stoppedByOthers = sandbox.stop !== null && sandbox.stop.id !== run.previousStopId;
-  if ((sandbox.state === 'archived' || sandbox.state === 'archiving') && stoppedByOthers) {
-    throw new JobEnded(
-      'sandbox_failed',
-      jobError('sandbox_stopped', 'The sandbox was stopped before it could be used'),
-    );
+/** What may be an old answer is believed when it has lasted for longer than a read may lag behind a write. */
+export class Lag {
+  private readonly firstSeenAtMs = new Map<string, number>();
+
+  constructor(private readonly readLagMs: number) {}
+
+  /** @param what was seen now; anything else that was seen before has not lasted */
+  lasts(what: string): boolean {
+    const sinceMs = this.firstSeenAtMs.get(what) ?? Date.now();
+    this.firstSeenAtMs.clear();
+    this.firstSeenAtMs.set(what, sinceMs);
+    return Date.now() - sinceMs >= this.readLagMs;
   }
-  return undefined;
+
+  over(): void {
+    this.firstSeenAtMs.clear();
+  }
 }
 
-async function readAgain(run: JobRun, sandboxId: string): Promise<SandboxView | null> {
-  await sleep(confirmGoneMs);
-  return readSandbox(run, sandboxId);
+async function look(run: JobRun, sandboxId: string, lag: Lag): Promise<Seen | undefined> {
+  const sandbox = await readSandbox(run, sandboxId);
+  if (sandbox === null) return lag.lasts('missing') ? 'gone' : undefined;
+  const { state, stop } = sandbox;
+  if (state === 'cancelled') return 'cancelled';
+  if (state === 'archived' || state === 'archiving') {
+    // One that is as it was before a resume may be an old answer; a stop that is new is somebody's.
+    const isNew = stop !== null && stop.id !== run.previousStopId;
+    if (isNew || lag.lasts('stopped')) throw stopped();
+    return undefined;
+  }
+  if (!isUsable(state) && !isCreating(state) && state !== 'error') {
+    // A state that nobody knows; whether the sandbox takes a prompt is the prompt's to say.
+    return lag.lasts(state) ? 'usable' : undefined;
+  }
+  lag.over();
+  if (isUsable(state)) return 'usable';
+  return state === 'error' ? 'error' : undefined;
 }
 
-/** Reads the sandbox and remembers what it saw; null when there is none. */
+function stopped(): JobEnded {
+  return new JobEnded('sandbox_failed', jobError('sandbox_stopped', 'The sandbox was stopped before it could be used'));
+}
+
+/** Reads the sandbox and remembers what it saw; null when there is none, or when a read lags behind its making. */
 export async function readSandbox(run: JobRun, sandboxId: string): Promise<SandboxView | null> {
   const sandbox = await patiently(run, 'read', () => reads.getSandbox(sandboxId));
   if (sandbox && sandbox.state !== 'cancelled') run.sandbox = sandbox;

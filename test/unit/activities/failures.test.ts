@@ -37,7 +37,7 @@ describe('the failure of each error code', () => {
     ({ code, status, meaning }) => {
       const error = apiError(status, code);
       expect(whoRepeats(meaning, effectOf(error))).toBe(owners[meaning]);
-      const failure = repeatableFailure(error, { attempt: 1, calls: 1 }) as ApplicationFailure;
+      const failure = repeatableFailure(error, { calls: 1 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
       expect(failure.nonRetryable).toBe(owners[meaning] !== 'temporal');
@@ -52,7 +52,7 @@ describe('the failure of each error code', () => {
   });
 
   it('honours Retry-After', () => {
-    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 7_000 }), { attempt: 1, calls: 1 });
+    const failure = repeatableFailure(apiError(503, 'http_500', { retryAfterMs: 7_000 }), { calls: 1 });
     expect((failure as ApplicationFailure).nextRetryDelay).toBe(7_000);
   });
 });
@@ -80,5 +80,5 @@ describe('effectOf', () => {
 it('leaves errors that are not the client’s to Temporal', () => {
   const bug = new TypeError('bug');
   expect(describeFailure(bug, 0)).toBeUndefined();
-  expect(repeatableFailure(bug, { attempt: 1, calls: 0 })).toBe(bug);
+  expect(repeatableFailure(bug, { calls: 0 })).toBe(bug);
 });
