@@ -1,8 +1,8 @@
 /** The exit codes of the command line. */
 export const exitCodes = {
-  /** The job or batch completed, or the command did what it was asked to. */
+  /** The job or batch completed and left nothing to look after, or the command did what it was asked to. */
   done: 0,
-  /** The job or batch has another named outcome, or a check of `doctor` failed. */
+  /** The job or batch has another named outcome, it left something, a file of it is missing, or a check of `doctor` failed. */
   otherOutcome: 1,
   /** Bad usage or configuration, or the service refuses the key or the account; nothing was started. */
   usage: 2,

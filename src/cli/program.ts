@@ -19,8 +19,8 @@ import { addWorker } from './commands/worker.js';
 
 const exitCodesHelp = `
 Exit codes:
-  0    the job or batch completed
-  1    the job or batch has another named outcome
+  0    the job or batch completed and left nothing to look after
+  1    the job or batch has another named outcome, it left something, or a file is missing
   2    bad usage or configuration, or the service refuses the key or the account; nothing was started
   3    Temporal or the service cannot be reached, throttles or answers with errors; the job or batch is not finished
   4    the watch's own deadline passed; the job or batch still runs

@@ -50,6 +50,8 @@ export interface PageFile {
   readonly path: string;
   readonly size: number | null;
   readonly error: string | null;
+  /** Such as `partial`; empty for most. */
+  readonly marks: string;
   readonly preview: PageText | null;
 }
 
@@ -59,6 +61,8 @@ export interface PageDetails {
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;
   readonly error: { readonly code: string; readonly message: PageText } | null;
+  /** What somebody has to look after, a sentence each. */
+  readonly left: readonly string[];
   /** How the sandbox ended, in words. */
   readonly end: string;
   readonly apiCalls: number;

@@ -8,6 +8,7 @@ import { segmentsOf } from './segments.js';
 
 const maxLineBytes = 200;
 const maxLabels = 24;
+const maxLeft = 10;
 /** Of a longer text only so many characters are looked at, to find those that are shown. */
 const maxReadLength = 4 * maxTextBytes;
 
@@ -54,15 +55,18 @@ export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, s
         error: orNull(prompt.error),
       }),
     ),
-    files: (job?.files ?? []).map(({ path, size, error, ref }) => ({
+    files: (job?.files ?? []).map(({ path, size, error, ref, partial, unchanged }) => ({
       path: line(path),
       size,
       error: error === null ? null : line(error),
+      marks: [...(ref !== null && partial ? ['partial'] : []), ...(unchanged ? ['unchanged'] : [])].join(', '),
       preview: orNull(ref === null ? null : (previews.get(ref) ?? null)),
     })),
     sandboxId: job?.sandboxId ?? null,
     sandboxName: job?.sandboxName ?? null,
     error: job?.error ? { code: line(job.error.code), message: cut(job.error.message) } : null,
+    // Results that 0.1.0 wrote have no `left`.
+    left: (job?.left ?? []).slice(0, maxLeft).map(leftLine),
     end: endText(job),
     apiCalls: job?.apiCalls ?? 0,
   };
@@ -89,6 +93,11 @@ export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<st
 function errorText({ job, outcome }: ItemResult): string {
   if (outcome === 'completed') return '';
   return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
+}
+
+function leftLine({ kind, sandboxId, sandboxName, why }: JobResult['left'][number]): string {
+  const place = sandboxId ?? sandboxName ?? 'a sandbox';
+  return line(`${kind === 'sandbox' ? `${place} may still run` : `an agent may still work in ${place}`}: ${why}`);
 }
 
 function endText(job: JobResult | null): string {

@@ -14,6 +14,7 @@ import {
   promptUpdate,
   type Resolution,
   resolveUpdate,
+  skipCollectingSignal,
   workflowTypes,
 } from '../../workflows/messages.js';
 import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
@@ -146,15 +147,19 @@ export function resolveJob(
 }
 
 /**
- * Asks a job to end: it interrupts the agent, stops or deletes the sandbox as the job was told, and ends as `cancelled`.
- * Returns when Temporal has taken the request. Safe to repeat.
+ * Asks a job to end: it interrupts the agent, collects the files that there are, stops or deletes the sandbox as the job
+ * was told, and ends as `cancelled`. Asked once more, it collects no more files. Returns when Temporal has taken the request.
+ * @returns `again`: true where it was asked to end before
  * @throws SandflowError `job_not_found`, `job_ended`
  */
-export async function cancelJob(client: Client, job: JobAddress): Promise<void> {
+export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
   // Temporal takes the request for a closed workflow without a word.
-  const { status } = await describeJob(client, job);
+  const { status, raw } = await describeJob(client, job);
   if (status.name !== 'RUNNING') throw jobEnded(job);
-  await answered(client, job, () => jobHandle(client, job).cancel());
+  const again = raw.workflowExtendedInfo?.cancelRequested === true;
+  const handle = jobHandle(client, job);
+  await answered(client, job, async () => void (await (again ? handle.signal(skipCollectingSignal) : handle.cancel())));
+  return { again };
 }
 
 /** A digest of what a job was asked to do, without its id. */

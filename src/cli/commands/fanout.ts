@@ -35,7 +35,7 @@ items are in ./fanout-<id>, and the path of results.jsonl is on stdout.
 
 Exit codes:
   0    the batch completed: every item, or as many as --first asked for
-  1    the batch has another outcome, or a file of a completed item is missing
+  1    the batch has another outcome, it left something to look after, or a file of a completed item is missing
   2    bad usage or items; nothing was started
   3    Temporal or the service cannot be reached; the batch goes on
   4    the watch's own deadline passed (--watch-deadline); the batch goes on

@@ -5,6 +5,7 @@ import type { FanoutProgress, FanoutResult, ItemResult } from '../../../workflow
 import type { CollectedFile } from '../../../workflows/job.js';
 import type { FanoutReportData } from '../../report/index.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { leftText } from '../output/left-text.js';
 import { createItemFolders, placeBelow } from './item-places.js';
 import { createPreviews } from './previews.js';
 
@@ -27,6 +28,8 @@ export interface BroughtHome {
   readonly forks: number;
   /** Files of completed items that could not be collected, and those that could not be brought home: as sentences. */
   readonly problems: readonly string[];
+  /** What items left behind, as sentences. */
+  readonly left: readonly string[];
 }
 
 /** Each file is written beside its place and then renamed. Safe to repeat. */
@@ -44,6 +47,7 @@ export async function bringHome(
   const folderOf = createItemFolders();
   const kept: ItemResult[] = [];
   const problems: string[] = [];
+  const left: string[] = [];
   let files = 0;
   let forks = 0;
 
@@ -70,6 +74,8 @@ export async function bringHome(
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
+        // Results that 0.1.0 wrote have no `left`.
+        for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
         for (const file of item.job?.files ?? []) await saveFile(item, file);
       }
     } finally {
@@ -87,6 +93,7 @@ export async function bringHome(
     files,
     forks,
     problems,
+    left,
   };
 }
 

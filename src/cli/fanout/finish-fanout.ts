@@ -27,11 +27,12 @@ export function finishFanout(
   io: Streams,
   { json, quiet, dollarsPerSecond }: FinishFanoutOptions,
 ): number {
-  const done = result.outcome === 'completed' && home.problems.length === 0;
+  const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
+  const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
   if (!quiet || !done)
     for (const line of summaryLines(result, home, io, dollarsPerSecond)) io.stderr.write(`${line}\n`);
-  const { resultsFile, reportFile, filesFolder, problems } = home;
-  if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems });
+  const { resultsFile, reportFile, filesFolder, problems, left } = home;
+  if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left });
   else io.stdout.write(`${resultsFile}\n`);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
@@ -77,6 +78,8 @@ export function summaryLines(
     ...(counts.retried > 0 ? [`  ${counts.retried} of them tried again`] : []),
     ...(error ? [`  ${error.code}: ${terminalSafe(error.message)}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', `  did not end as asked: ${leftSandboxIds.join(', ')}`)] : []),
+    ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
+    ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more that items left`] : []),
     ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
     ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
     `  results  ${home.resultsFile}`,

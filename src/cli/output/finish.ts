@@ -7,8 +7,9 @@ import type { WatchEnd } from '../run/watch-job.js';
 import { emptyReport, type JobReport, type ReportedFile, reportOf } from './job-report.js';
 import { printJson } from './json.js';
 import { keptTexts } from './kept-text.js';
+import { leftText } from './left-text.js';
 import { createPaint } from './paint.js';
-import { terminalSafe } from './terminal-safe.js';
+import { oneLine, terminalSafe } from './terminal-safe.js';
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 
@@ -38,10 +39,11 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     return exitCodes.otherOutcome;
   }
   const report = await wholeReport(end.result, options);
-  if (!options.quiet || end.result.outcome !== 'completed') printSummary(report, io);
+  const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
+  if (!options.quiet || !done) printSummary(report, io);
   if (json) printJson(io.stdout, report);
   else printAnswers(report, io);
-  return end.result.outcome === 'completed' && report.error === null ? exitCodes.done : exitCodes.otherOutcome;
+  return done ? exitCodes.done : exitCodes.otherOutcome;
 }
 
 /** The answer of the last prompt; where each prompt had a conversation of its own, the answers of all. */
@@ -67,12 +69,23 @@ function printSummary(report: JobReport, io: Streams): void {
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {
     const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(write it with: --get ${file.path})`);
-    io.stderr.write(`  ${file.path} ${where}\n`);
+    io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
   }
   if (report.error) io.stderr.write(`  ${report.error.code}: ${terminalSafe(report.error.message)}\n`);
   for (const { status, error } of report.prompts) {
     if (error && error !== report.error?.message) io.stderr.write(`  prompt ${status}: ${terminalSafe(error)}\n`);
   }
+  for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
+}
+
+/** What else there is to know of a file that was collected. */
+function marksOf({ ref, partial, unchanged }: ReportedFile): string {
+  if (ref === null) return '';
+  const marks = [
+    ...(partial ? ['partial: collected before the job came to its own end'] : []),
+    ...(unchanged ? ['unchanged: the job did not change it'] : []),
+  ];
+  return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
 }
 
 function endOfSandbox({ stop, deletion }: JobReport): string {

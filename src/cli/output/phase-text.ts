@@ -36,11 +36,11 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   if (!blocked) return '';
   if (blocked.reason === 'outcome_unknown') {
     return [
-      `The job waits for your decision: ${blocked.message}`,
+      `The job waits for your decision, since ${blocked.since}: ${blocked.message}`,
       `  it did take effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
       `  it did not:          sandflow jobs resolve ${jobId} --resend`,
       `  give up:             sandflow jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
-  return `The service refuses, and the job waits until that is mended: ${blocked.message}`;
+  return `The service refuses ${blocked.step}, and the job waits until that is mended, since ${blocked.since}: ${blocked.message}`;
 }

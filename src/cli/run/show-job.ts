@@ -7,6 +7,7 @@ import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { blockedText, phaseText } from '../output/phase-text.js';
+import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
 /** @returns the exit code: of the outcome where the job has ended, otherwise 0 */
@@ -14,8 +15,8 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
   const { io } = context;
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {
     const job = { deployment: platform.config.deployment, jobId };
-    const { status } = await describeJob(platform.temporal, job);
-    if (status.name !== 'RUNNING') {
+    const description = await describeJob(platform.temporal, job);
+    if (description.status.name !== 'RUNNING') {
       const end = await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: false });
       const files = end.kind === 'ended' ? end.result.files.map((file) => ({ ...file, localPath: null })) : [];
       return finish(end, io, {
@@ -28,13 +29,15 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
     }
     const progress = await jobProgress(platform.temporal, job);
     const { sandboxId, prompts, wakes, apiCalls } = progress;
+    const waitingFor = waitingCalls(description, job, progress);
     if (options.json) {
-      printJson(io.stdout, { ...emptyReport(jobId, null), sandboxId, prompts, wakes, apiCalls, progress });
+      printJson(io.stdout, { ...emptyReport(jobId, null), sandboxId, prompts, wakes, apiCalls, progress, waitingFor });
       return exitCodes.done;
     }
     io.stdout.write(`${phaseText(progress)}, since ${progress.since}; deadline ${progress.deadlineAt}\n`);
     for (const [index, prompt] of prompts.entries()) io.stdout.write(`  prompt ${index + 1}: ${prompt.status}\n`);
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
+    for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
     return exitCodes.done;
   });
 }

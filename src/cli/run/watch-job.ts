@@ -7,13 +7,16 @@ import type { JobError, JobProgress, JobResult } from '../../../workflows/job.js
 import type { SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { abortable } from '../../temporal/abortable-calls.js';
-import { type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs.js';
+import { describeJob, type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs.js';
 import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs-errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { createAgentOutput } from './agent-output.js';
+import { waitingCalls, waitingText } from './waiting-calls.js';
 
 const fastLookMs = 1_000;
 const slowLookMs = 5_000;
+/** After this long without a change of phase it is asked which call has no answer. */
+const askWhyAfterMs = 5_000;
 /** After this long without a change of phase the look comes less often. */
 const slowAfterMs = 60_000;
 
@@ -93,6 +96,7 @@ async function look(
   let seen = '';
   let changedAt = Date.now();
   let warned = false;
+  let waitsTold = new Set<string>();
   while (!signal.aborted) {
     try {
       const client = platform.temporal;
@@ -102,6 +106,12 @@ async function look(
       if (key !== seen) changedAt = Date.now();
       seen = key;
       reporter.progress(progress);
+      if (Date.now() - changedAt > askWhyAfterMs) {
+        const description = await abortable(client, signal, () => describeJob(client, job));
+        const texts = waitingCalls(description, job, progress).map(waitingText);
+        for (const text of texts) if (!waitsTold.has(text)) reporter.notice(text);
+        waitsTold = new Set(texts);
+      }
       await agent.readOn(progress, signal);
     } catch (error) {
       if (!signal.aborted && !warned && error instanceof SandflowError && error.code === 'no_worker') {

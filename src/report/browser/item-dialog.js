@@ -57,6 +57,7 @@ function drawItem(item) {
       element('button', { type: 'button', id: 'item-choose', 'aria-keyshortcuts': 'x' }),
     ),
     ...(error ? [error] : []),
+    ...details.left.map((text) => element('div', { class: 'alert' }, `Left behind: ${text}`)),
     ...details.prompts.flatMap((prompt, at) => promptParts(prompt, details.prompts.length > 1 ? ` ${at + 1}` : '')),
     ...fileParts(details.files),
     element('h3', {}, 'Times'),
@@ -94,10 +95,11 @@ function promptParts(prompt, number) {
 /** @param {readonly import('../page-data.js').PageFile[]} files */
 function fileParts(files) {
   if (files.length === 0) return [];
-  const entries = files.map(({ path, size, error, preview }) => {
+  const entries = files.map(({ path, size, error, marks, preview }) => {
+    const mark = marks === '' ? '' : ` (${marks})`;
     const name = [
       element('bdi', { class: 'path' }, path),
-      span('note', error ?? (size === null ? '' : ` ${bytesText(size)}`)),
+      span('note', error ?? `${size === null ? '' : ` ${bytesText(size)}`}${mark}`),
     ];
     if (!preview) return element('li', { class: error ? 'failed' : null }, ...name);
     return element('li', {}, element('details', {}, element('summary', {}, ...name), textBlock(preview)));

@@ -13,6 +13,7 @@ const home: BroughtHome = {
   files: 2,
   forks: 3,
   problems: [],
+  left: [],
 };
 
 function streams() {
@@ -55,6 +56,16 @@ describe('how a batch leaves the terminal', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('A14: a batch that completed and left something ends with 1, also when quiet, and names it', () => {
+    const text = 'issue-1: left: the sandbox bx_2345abcd may still run. Why. End it: sandflow stop bx_2345abcd --wait';
+    const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(text);
+    expect(finished(batchResult({ leftSandboxIds: ['bx_2345abcd'] })).exitCode).toBe(1);
+    const { stdout } = finished(batchResult(), { json: true }, { ...home, left: [text] });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', left: [text] });
   });
 
   it('counts every outcome, names forks that are left, and says how to go on; also when quiet', () => {

@@ -102,6 +102,65 @@ describe('how a job leaves the terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
   });
 
+  describe('A14: what is left behind', () => {
+    const left = {
+      kind: 'sandbox',
+      sandboxId: 'bx_2345abcd',
+      sandboxName: 'sf-d-j-x-main-1',
+      conversationId: null,
+      why: 'Its deletion failed: no disk',
+    } as const;
+
+    it('is said also when quiet, and a job that completed ends with 1', async () => {
+      const end = { kind: 'ended', result: { ...result, left: [left] } } as const;
+      const { exitCode, stdout, stderr } = await finished(end, { quiet: true });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'answer\n' });
+      expect(stderr).toContain(
+        'left: the sandbox bx_2345abcd (sf-d-j-x-main-1) may still run. Its deletion failed: no disk. End it: sandflow stop bx_2345abcd --wait',
+      );
+      const json = await finished(end, { json: true, quiet: true });
+      expect(JSON.parse(json.stdout)).toMatchObject({ outcome: 'completed', left: [left] });
+    });
+
+    it('is told for every outcome, with how to look after it', async () => {
+      const named = { ...left, sandboxId: null, why: 'Its create got no answer.' };
+      const agent = { ...left, kind: 'prompt', conversationId: 'conv_1', why: 'It was not interrupted' } as const;
+      const all = { ...result, outcome: 'deadline_exceeded', left: [named, agent] } as const;
+      const { exitCode, stderr } = await finished({ kind: 'ended', result: all });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(
+        'left: a sandbox "sf-d-j-x-main-1" may exist. Its create got no answer. Look: sandflow sandboxes --name "sf-d-j-x-main-1"',
+      );
+      expect(stderr).toContain(
+        'left: an agent may still work in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Look: sandflow sandboxes show bx_2345abcd',
+      );
+    });
+  });
+
+  it('B13: says of a file that it is partial or unchanged', async () => {
+    const file = {
+      path: 'a',
+      size: 1,
+      sha256: null,
+      ref: 'r',
+      error: null,
+      partial: true,
+      unchanged: null,
+      localPath: 'b',
+    };
+    const files = [file, { ...file, path: 'c', partial: false, unchanged: true }];
+    const { stderr } = await finished({ kind: 'ended', result: { ...result, outcome: 'cancelled' } }, { files });
+    expect(stderr).toMatch(/^ {2}a → b \(partial: collected before/m);
+    expect(stderr).toMatch(/^ {2}c → b \(unchanged: the job did not change it\)$/m);
+  });
+
+  it('a file that is missing is said also when quiet', async () => {
+    const file = { path: 'a', size: null, sha256: null, ref: null, error: 'not there', localPath: null };
+    const files = [{ ...file, partial: false, unchanged: null }];
+    const { stderr } = await finished({ kind: 'ended', result }, { quiet: true, files });
+    expect(stderr).toContain('a not there');
+  });
+
   it.each([
     ['detached', 130],
     ['deadline', 4],
