@@ -2,10 +2,12 @@
 import type { SandboxClient } from '../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
+import type { Text } from '../src/contract/texts.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { counted } from './calls.js';
 import { type KeyedCall, type KeyedSandbox, sendKeyed } from './own-by-name.js';
 import { sendRecorded } from './sent-key.js';
+import { readText } from './texts.js';
 
 interface RecordedKey {
   /** Key of the record of this call in the result store, for items of batches. Default: none is kept. */
@@ -14,7 +16,7 @@ interface RecordedKey {
 
 export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
-  readonly body: CreateSandboxBody & { readonly name: string };
+  readonly body: Omit<CreateSandboxBody, 'setupScript'> & { readonly name: string; readonly setupScript?: Text };
   /** Derived from the execution chain, the step and the generation; never drawn. */
   readonly idempotencyKey: string;
 }
@@ -36,9 +38,11 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
   return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
     const { idempotencyKey } = input;
     return counted((attempt) => {
-      const send = (call: CreateSandboxInput) => {
-        const make = (signal: AbortSignal) => client.createSandbox(call.body, { idempotencyKey, signal });
-        return sendKeyed({ ...call, name: call.body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
+      const send = async (call: CreateSandboxInput) => {
+        const { setupScript, ...rest } = call.body;
+        const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
+        const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal });
+        return sendKeyed({ ...call, name: body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
       };
       return sendRecorded(input, { results, send });
     });

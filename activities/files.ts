@@ -5,6 +5,7 @@ import type { Counted } from '../src/contract/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { CollectedFile, FilePut } from '../workflows/job.js';
 import { counted } from './calls.js';
+import { readStored } from './texts.js';
 
 export interface CollectFileInput {
   readonly sandboxId: string;
@@ -19,7 +20,9 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     async putFile(sandboxId: string, file: FilePut): Promise<Counted<null>> {
       return counted(async ({ call }) => {
         const content =
-          'base64' in file.content ? file.content.base64 : (await results.get(file.content.ref)).toString('base64');
+          'base64' in file.content
+            ? file.content.base64
+            : (await readStored(results, file.content.ref)).toString('base64');
         await call((signal) =>
           client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal }),
         );

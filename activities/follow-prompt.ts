@@ -6,6 +6,7 @@ import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import { isFinalPromptStatus, isUsable } from '../src/contract/states.js';
+import { cut, type Text } from '../src/contract/texts.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { type Attempt, createAttempt } from './calls.js';
 import { repeatableFailure } from './failures.js';
@@ -16,12 +17,14 @@ export interface FollowPromptInput {
   readonly sandboxId: string;
   readonly promptId: string | null;
   readonly conversationId: string | null;
-  /** The prompt's text, which finds it in the history where there is no id. */
-  readonly prompt: string;
+  /** The prompt's text or digest, which finds it in the history where there is no id. */
+  readonly prompt: Text;
   /** Prompts of this job before this one, for a history without prompt ids. */
   readonly knownPromptIds: readonly string[];
   /** Where the whole result is kept in the result store when it is too long for history. */
   readonly resultKey: string;
+  /** How much of the answer history and the job have room for, in bytes. */
+  readonly answerBytes: number;
   /** True while conversations run side by side, whose ends the sandbox's state cannot tell apart. */
   readonly sideBySide: boolean;
 }
@@ -32,7 +35,7 @@ export interface PromptEnd {
   /** State of the sandbox with `sandbox_lost`; null when there is no such sandbox. */
   readonly sandboxState: string | null;
   readonly promptId: string | null;
-  /** Cut to 64 KiB; `resultRef` then names the whole. */
+  /** Cut to `answerBytes`; `resultRef` then names the whole. */
   readonly result: string | null;
   readonly resultRef: string | null;
   readonly error: string | null;
@@ -42,7 +45,7 @@ export interface PromptEnd {
 }
 
 const heartbeatEveryMs = 20_000;
-const maxResultBytes = 64 * 1024;
+const maxErrorLength = 2_000;
 /** While conversations run side by side, every so many ticks a prompt is confirmed although the sandbox is running. */
 const confirmEveryTicks = 4;
 
@@ -54,7 +57,7 @@ export function followPromptActivity(client: SandboxClient, hub: FollowHub, resu
     heartbeat();
     try {
       const end = await follow(client, hub, input, attempt);
-      return { value: await cutResult(end, input.resultKey, results), calls: attempt.calls() };
+      return { value: await cutResult(end, input, results), calls: attempt.calls() };
     } catch (error) {
       throw repeatableFailure(error, { calls: attempt.calls() });
     } finally {
@@ -107,14 +110,19 @@ function sandboxLost(input: FollowPromptInput, sandboxState: string | null): Pro
 }
 
 /** History has room for an answer, not for a book. */
-async function cutResult(end: PromptEnd, key: string, results: ResultStore): Promise<PromptEnd> {
+async function cutResult(
+  given: PromptEnd,
+  { resultKey, answerBytes }: Pick<FollowPromptInput, 'resultKey' | 'answerBytes'>,
+  results: ResultStore,
+): Promise<PromptEnd> {
+  const end = { ...given, error: given.error && cut(given.error, Math.min(maxErrorLength, answerBytes)) };
   if (end.result === null) return end;
   const whole = Buffer.from(end.result);
-  if (whole.byteLength <= maxResultBytes) return end;
-  const { ref } = await results.put(key, whole);
+  if (whole.byteLength <= answerBytes) return end;
+  const { ref } = await results.put(resultKey, whole);
   // A cut in the middle of a character leaves its first bytes, which decode to a replacement character.
   const result = whole
-    .subarray(0, maxResultBytes)
+    .subarray(0, answerBytes)
     .toString('utf8')
     .replace(/\uFFFD$/, '');
   return { ...end, result, resultRef: ref };

@@ -68,8 +68,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
-    sendPrompt: sendPromptActivity(client),
-    runCommand: runCommandActivity(client),
+    sendPrompt: sendPromptActivity(client, results),
+    runCommand: runCommandActivity(client, results),
     storeObject: storeObjectActivity(results),
     notify: notifyActivity(allowNotifyCommands),
   };

@@ -6,6 +6,7 @@ import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { SandboxHistoryEvent } from '../src/contract/records.js';
 import type { Attempt } from './calls.js';
 import type { FollowPromptInput, PromptEnd } from './follow-prompt.js';
+import { isSameText } from './texts.js';
 
 type End = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
 
@@ -77,5 +78,5 @@ function isBegin(
   if (event.type !== 'prompt.queued') return false;
   if (input.promptId !== null && event.promptId != null) return event.promptId === input.promptId;
   if (event.promptId != null && input.knownPromptIds.includes(event.promptId)) return false;
-  return event.data?.prompt === input.prompt;
+  return isSameText(input.prompt, event.data?.prompt);
 }

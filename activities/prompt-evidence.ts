@@ -1,12 +1,14 @@
 /** Looks in the history of a sandbox for proof that a prompt was accepted. */
 import type { SandboxClient } from '../src/client/index.js';
 import type { SandboxHistoryEvent } from '../src/contract/records.js';
+import type { Text } from '../src/contract/texts.js';
 import type { Attempt } from './calls.js';
+import { isSameText } from './texts.js';
 
 export interface PromptEvidenceQuery {
   readonly sandboxId: string;
-  /** The prompt's exact text. */
-  readonly prompt: string;
+  /** The prompt's exact text, or its digest. */
+  readonly prompt: Text;
   /** The conversation that it was sent to; null for a new one. */
   readonly conversationId: string | null;
   /** Prompts and conversations that are known to be others. */
@@ -52,7 +54,7 @@ export function matchingPrompts(
   query: PromptEvidenceQuery,
 ): readonly SandboxHistoryEvent[] {
   return events.filter((event) => {
-    if (event.type !== 'prompt.queued' || event.data?.prompt !== query.prompt) return false;
+    if (event.type !== 'prompt.queued' || !isSameText(query.prompt, event.data?.prompt)) return false;
     if (event.promptId != null && query.knownPromptIds.includes(event.promptId)) return false;
     const isNew = query.conversationId === null;
     if (isNew && event.conversationId != null && query.knownConversationIds.includes(event.conversationId))

@@ -4,12 +4,15 @@ import type { SandboxClient } from '../src/client/index.js';
 import type { ResponseOf } from '../src/contract/endpoints.js';
 import type { CommandBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
+import type { Text } from '../src/contract/texts.js';
+import type { ResultStore } from '../src/result-store/index.js';
 import { beating, counted, createAttempt } from './calls.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from './failures.js';
+import { readText } from './texts.js';
 
 export interface RunCommandInput {
   readonly sandboxId: string;
-  readonly body: CommandBody;
+  readonly body: Omit<CommandBody, 'command'> & { readonly command: Text };
   /** True when running it twice does no harm; then it is repeated like a read. Default false. */
   readonly idempotent?: boolean;
   /** Only so many characters at the end of each output come back. Default: all of them. */
@@ -22,9 +25,10 @@ const answerMarginMs = 15_000;
  * Runs a command in a sandbox, once unless the caller calls it idempotent.
  * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
  */
-export function runCommandActivity(client: SandboxClient) {
+export function runCommandActivity(client: SandboxClient, results: ResultStore) {
   async function run(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
-    const { sandboxId, body } = input;
+    const { sandboxId } = input;
+    const body = { ...input.body, command: await readText(results, input.body.command) };
     const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
     if (input.idempotent) {
       return counted(({ call }) => call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs })));

@@ -33,8 +33,12 @@ export interface Config {
   readonly forksPerSecond: number;
   /** How long a command asks again where the service or Temporal does not answer, in ms. */
   readonly patienceMs: number;
-  /** State of the embedded stack, results and secrets. */
+  /** State of the embedded stack, secrets and, unless they have a place of their own, results. */
   readonly home: string;
+  /** Directory of the result store. */
+  readonly results: string;
+  /** True where every worker uses this very store: said by naming it, or because there are none but on this machine. */
+  readonly resultsShared: boolean;
   /** What can be made again, such as a Temporal server that was built. */
   readonly cacheDirectory: string;
 }
@@ -61,6 +65,8 @@ export function readConfig(env: Environment = process.env): Config {
     forksPerSecond: positiveNumber('SANDFLOW_FORKS_PER_SECOND', env.SANDFLOW_FORKS_PER_SECOND || '20'),
     patienceMs: 1_000 * positiveNumber('SANDFLOW_PATIENCE_SECONDS', env.SANDFLOW_PATIENCE_SECONDS || '60'),
     home,
+    results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
+    resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
   };
 }

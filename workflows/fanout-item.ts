@@ -13,7 +13,6 @@ import {
 import type { FanoutItemInput, ItemSummary } from './fanout.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 import { storing } from './proxies.js';
-import { fitResult } from './steps/fit-result.js';
 import { itemResult, itemSummary, type StartedItemResult } from './steps/item-result.js';
 import { type CarriedJob, carryJob } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
@@ -51,11 +50,9 @@ async function tellChunk(
 }
 
 async function store(input: FanoutItemInput, item: StartedItemResult): Promise<string | null> {
-  const key = `${input.resultPrefix}/${item.generation}`;
-  const keep = (path: string, value: unknown) =>
-    storing.storeObject.executeWithOptions({ summary: path }, [`${key}${path}`, value]);
   try {
-    return await keep('.json', await fitResult(item, keep));
+    const key = `${input.resultPrefix}/${item.generation}.json`;
+    return await storing.storeObject.executeWithOptions({ summary: '.json' }, [key, item]);
   } catch {
     // The summary says that there is none.
     return null;

@@ -1,4 +1,5 @@
 /** What goes into a `forkFanout` batch and what comes out of it. Types only. */
+import type { Text } from '../src/contract/texts.js';
 import type {
   FilePut,
   JobEnd,
@@ -43,7 +44,7 @@ export type FanoutSource =
       readonly body: CreateBody;
       readonly put: readonly FilePut[];
       /** Run in order; one that fails ends the batch. */
-      readonly commands: readonly string[];
+      readonly commands: readonly Text[];
       readonly prompts: readonly PromptStep[];
       readonly deadlineMs: number;
       /** What happens to the prepared sandbox when the batch has ended: it is archived, or deleted. */

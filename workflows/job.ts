@@ -1,4 +1,5 @@
 /** What goes into a `createThenPrompt` job and what comes out of it. Types only. */
+import type { Text } from '../src/contract/texts.js';
 
 /** How long things may take. Every field has a default in `timing.ts`; tests shorten them. */
 export interface JobTiming {
@@ -25,7 +26,7 @@ export type SandboxSource =
         readonly environment?: string;
         readonly from?: string;
         readonly noEnv?: boolean;
-        readonly setupScript?: string;
+        readonly setupScript?: Text;
         readonly snapshots?: boolean;
         readonly monitoring?: boolean;
         readonly type?: 'small' | 'default' | 'large' | 'xlarge';
@@ -70,7 +71,7 @@ export interface JobOrigin {
 
 /** One prompt for the agent. */
 export interface PromptStep {
-  readonly prompt: string;
+  readonly prompt: Text;
   readonly provider?: string;
   readonly model?: string;
   readonly reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -93,7 +94,7 @@ export interface JobInput {
   readonly waitFor: 'usable' | 'hydrated';
   readonly put: readonly FilePut[];
   /** Run in order after the files and before the prompts; one that does not exit with 0 fails the job. */
-  readonly commands?: readonly string[];
+  readonly commands?: readonly Text[];
   /** At least one, or at least one command. */
   readonly prompts: readonly PromptStep[];
   /** `one`: in order in one conversation. `each`: side by side, a conversation each. */
@@ -146,13 +147,16 @@ export type JobOutcome =
   | 'outcome_unknown';
 
 export interface PromptResult {
+  /** The whole, or how it begins where `promptRef` names the whole or the job has many. */
   readonly prompt: string;
+  /** Where the whole prompt is kept when it was given by reference. */
+  readonly promptRef: string | null;
   readonly promptId: string | null;
   readonly conversationId: string | null;
   /** A status of the service, or `not_sent` where the job ended before it, or `unknown`. */
   readonly status: string;
   readonly result: string | null;
-  /** Where the whole result is kept when `result` was cut. */
+  /** Where the whole result is kept when it is long; `result` is then how it begins. */
   readonly resultRef: string | null;
   readonly error: string | null;
   readonly queuedAt: string | null;
@@ -238,7 +242,10 @@ export interface JobResult {
   readonly files: readonly CollectedFile[];
   /** Empty where nothing is left to look after, whatever the outcome. */
   readonly left: readonly LeftBehind[];
+  /** The newest 200. */
   readonly wakes: readonly Wake[];
+  /** How many there were in all. */
+  readonly wakeCount: number;
   /**
    * Calls to the service that this job's own steps made, every attempt counted. Not among them: the reads that all follows
    * of a worker share, and calls of an attempt whose worker was killed before it could say how many it had made.

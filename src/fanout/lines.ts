@@ -2,7 +2,7 @@
 import { ItemsError } from './items-error.js';
 
 /** An item travels as part of one message; longer texts go into files. */
-export const maxItemBytes = 900_000;
+export const maxItemBytes = 16_000_000;
 
 export interface Line {
   /** From 1. */

@@ -1,4 +1,5 @@
 /** Reads the items of a batch, one after the other, whatever their number and size. */
+import { bytesOf } from '../contract/texts.js';
 import { readCsvLines } from './csv-lines.js';
 import type { ItemLine, ReadLinesOptions } from './item-line.js';
 import { ItemsError } from './items-error.js';
@@ -109,7 +110,7 @@ function checkId({ id, place }: ItemWish, seen: Map<string, string>): void {
 }
 
 function checkSize(item: ItemWish): void {
-  const bytes = item.prompts.reduce((sum, { prompt }) => sum + Buffer.byteLength(prompt), 0);
+  const bytes = item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
   if (bytes > maxItemBytes) {
     throw new ItemsError(
       item.place,

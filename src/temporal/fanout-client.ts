@@ -1,5 +1,4 @@
 /** Starts batches, hands them their items, and talks to those that run. */
-import { createHash } from 'node:crypto';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -9,11 +8,14 @@ import {
 import type { FanoutInput, FanoutItem, FanoutProgress } from '../../workflows/fanout.js';
 import { fanoutProgressQuery, workflowTypes } from '../../workflows/messages.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import type { ResultStore } from '../result-store/index.js';
 import { fanoutHandle } from './fanout-handle.js';
-import { parseFanoutInput, parseFanoutItem } from './fanout-input.js';
-import { itemsDigest } from './fanout-packing.js';
+import { badBatch, checkFanoutSize, parseFanoutInput } from './fanout-input.js';
+import { itemsDigest, itemToSubmit } from './fanout-packing.js';
 import { sendChunk, sendSeal } from './fanout-updates.js';
 import { explainFanoutError, fanoutEnded, fanoutNotFound, notAFanout } from './fanouts-errors.js';
+import { contentDigest } from './input-digest.js';
+import { keepFanoutTexts } from './keep-texts.js';
 import { launchBatch } from './launch-batch.js';
 import { firstQueryTimeoutMs, withinPatience } from './patience.js';
 
@@ -29,6 +31,11 @@ export interface FanoutAddress {
 export interface StartFanoutOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
+  /**
+   * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
+   * there; without it they are refused.
+   */
+  readonly results?: ResultStore;
 }
 
 export interface StartedFanout {
@@ -55,9 +62,10 @@ export interface FanoutMemo {
 export async function startFanout(
   client: Client,
   input: FanoutInput,
-  { taskQueue }: StartFanoutOptions,
+  { taskQueue, results }: StartFanoutOptions,
 ): Promise<StartedFanout> {
-  const checked = parseFanoutInput(input);
+  const checked = await keepFanoutTexts(parseFanoutInput(input), { results, refuse: badBatch });
+  checkFanoutSize(checked);
   const memo: FanoutMemo = { title: checked.title ?? null, inputDigest: fanoutDigest(checked) };
   try {
     const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
@@ -76,6 +84,7 @@ export async function startFanout(
  * Hands a batch some of its items. Answers when they are stored. Safe to repeat: a chunk that the batch knows changes
  * nothing.
  * @param chunk from 0; in the end there must be no gap. At most 100 items and 1 MB: `submitFanout` packs them
+ * @param options `results` as for `startFanout`
  * @throws SandflowError `bad_fanout_input`; `refused` where the number holds other items, or the batch is ending or sealed;
  *   `fanout_not_found`, `fanout_ended`, `no_worker`
  */
@@ -83,8 +92,10 @@ export async function addFanoutChunk(
   client: Client,
   batch: FanoutAddress,
   chunk: { readonly chunk: number; readonly firstIndex: number; readonly items: readonly FanoutItem[] },
+  options: { readonly results?: ResultStore } = {},
 ): Promise<void> {
-  const items = chunk.items.map((item, at) => parseFanoutItem(item, chunk.firstIndex + at));
+  const items: FanoutItem[] = [];
+  for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
   await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) }, { patienceMs });
 }
 
@@ -133,7 +144,7 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
 /** A digest of what a batch was asked to do, without its id. */
 export function fanoutDigest(input: FanoutInput): string {
   const { batchId: _, deployment: __, ...rest } = input;
-  return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 16);
+  return contentDigest(rest);
 }
 
 /** @param firstTimeoutMs how long to wait before a question is asked again; by default it is asked once */

@@ -5,7 +5,9 @@ import { deploymentProblem, jobIdProblem } from '../contract/addresses.js';
 import { maxBytesInChunk, maxRetries } from '../contract/fanout-addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../contract/records.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { maxJobInputBytes, maxSteps, payloadBytes } from '../contract/texts.js';
 import {
+  commandSchema,
   createBodySchema,
   filePutSchema,
   issuesOf,
@@ -17,8 +19,8 @@ import {
 
 /** A batch's input travels with its state, which must fit one payload as well. */
 const maxInputBytes = 600_000;
-/** What an item is wrapped in within its chunk. */
-const wrappingBytes = 1_000;
+/** An item is the input of a job too, and a chunk has room for it and for what it is wrapped in. */
+const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
 /** Two years: longer than anything is kept. */
 const longestMs = 2 * 366 * 86_400_000;
 
@@ -28,14 +30,18 @@ const end = z.enum(['stop', 'delete', 'keep']);
 
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
-  z.strictObject({ kind: z.literal('snapshot'), from: z.string().min(1), body: createBodySchema.omit({ from: true }) }),
+  z.strictObject({
+    kind: z.literal('snapshot'),
+    from: z.string().min(1).max(200),
+    body: createBodySchema.omit({ from: true }),
+  }),
   z
     .strictObject({
       kind: z.literal('prepare'),
       body: createBodySchema,
-      put: z.array(filePutSchema),
-      commands: z.array(z.string().min(1, 'must not be empty')),
-      prompts: z.array(promptStepSchema),
+      put: z.array(filePutSchema).max(maxSteps),
+      commands: z.array(commandSchema).max(maxSteps),
+      prompts: z.array(promptStepSchema).max(maxSteps),
       deadlineMs: ms,
       end: z.enum(['stop', 'delete']),
     })
@@ -98,33 +104,46 @@ export const fanoutInputSchema = z
 
 const keptForks = 'no budget holds for forks that are kept and run on: stop or delete them, or set no budget';
 
-const itemSchema = z.strictObject({
+export const fanoutItemSchema = z.strictObject({
   id: z.string().min(1).max(200),
-  prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt'),
-  put: z.array(filePutSchema).optional(),
-  collect: z.array(remotePathSchema).optional(),
+  prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
+  put: z.array(filePutSchema).max(maxSteps).optional(),
+  collect: z.array(remotePathSchema).max(maxSteps).optional(),
   type: sandboxType.optional(),
   end: end.optional(),
   deadlineMs: ms.optional(),
-  labels: z.record(z.string(), z.string()).optional(),
+  labels: z
+    .record(z.string().max(100), z.string().max(4_000))
+    .refine((labels) => Object.keys(labels).length <= 100, 'must not be more than 100')
+    .optional(),
 }) satisfies z.ZodType<FanoutItem>;
 
 /**
- * Checks a batch without its items.
+ * Checks a batch without its items, but for what it takes in all: `startFanout` puts long texts into the result store
+ * first.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  */
 export function parseFanoutInput(input: unknown): FanoutInput {
   const parsed = fanoutInputSchema.safeParse(input);
-  if (!parsed.success) throw bad(`The batch cannot be started: ${issuesOf(parsed.error)}.`);
-  const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
-  if (bytes <= maxInputBytes) return parsed.data;
-  throw bad(
-    `The batch cannot be started: what prepares its source takes ${bytes} bytes, the most is ${maxInputBytes}. Put long texts into files of the result store.`,
+  if (parsed.success) return parsed.data;
+  throw badBatch(issuesOf(parsed.error));
+}
+
+/** @throws SandflowError `bad_fanout_input` where the input is too large although its long texts are in the result store */
+export function checkFanoutSize(input: FanoutInput): void {
+  const bytes = payloadBytes(input);
+  if (bytes <= maxInputBytes) return;
+  throw badBatch(
+    `what prepares its source still takes ${bytes} bytes without its long texts, the most is ${maxInputBytes}: give it fewer or shorter prompts and files`,
   );
 }
 
+export function badBatch(why: string): SandflowError {
+  return bad(`The batch cannot be started: ${why}.`);
+}
+
 /**
- * Checks an item.
+ * Checks an item, but for what it takes in its chunk.
  * @param index its place in the batch, from 0, for the message
  * @throws SandflowError `bad_fanout_input`
  */
@@ -133,21 +152,29 @@ export function parseFanoutItem(
   index: number,
   policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
 ): FanoutItem {
-  const parsed = itemSchema.safeParse(item);
-  if (!parsed.success) throw bad(`Item ${index + 1} cannot be submitted: ${issuesOf(parsed.error)}.`);
-  if (policy?.budgetSeconds != null && parsed.data.end === 'keep') {
-    throw bad(`Item ${index + 1} cannot be submitted: end: ${keptForks}.`);
-  }
-  const bytes = itemBytes(parsed.data);
-  if (bytes <= maxBytesInChunk - wrappingBytes) return parsed.data;
-  throw bad(
-    `Item ${index + 1} cannot be submitted: it takes ${bytes} bytes, the most is ${maxBytesInChunk - wrappingBytes}. Put long texts into files of the result store.`,
+  const parsed = fanoutItemSchema.safeParse(item);
+  if (!parsed.success) throw badItem(index, issuesOf(parsed.error));
+  if (policy?.budgetSeconds != null && parsed.data.end === 'keep') throw badItem(index, `end: ${keptForks}`);
+  return parsed.data;
+}
+
+/** @throws SandflowError `bad_fanout_input` where the item is too large although its long texts are in the result store */
+export function checkItemSize(item: FanoutItem, index: number): void {
+  const bytes = itemBytes(item);
+  if (bytes <= maxItemBytes) return;
+  throw badItem(
+    index,
+    `without its long texts it still takes ${bytes} bytes, the most is ${maxItemBytes}: give it fewer or shorter prompts, files and paths`,
   );
+}
+
+export function badItem(index: number, why: string): SandflowError {
+  return bad(`Item ${index + 1} cannot be submitted: ${why}.`);
 }
 
 /** What an item takes in its chunk. */
 export function itemBytes(item: FanoutItem): number {
-  return Buffer.byteLength(JSON.stringify(item)) + 1;
+  return payloadBytes(item) + 1;
 }
 
 export function bad(message: string): SandflowError {

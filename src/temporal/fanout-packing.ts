@@ -1,25 +1,41 @@
 /** Packs items into chunks: as many as fit the count and the bytes that a chunk may have. */
-import { createHash } from 'node:crypto';
 import type { FanoutItem, FanoutPolicy } from '../../workflows/fanout.js';
 import type { ChunkWish } from '../../workflows/fanout-parts.js';
 import { maxChunks, maxItemsInChunk, usualBytesInChunk } from '../contract/fanout-addresses.js';
-import { bad, itemBytes, parseFanoutItem } from './fanout-input.js';
+import type { ResultStore } from '../result-store/index.js';
+import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './fanout-input.js';
+import { contentDigest } from './input-digest.js';
+import { keepItemTexts } from './keep-texts.js';
 
 /** What a chunk has beside its items. */
 const wrappingBytes = 1_000;
 
-/** A digest of the items of a chunk, so that other items under its number are noticed. */
+/** A digest of the items of a chunk, so that other items under its number are noticed: of their texts, wherever they are. */
 export function itemsDigest(items: readonly FanoutItem[]): string {
-  return createHash('sha256').update(JSON.stringify(items)).digest('hex').slice(0, 16);
+  return contentDigest(items);
+}
+
+/** What is submitted of an item: checked, its long texts in the result store. @throws SandflowError `bad_fanout_input` */
+export async function itemToSubmit(
+  raw: FanoutItem,
+  index: number,
+  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined },
+): Promise<FanoutItem> {
+  const { results, policy } = options;
+  const refuse = (why: string) => badItem(index, why);
+  const item = await keepItemTexts(parseFanoutItem(raw, index, policy), { results, refuse });
+  checkItemSize(item, index);
+  return item;
 }
 
 /**
  * The same items in the same order always make the same chunks. Holds one chunk at a time.
+ * @param options `results`: where long texts go, shared with the workers
  * @throws SandflowError `bad_fanout_input` for an item that is none, an id that comes twice, or too many chunks
  */
 export async function* packItems(
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+  options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined } = {},
 ): AsyncGenerator<ChunkWish> {
   const seen = new Set<string>();
   let chunk = 0;
@@ -40,7 +56,7 @@ export async function* packItems(
   };
 
   for await (const raw of items) {
-    const item = parseFanoutItem(raw, index, policy);
+    const item = await itemToSubmit(raw, index, options);
     if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" comes twice.`);
     seen.add(item.id);
     const bytes = itemBytes(item);

@@ -5,23 +5,49 @@ import { deploymentProblem, jobIdProblem } from '../contract/addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../contract/records.js';
 import { reasoningEfforts } from '../contract/requests.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-
-/** An input travels as one payload of Temporal, whose limit is 2 MiB; larger files go through the result store. */
-const maxInputBytes = 1_500_000;
+import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../contract/texts.js';
 
 const positiveMs = z.number().int().positive();
 const sandboxType = z.enum(sandboxTypes);
+const name = z.string().min(1).max(200);
 export const remotePathSchema = z
   .string()
   .min(1, 'must not be empty')
+  .max(4_096)
   .refine((path) => !path.includes('\0'), 'must hold no NUL');
+
+const reference = z.string().min(1).max(1_000);
+
+const storedTextSchema = z.strictObject({
+  ref: reference,
+  bytes: z.number().int().positive().max(maxTextBytes),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  head: z.string().max(200),
+});
+
+/** A text, or the reference of one in the result store. */
+export const textSchema = z.union([
+  z
+    .string()
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`),
+  storedTextSchema,
+]);
+
+/** Of a command the service takes no more. */
+const maxCommandBytes = 120 * 1024;
+
+export const commandSchema = textSchema.refine(
+  (command) => bytesOf(command) <= maxCommandBytes,
+  `must not be longer than ${maxCommandBytes} bytes: put a script and run that`,
+);
 
 /** Body of a create, without what the job itself sets. */
 export const createBodySchema = z.strictObject({
-  environment: z.string().min(1).optional(),
-  from: z.string().min(1).optional(),
+  environment: name.optional(),
+  from: name.optional(),
   noEnv: z.boolean().optional(),
-  setupScript: z.string().min(1).optional(),
+  setupScript: textSchema.optional(),
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
   type: sandboxType.optional(),
@@ -34,19 +60,25 @@ const source = z.discriminatedUnion('kind', [
 ]);
 
 export const promptStepSchema = z.strictObject({
-  prompt: z.string().refine((prompt) => prompt.trim() !== '', 'must not be empty'),
-  provider: z.string().min(1).optional(),
-  model: z.string().min(1).optional(),
+  prompt: textSchema,
+  provider: name.optional(),
+  model: name.optional(),
   reasoningEffort: z.enum(reasoningEfforts).optional(),
 });
 
 export const filePutSchema = z.strictObject({
   path: remotePathSchema,
-  content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: z.string().min(1) })]),
+  content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: reference })]),
 });
 
 export const notifyTargetSchema = z
-  .strictObject({ url: z.url({ protocol: /^https?$/ }).optional(), command: z.string().min(1).optional() })
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional(),
+    command: z.string().min(1).max(8_000).optional(),
+  })
   .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command');
 
 export const jobTimingSchema = z
@@ -67,11 +99,11 @@ export const jobInputSchema = z
     jobId: z.string(),
     source,
     waitFor: z.enum(['usable', 'hydrated']),
-    put: z.array(filePutSchema),
-    commands: z.array(z.string().min(1, 'must not be empty')).optional(),
-    prompts: z.array(promptStepSchema),
+    put: z.array(filePutSchema).max(maxSteps),
+    commands: z.array(commandSchema).max(maxSteps).optional(),
+    prompts: z.array(promptStepSchema).max(maxSteps),
     conversations: z.enum(['one', 'each']),
-    collect: z.array(remotePathSchema),
+    collect: z.array(remotePathSchema).max(maxSteps),
     end: z.enum(['stop', 'delete', 'keep']),
     deadlineMs: positiveMs,
     ttlSeconds: z.number().int().positive(),
@@ -92,22 +124,26 @@ export const jobInputSchema = z
   }) satisfies z.ZodType<JobInput>;
 
 /**
- * Checks the input of a job.
+ * Checks the input of a job, but for what it takes in all: `startJob` puts long texts into the result store first.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */
 export function parseJobInput(input: unknown): JobInput {
   const parsed = jobInputSchema.safeParse(input);
-  if (!parsed.success) {
-    throw new SandflowError('bad_job_input', `The job cannot be started: ${issuesOf(parsed.error)}.`);
-  }
-  const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
-  if (bytes > maxInputBytes) {
-    throw new SandflowError(
-      'bad_job_input',
-      `The job cannot be started: its prompts and files take ${bytes} bytes, the most is ${maxInputBytes}. Put long texts into files.`,
-    );
-  }
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  throw badJob(issuesOf(parsed.error));
+}
+
+/** @throws SandflowError `bad_job_input` where the input is too large although its long texts are in the result store */
+export function checkJobSize(input: JobInput): void {
+  const bytes = payloadBytes(input);
+  if (bytes <= maxJobInputBytes) return;
+  throw badJob(
+    `without its long texts it still takes ${bytes} bytes, the most is ${maxJobInputBytes}: give it fewer or shorter prompts, files and paths`,
+  );
+}
+
+export function badJob(why: string): SandflowError {
+  return new SandflowError('bad_job_input', `The job cannot be started: ${why}.`);
 }
 
 /** One line for all issues: `field: what is wrong`. */

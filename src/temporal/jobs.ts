@@ -1,5 +1,4 @@
 /** Starts jobs, and talks to those that run. */
-import { createHash } from 'node:crypto';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -19,12 +18,18 @@ import {
 } from '../../workflows/messages.js';
 import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
+import { cut, headOf } from '../contract/texts.js';
+import type { ResultStore } from '../result-store/index.js';
+import { inputDigest } from './input-digest.js';
+import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
 import { explainJobError, jobEnded } from './jobs-errors.js';
+import { keepJobTexts, keepPromptText } from './keep-texts.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
 const summaryLength = 120;
+/** A follow-up that is longer goes by reference where there is a store, in bytes. */
+const followUpRoomBytes = 1_000;
 
 /** Which job. */
 export interface JobAddress {
@@ -39,6 +44,11 @@ export interface StartJobOptions {
   readonly taskQueue: string;
   /** Start anew where an earlier job of this id has ended. False by default: the earlier one stands. */
   readonly again?: boolean;
+  /**
+   * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
+   * there; without it they are refused.
+   */
+  readonly results?: ResultStore;
 }
 
 export interface StartedJob {
@@ -61,9 +71,13 @@ export interface JobMemo {
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` where the id belongs to a batch
  */
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
-  const checked = parseJobInput(input);
+  const checked = await keepJobTexts(parseJobInput(input), {
+    results: options.results,
+    refuse: (why) => badJob(why),
+  });
+  checkJobSize(checked);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
-  const prompt = firstLine(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '');
+  const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
   const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
@@ -114,6 +128,12 @@ export function jobProgress(client: Client, job: JobAddress): Promise<JobProgres
   return answered(client, job, () => jobHandle(client, job).query(progressQuery));
 }
 
+export interface PromptJobOptions {
+  readonly updateId?: string;
+  /** As for `startJob`. */
+  readonly results?: ResultStore;
+}
+
 /**
  * Sends one more prompt to a job that runs. Repeating it with the same `updateId` sends nothing twice.
  * @returns the index of the prompt in the job
@@ -123,14 +143,15 @@ export async function promptJob(
   client: Client,
   job: JobAddress,
   step: PromptStep,
-  options: { readonly updateId?: string } = {},
+  { updateId, results }: PromptJobOptions = {},
 ): Promise<{ readonly index: number }> {
+  const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
   const parsed = promptStepSchema.safeParse(step);
-  if (!parsed.success)
-    throw new SandflowError('bad_job_input', `The prompt cannot be sent: ${issuesOf(parsed.error)}.`);
-  return answered(client, job, () =>
-    jobHandle(client, job).executeUpdate(promptUpdate, { args: [parsed.data], updateId: options.updateId }),
-  );
+  if (!parsed.success) throw refuse(issuesOf(parsed.error));
+  // Nobody knows here how much room the prompts of the job have left.
+  const roomBytes = results ? followUpRoomBytes : undefined;
+  const sent = await keepPromptText(parsed.data, { results, refuse, roomBytes });
+  return answered(client, job, () => jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }));
 }
 
 /**
@@ -162,12 +183,6 @@ export async function cancelJob(client: Client, job: JobAddress): Promise<{ read
   return { again };
 }
 
-/** A digest of what a job was asked to do, without its id. */
-export function inputDigest(input: JobInput): string {
-  const { jobId: _, deployment: __, ...rest } = input;
-  return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 16);
-}
-
 async function answered<T>(client: Client, job: JobAddress, ask: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + answerTimeoutMs, ask);
@@ -178,7 +193,7 @@ async function answered<T>(client: Client, job: JobAddress, ask: () => Promise<T
 
 function firstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
-  return line.length > summaryLength ? `${line.slice(0, summaryLength - 1)}…` : line;
+  return cut(line, summaryLength);
 }
 
 function upperFirst(text: string): string {

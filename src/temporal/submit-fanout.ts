@@ -37,14 +37,14 @@ export async function submitFanout(
   client: Client,
   input: FanoutInput,
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
-  { taskQueue, onProgress }: SubmitFanoutOptions,
+  { taskQueue, results, onProgress }: SubmitFanoutOptions,
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
-  const packed = packItems(items, checked.policy);
+  const packed = packItems(items, { policy: checked.policy, results });
   // What is wrong with the first items keeps the batch from being started.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
-  const started = await startFanout(client, checked, { taskQueue });
+  const started = await startFanout(client, checked, { taskQueue, results });
   if (!started.started && (await hasAll(client, checked))) return started;
   let chunks = 0;
   let sent = 0;

@@ -9,6 +9,7 @@ export const carriedFields = [
   'deadlineAtMs',
   'prompts',
   'wakes',
+  'wakeCount',
   'files',
   'left',
   'lost',

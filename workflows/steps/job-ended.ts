@@ -1,7 +1,11 @@
 /** How a step ends the job, and how a failed activity reads as an outcome. */
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
+import { cut } from '../../src/contract/texts.js';
 import type { JobError, JobOutcome } from '../job.js';
+
+/** What quotes the service, a command or a script may be of any length. */
+const maxMessageLength = 4_000;
 
 /** Thrown by a step that ends the job; never leaves the workflow. */
 export class JobEnded extends Error {
@@ -15,7 +19,8 @@ export class JobEnded extends Error {
   }
 }
 
-export function jobError(code: string, message: string): JobError {
+export function jobError(code: string, given: string): JobError {
+  const message = cut(given, maxMessageLength);
   return { code, message, status: null, requestId: null, details: null };
 }
 

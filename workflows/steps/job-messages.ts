@@ -1,7 +1,14 @@
 /** What can be asked of a job while it runs, and what it is told. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
+import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts.js';
+import type { PromptStep } from '../job.js';
 import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal, skipCollectingSignal } from '../messages.js';
 import type { JobRun } from './job-run.js';
+
+/** Of ids in a decision. */
+const maxResolutionBytes = 2_000;
+/** Of everything of a prompt but its text. */
+const maxOptionsBytes = 4_000;
 
 export function handleMessages(run: JobRun): void {
   setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
@@ -13,7 +20,8 @@ export function handleMessages(run: JobRun): void {
   setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
     validator(step) {
       if (!run.takesPrompts) throw refused('This job takes no prompts any more: it is ending.');
-      if (step.prompt.trim() === '') throw refused('The prompt is empty.');
+      const problem = promptProblem(run, step);
+      if (problem) throw refused(problem);
     },
   });
   setHandler(
@@ -24,6 +32,8 @@ export function handleMessages(run: JobRun): void {
     },
     {
       validator(resolution) {
+        if (payloadBytes(resolution) > maxResolutionBytes)
+          throw refused('The decision is too long: it takes ids only.');
         if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job waits for no such decision.');
         if (run.resolution !== null) throw refused('This was decided a moment ago.');
         if (resolution.action === 'sent' && run.blocked.step === 'create' && resolution.sandboxId === undefined) {
@@ -32,6 +42,19 @@ export function handleMessages(run: JobRun): void {
       },
     },
   );
+}
+
+/** What a job could not carry would end it without a result; so it is refused. */
+function promptProblem(run: JobRun, step: PromptStep): string | undefined {
+  const { prompt, ...options } = step;
+  const isText = typeof prompt === 'string';
+  if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
+  if (run.prompts.length >= maxSteps) return `This job has ${maxSteps} prompts, and takes no more.`;
+  if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'What the prompt names is too long.';
+  const texts = run.prompts.map(({ step: { prompt: text } }) => (typeof text === 'string' ? bytesOf(text) : 0));
+  const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
+  if (!isText || bytesOf(prompt) <= leftBytes) return undefined;
+  return `The prompt takes ${bytesOf(prompt)} bytes, and the prompts of this job have ${Math.max(0, leftBytes)} left. Make it shorter, or send it through the result store that the workers share.`;
 }
 
 function refused(message: string): ApplicationFailure {

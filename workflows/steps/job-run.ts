@@ -20,13 +20,18 @@ import type {
 } from '../job.js';
 import type { Resolution } from '../messages.js';
 import { defaultTiming } from '../timing.js';
+import { fitted } from './fit-result.js';
 import { GoesOnAsNew, hasLongHistory } from './goes-on-as-new.js';
 import { type CarriedJob, takeUpJob } from './job-carry.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-export interface JobPrompt extends Mutable<PromptResult> {
+/** Its text is in the step alone, so that a job that goes on as new hands it on once. */
+export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'promptRef'>> {
   readonly step: PromptStep;
 }
+
+/** The newest are kept. */
+const maxWakes = 200;
 
 /** How far the newest generation of the sandbox came. */
 export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
@@ -40,6 +45,7 @@ export class JobRun {
   readonly reachedAtMs = new Map<Milestone, number>();
   prompts: JobPrompt[] = [];
   wakes: Wake[] = [];
+  wakeCount = 0;
   files: CollectedFile[] = [];
   /** What somebody has to look after; see `leave`. */
   left: LeftBehind[] = [];
@@ -163,7 +169,6 @@ export class JobRun {
   addPrompt(step: PromptStep): number {
     this.prompts.push({
       step,
-      prompt: step.prompt,
       promptId: null,
       conversationId: null,
       status: 'not_sent',
@@ -191,11 +196,13 @@ export class JobRun {
   }
 
   readonly onWake = (wake: Wake): void => {
+    this.wakeCount += 1;
     this.wakes.push(wake);
+    if (this.wakes.length > maxWakes) this.wakes.shift();
   };
 
   progress(): JobProgress {
-    return {
+    return fitted({
       jobId: this.input.jobId,
       phase: this.phase,
       since: new Date(this.sinceMs).toISOString(),
@@ -206,11 +213,11 @@ export class JobRun {
       apiCalls: this.apiCalls,
       deadlineAt: new Date(Math.min(this.deadlineAtMs, Date.now() + this.input.deadlineMs)).toISOString(),
       outcome: this.outcome,
-    };
+    });
   }
 
   result(outcome: JobOutcome, error: JobError | null): JobResult {
-    return {
+    return fitted({
       jobId: this.input.jobId,
       outcome,
       sandboxId: this.sandbox?.id ?? null,
@@ -222,14 +229,19 @@ export class JobRun {
       files: this.files,
       left: this.left,
       wakes: this.wakes,
+      wakeCount: this.wakeCount,
       apiCalls: this.apiCalls,
       durationMs: Date.now() - this.startedAtMs,
       error,
-    };
+    });
   }
 
   private promptResults(): PromptResult[] {
-    return this.prompts.map(({ step: _, ...result }) => result);
+    return this.prompts.map(({ step: { prompt }, ...result }) => ({
+      prompt: typeof prompt === 'string' ? prompt : prompt.head,
+      promptRef: typeof prompt === 'string' ? null : prompt.ref,
+      ...result,
+    }));
   }
 
   private showDetails(): void {

@@ -3,8 +3,10 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { PromptEvidence, PromptEvidenceQuery } from '../../activities/prompt-evidence.js';
 import { followTaskQueue } from '../../src/contract/addresses.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { cut, headOf, type Text } from '../../src/contract/texts.js';
 import { effects, followProxies, reads } from '../proxies.js';
 import { findEarlierPrompt } from './earlier-prompt.js';
+import { answerRoom } from './fit-result.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
@@ -63,7 +65,7 @@ async function send(run: JobRun, sandboxId: string, index: number, conversationI
   const others = run.prompts.slice(0, index);
   const evidence: PromptEvidenceQuery = {
     sandboxId,
-    prompt: prompt.prompt,
+    prompt: prompt.step.prompt,
     conversationId,
     knownPromptIds: others.flatMap(({ promptId }) => promptId ?? []),
     knownConversationIds: others.flatMap(({ conversationId: known }) => known ?? []),
@@ -80,7 +82,7 @@ async function send(run: JobRun, sandboxId: string, index: number, conversationI
       const accepted = await patiently(run, 'prompt', () => {
         prompt.status = 'sending';
         const call = { sandboxId, body, evidence, lookFirst: wasReset() && tries === 0 };
-        return effects.sendPrompt.executeWithOptions({ summary: summaryOf(prompt.prompt) }, [call]);
+        return effects.sendPrompt.executeWithOptions({ summary: summaryOf(prompt.step.prompt) }, [call]);
       });
       accept(run, prompt, accepted, conversationId);
       return;
@@ -113,9 +115,8 @@ function accept(run: JobRun, prompt: JobPrompt, accepted: PromptEvidence, conver
   prompt.status = 'queued';
 }
 
-function summaryOf(text: string): string {
-  const line = text.trim().split('\n', 1)[0] ?? '';
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+function summaryOf(text: Text): string {
+  return cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80);
 }
 
 /** Sees one prompt to its end; `sandbox_lost` is only the end when the sandbox does not come back. */
@@ -131,14 +132,15 @@ async function follow(run: JobRun, sandboxId: string, prompt: JobPrompt, sideByS
       sandboxId,
       promptId: prompt.promptId,
       conversationId: prompt.conversationId,
-      prompt: prompt.prompt,
+      prompt: prompt.step.prompt,
       knownPromptIds,
       resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
+      answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
       // Conversations of others keep a shared sandbox running too.
       sideBySide: sideBySide || run.input.source.kind === 'existing',
     };
     const end = await patiently(run, 'follow', () =>
-      proxies.followPrompt.executeWithOptions({ summary: summaryOf(prompt.prompt) }, [input]),
+      proxies.followPrompt.executeWithOptions({ summary: summaryOf(prompt.step.prompt) }, [input]),
     );
     if (end.status !== 'sandbox_lost') {
       const { sandboxState: _, promptId, ...known } = end;

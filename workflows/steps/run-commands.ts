@@ -1,4 +1,5 @@
 /** Runs the commands of a job in its sandbox, one after the other. */
+import { cut, headOf, type Text } from '../../src/contract/texts.js';
 import { commands } from '../proxies.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
@@ -29,7 +30,6 @@ export async function runCommands(run: JobRun, sandboxId: string): Promise<void>
   }
 }
 
-function shortened(command: string): string {
-  const [line = ''] = command.trim().split('\n', 1);
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+function shortened(command: Text): string {
+  return cut(headOf(command, 500).trim().split('\n', 1)[0] ?? '', 80);
 }

@@ -28,12 +28,16 @@ export const addJobsPrompt: AddCommand = (parent, context) => {
       const { withPlatform } = await import('../connect/with-platform.js');
       const { promptJob } = await import('../../temporal/jobs.js');
       const { provider, model, effort } = options;
-      const { index } = await withPlatform(context, { jobId, needsWorker: true }, ({ temporal, config }) =>
-        promptJob(
-          temporal,
-          { deployment: config.deployment, jobId },
-          { prompt, provider, model, reasoningEffort: effort },
-        ),
+      const { index } = await withPlatform(
+        context,
+        { jobId, needsWorker: true },
+        ({ temporal, config, sharedResults }) =>
+          promptJob(
+            temporal,
+            { deployment: config.deployment, jobId },
+            { prompt, provider, model, reasoningEffort: effort },
+            { results: sharedResults },
+          ),
       );
       const { printJson } = await import('../output/json.js');
       if (options.json) printJson(io.stdout, { jobId, index, error: null });

@@ -10,6 +10,7 @@ import { queuesWithoutWorker } from '../doctor/check-workers.js';
 import { formatDuration } from '../duration.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';
+import { UsageError } from '../usage-error.js';
 import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js';
 import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
@@ -19,6 +20,9 @@ import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** A wait that is shorter than this is not worth a word, in ms. */
 const silentMs = 2_000;
+
+const notShared =
+  'A file of more than 128 KiB goes through the result store. Say with SANDFLOW_RESULTS which directory the workers share with this command.';
 
 export interface Platform {
   /** With the service of the embedded stack where none is configured. */
@@ -30,9 +34,15 @@ export interface Platform {
   /** For what a command has to know. */
   readonly reads: ServiceReads;
   readonly results: ResultStore;
+  /** The same for what is too long to travel; undefined where workers may have another one. */
+  readonly sharedResults: ResultStore | undefined;
   /** Of the embedded stack; undefined where it is not known. */
   readonly bridgeUrl: string | undefined;
-  /** Keeps the content of a file that the job will write into the sandbox. Safe to repeat. @returns its reference */
+  /**
+   * Keeps the content of a file that the job will write into the sandbox. Safe to repeat.
+   * @returns its reference
+   * @throws UsageError where workers may have another store
+   */
   keepInput(content: Buffer): Promise<string>;
   /**
    * Runs calls of Temporal, each of which is repeated with the same request id while the server is away, for up to the
@@ -60,6 +70,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   const configured = isFullyConfigured(config);
   let link = await open(config, options);
   const results = openResults(config);
+  const sharedResults = config.resultsShared ? results : undefined;
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
 
   return {
@@ -77,9 +88,11 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
     results,
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
+    sharedResults,
     async keepInput(content) {
+      if (!sharedResults) throw new UsageError(notShared);
       const digest = createHash('sha256').update(content).digest('hex');
-      return (await results.put(join('inputs', digest), content)).ref;
+      return (await sharedResults.put(join('inputs', digest), content)).ref;
     },
     async reconnect(current) {
       const next = configured ? 'trying again' : 'bringing the embedded stack back';

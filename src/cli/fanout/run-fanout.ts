@@ -43,7 +43,8 @@ export async function runFanout(
     const items = () => readItems(opened.sources, plan.reading);
     const files = createItemFiles({ cwd: io.cwd, put: options.put.map(parsePutPair), collect: options.get });
     const { policy } = plan;
-    const survey = await surveyItems(items(), files, { policy, sourceType: options.prepareType ?? 'default' });
+    const canKeep = config.resultsShared;
+    const survey = await surveyItems(items(), files, { policy, canKeep, sourceType: options.prepareType ?? 'default' });
     if (options.dryRun) return printSurvey(survey, plan, options, context);
 
     const quiet = options.quiet === true;
@@ -131,6 +132,7 @@ async function send(
     const { started } = await platform.patiently(() =>
       submitFanout(platform.temporal, input, items, {
         taskQueue: platform.config.taskQueue,
+        results: platform.sharedResults,
         onProgress: ({ items: sent }) => view.step(`sending items: ${sent} of ${total}`),
       }),
     );

@@ -1,8 +1,10 @@
 /** Reads all items once before anything is started: every mistake in them is found, and what they may take is known. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout.js';
 import { machineSeconds } from '../../contract/machine-types.js';
+import { bytesOf, headOf } from '../../contract/texts.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import { parseFanoutItem } from '../../temporal/fanout-input.js';
+import { itemToSubmit } from '../../temporal/fanout-packing.js';
 import { formatDuration } from '../duration.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
@@ -20,31 +22,39 @@ export interface Survey {
   readonly mostSeconds: number;
 }
 
+export interface SurveyOptions {
+  readonly policy: FanoutPolicy;
+  /** Whether long texts can go through a result store that the workers share. */
+  readonly canKeep: boolean;
+  /** Size of forks that name none. */
+  readonly sourceType: MachineType;
+}
+
 /** @throws ItemsError, UsageError */
 export async function surveyItems(
   items: AsyncIterable<ItemWish>,
   files: Pick<ItemFiles, 'check'>,
-  { policy, sourceType }: { readonly policy: FanoutPolicy; readonly sourceType: MachineType },
+  { policy, canKeep, sourceType }: SurveyOptions,
 ): Promise<Survey> {
   const first: { id: string; prompt: string }[] = [];
   let [count, prompts, promptBytes, mostSeconds] = [0, 0, 0, 0];
   for await (const item of items) {
     await files.check(item);
-    checkItem(item, policy);
+    await checkItem(item, policy, canKeep);
     count += 1;
     prompts += item.prompts.length;
-    promptBytes += item.prompts.reduce((sum, { prompt }) => sum + Buffer.byteLength(prompt), 0);
+    promptBytes += item.prompts.reduce((sum, { prompt }) => sum + bytesOf(prompt), 0);
     mostSeconds += secondsOf(item, policy, sourceType);
-    if (first.length < shown) first.push({ id: item.id, prompt: item.prompts[0]?.prompt ?? '' });
+    if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
   }
   if (count === 0) throw new UsageError('There are no items in what was given.');
   return { items: count, prompts, promptBytes, first, mostSeconds };
 }
 
 /** Everything of it that travels, but for its files. */
-function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy): void {
+async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy, canKeep: boolean): Promise<void> {
   try {
-    parseFanoutItem(item, 0, policy);
+    await (canKeep ? parseFanoutItem(item, 0, policy) : itemToSubmit(item, 0, { policy }));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message.replace(/^Item 1 cannot be submitted: /, '') : String(cause);
     throw new ItemsError(place, message, { cause });

@@ -33,6 +33,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     files: [],
     left: [],
     wakes: [],
+    wakeCount: 0,
     apiCalls: 0,
     durationMs: 0,
     error,

@@ -1,7 +1,8 @@
 /** What `sandflow run` does: checks everything, starts or finds the job, watches it, brings its result home. */
 import { jobIdProblem } from '../../contract/addresses.js';
+import { inputDigest } from '../../temporal/input-digest.js';
 import { parseJobInput } from '../../temporal/job-input.js';
-import { describeJob, inputDigest, type JobAddress, startJob } from '../../temporal/jobs.js';
+import { describeJob, type JobAddress, startJob } from '../../temporal/jobs.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
@@ -53,10 +54,13 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     context.jobId = jobId;
     const { taskQueue } = config;
     const { started } = await platform.patiently(() =>
-      startJob(platform.temporal, input, { taskQueue, again: options.again }).catch((error: unknown) => {
-        if (io.interrupted.aborted) reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
-        throw error;
-      }),
+      startJob(platform.temporal, input, { taskQueue, again: options.again, results: platform.sharedResults }).catch(
+        (error: unknown) => {
+          if (io.interrupted.aborted)
+            reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
+          throw error;
+        },
+      ),
     );
     if (started) {
       reporter.notice(`Job ${jobId} started.`, 'detail');

@@ -18,6 +18,8 @@ import { type Surface, surfaces } from './surface.js';
 
 /** Base64 takes a third more, and a file of escapes more still. */
 const maxFileBodyBytes = 2 * maxFileBytes;
+/** What people write may be as long as a file. */
+const largeBodies: ReadonlySet<EndpointName> = new Set(['writeFile', 'sendPrompt', 'createSandbox', 'runCommand']);
 
 /** The body of a success: JSON, or bytes. */
 type Answer = string | NonNullable<OperationResult['raw']>;
@@ -85,7 +87,7 @@ function registerRoute(
   server.route({
     method: endpoint.method,
     url: `${surface.base}${surface.pathOf(endpoint.path).replace(/\{(\w+)\}/g, ':$1')}`,
-    ...(name === 'writeFile' ? { bodyLimit: maxFileBodyBytes } : {}),
+    ...(largeBodies.has(name) ? { bodyLimit: maxFileBodyBytes } : {}),
     onRequest(request, reply, done) {
       const call = callOf(request);
       call.endpoint = name;

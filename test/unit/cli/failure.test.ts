@@ -18,6 +18,7 @@ const keys = [
   'files',
   'left',
   'wakes',
+  'wakeCount',
   'apiCalls',
   'durationMs',
   'error',

@@ -1,3 +1,4 @@
+import { headOf } from '../../../src/contract/texts.js';
 import { type ItemFormat, type ItemWish, type ReadItemsOptions, readItems } from '../../../src/fanout/index.js';
 
 /** Pieces of a few bytes, so that every border between pieces is met. */
@@ -31,5 +32,7 @@ export async function read(content: string | Uint8Array, reading: Reading = {}):
 
 /** The first prompt of each item. */
 export async function prompts(content: string, reading: Reading = {}): Promise<(string | undefined)[]> {
-  return (await read(content, reading)).map((item) => item.prompts[0]?.prompt);
+  return (await read(content, reading)).map(
+    (item) => item.prompts[0] && headOf(item.prompts[0].prompt, content.length + 1),
+  );
 }

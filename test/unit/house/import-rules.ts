@@ -13,6 +13,7 @@ export const dependencyFreeFiles = [
   'sandflow-error',
   'service-failure',
   'states',
+  'texts',
 ].map((name) => `src/contract/${name}.ts`);
 
 interface Rule {
@@ -51,7 +52,7 @@ export const importRules: readonly Rule[] = [
   {
     part: 'src/temporal',
     own: ['src/contract', 'workflows/messages.ts'],
-    ownTypes: ['workflows', 'src/retention'],
+    ownTypes: ['workflows', 'src/retention', 'src/result-store'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
   },
   {

@@ -57,7 +57,9 @@ describe('items', () => {
     expect(() => parseFanoutItem({ id: 'a', prompts: [] }, 4)).toThrow(
       'Item 5 cannot be submitted: prompts: needs at least one',
     );
-    expect(() => parseFanoutItem(item('a', 'x'.repeat(1_000_000)), 0)).toThrow('Put long texts into files');
+    await expect(pack([item('a', 'x'.repeat(1_000_000))])).rejects.toThrow(
+      'Item 1 cannot be submitted: prompts.0.prompt takes 1000000 bytes',
+    );
     expect(() => parseFanoutItem({ ...item('a'), end: 'keep' }, 0, { budgetSeconds: 5 })).toThrow('no budget holds');
     await expect(pack([item('a'), item('b'), item('a')])).rejects.toThrow(
       'Item 3 cannot be submitted: the id "a" comes twice',
@@ -65,7 +67,7 @@ describe('items', () => {
   });
 
   it('are packed by count and by bytes, in their order, and always alike', async () => {
-    const size = fc.oneof(fc.nat(2_000), fc.integer({ min: 0, max: 300_000 }));
+    const size = fc.oneof(fc.nat(2_000), fc.integer({ min: 0, max: 149_000 }));
     const sizes = fc.array(size, { minLength: 1, maxLength: 250 });
     await fc.assert(
       fc.asyncProperty(sizes, async (of) => {

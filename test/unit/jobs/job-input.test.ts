@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseJobInput } from '../../../src/temporal/job-input.js';
-import { inputDigest } from '../../../src/temporal/jobs.js';
+import type { ResultStore } from '../../../src/result-store/index.js';
+import { inputDigest } from '../../../src/temporal/input-digest.js';
+import { checkJobSize, parseJobInput } from '../../../src/temporal/job-input.js';
+import { keepJobTexts } from '../../../src/temporal/keep-texts.js';
 import type { JobInput } from '../../../workflows/job.js';
 
 const input: JobInput = {
@@ -60,8 +62,14 @@ describe('the input of a job', () => {
     expect(refusal(change)).toContain(message);
   });
 
-  it('is refused where it would not fit into one payload', () => {
-    expect(refusal({ prompts: [{ prompt: 'x'.repeat(1_600_000) }] })).toContain('Put long texts into files');
+  it.each([
+    ['prompts', { prompts: Array.from({ length: 1_001 }, () => ({ prompt: 'x' })) }],
+    ['put', { put: Array.from({ length: 1_001 }, () => ({ path: 'a', content: { ref: 'r' } })) }],
+    ['collect', { collect: Array.from({ length: 1_001 }, () => 'a') }],
+    ['collect.0', { collect: ['x'.repeat(5_000)] }],
+    ['prompts.0.prompt', { prompts: [{ prompt: 'x'.repeat(40_000_000) }] }],
+  ])('A1: is refused where there is too much of it: %s', (field, change) => {
+    expect(refusal(change)).toContain(`${field}: `);
   });
 
   it('names every field that is wrong at once', () => {
@@ -71,5 +79,57 @@ describe('the input of a job', () => {
   it('has a digest that tells other prompts apart, and not other ids', () => {
     expect(inputDigest({ ...input, jobId: 'another' })).toBe(inputDigest(input));
     expect(inputDigest({ ...input, prompts: [{ prompt: 'Say goodbye' }] })).not.toBe(inputDigest(input));
+  });
+
+  it('A1: has the same digest wherever its texts and files are kept', async () => {
+    const kept = await keepJobTexts(input, { results: memoryStore(), refuse: (why) => new Error(why), roomBytes: -1 });
+    expect(inputDigest(kept)).toBe(inputDigest(input));
+  });
+});
+
+/** Texts of a few bytes stay; so these are longer. */
+const long = 'é'.repeat(60_000);
+const texts: Partial<JobInput> = {
+  source: { kind: 'create', body: { setupScript: long } },
+  put: [{ path: 'a.txt', content: { base64: Buffer.from(long).toString('base64') } }],
+  commands: [long],
+  prompts: [{ prompt: long }, { prompt: 'short' }],
+};
+
+function memoryStore() {
+  const kept = new Map<string, Buffer>();
+  const put = async (key: string, content: Uint8Array) => {
+    kept.set(key, Buffer.from(content));
+    return { ref: `memory:${key}`, size: content.byteLength, sha256: '' };
+  };
+  return { kept, put } as unknown as ResultStore & { readonly kept: ReadonlyMap<string, Buffer> };
+}
+
+describe('A1: long texts', () => {
+  const refuse = (why: string) => new Error(why);
+
+  it('go to the result store, each once, and only their references travel', async () => {
+    const results = memoryStore();
+    const kept = await keepJobTexts({ ...input, ...texts }, { results, refuse });
+    expect([...results.kept.values()].map(String)).toEqual([long]);
+    expect(JSON.stringify(kept).length).toBeLessThan(3_000);
+    expect(kept.prompts[1]).toEqual({ prompt: 'short' });
+    expect(kept.prompts[0]?.prompt).toMatchObject({ bytes: 120_000, head: expect.stringMatching(/^é{19}…$/) });
+    expect(inputDigest(kept)).toBe(inputDigest({ ...input, ...texts }));
+    expect(parseJobInput(kept)).toEqual(kept);
+  });
+
+  it('are many short ones too, until the rest has room', async () => {
+    const prompts = Array.from({ length: 1_000 }, (_, at) => ({ prompt: `${at} ${'x'.repeat(5_000)}` }));
+    const kept = await keepJobTexts({ ...input, prompts }, { results: memoryStore(), refuse });
+    const inline = kept.prompts.filter(({ prompt }) => typeof prompt === 'string');
+    expect(inline.length).toBeGreaterThan(20);
+    expect(() => checkJobSize(kept)).not.toThrow();
+  });
+
+  it('are refused without one, with the field, its size and what to do', async () => {
+    const keep = () =>
+      keepJobTexts({ ...input, prompts: [{ prompt: 'a' }, { prompt: 'x'.repeat(250_000) }] }, { refuse });
+    await expect(keep).rejects.toThrow(/^prompts.1.prompt takes 250000 bytes, .* may take 150000 .*SANDFLOW_RESULTS/);
   });
 });

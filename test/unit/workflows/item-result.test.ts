@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JobResult } from '../../../workflows/job.js';
-import { fitResult } from '../../../workflows/steps/fit-result.js';
+import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
+import type { JobResult, PromptResult } from '../../../workflows/job.js';
+import { answerRoom, fitted } from '../../../workflows/steps/fit-result.js';
 import { endedAsAsked, type StartedItemResult } from '../../../workflows/steps/item-result.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });
@@ -31,8 +33,9 @@ describe('a fork ended as asked', () => {
   });
 });
 
-const prompt = (text: string, result: string | null, resultRef: string | null = null) => ({
+const prompt = (text: string, result: string | null, resultRef: string | null = null): PromptResult => ({
   prompt: text,
+  promptRef: null,
   promptId: null,
   conversationId: null,
   status: 'completed',
@@ -73,37 +76,50 @@ const itemOf = (prompts: JobResult['prompts']): StartedItemResult => ({
     files: [],
     left: [],
     wakes: [],
+    wakeCount: 0,
     apiCalls: 0,
     durationMs: 0,
     error: null,
   },
 });
 
-describe('the result of an item', () => {
-  const kept = new Map<string, string>();
-  const keep = async (path: string, text: string) => {
-    kept.set(path, text);
-    return `kept:${path}`;
-  };
-
-  it('stays as it is when it fits into a payload', async () => {
-    const item = itemOf([prompt('short', 'x'.repeat(60_000))]);
-    expect(await fitResult(item, keep)).toBe(item);
-    expect(kept.size).toBe(0);
+describe('the result of a job or an item', () => {
+  it('stays as it is when it fits into a payload', () => {
+    const { job } = itemOf([prompt('short', 'x'.repeat(60_000))]);
+    expect(fitted(job)).toBe(job);
   });
 
-  it('keeps long answers beside it when it does not, whatever their characters take', async () => {
+  it('is cut when it does not, whatever its characters take, and names the whole answers', () => {
     const answers = ['€'.repeat(300_000), '€'.repeat(300_000), 'short', '€'.repeat(65_000)];
-    const prompts = answers.map((answer, index) => prompt('p'.repeat(100_000), answer, index === 3 ? 'whole' : null));
-    const fitted = await fitResult(itemOf(prompts), keep);
-    expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(2_000_000);
-    expect(fitted.job.prompts.map(({ resultRef }) => resultRef)).toEqual([
-      'kept:/results/0.txt',
-      'kept:/results/1.txt',
-      null,
-      'whole',
-    ]);
-    expect(kept.get('/results/1.txt')).toBe(answers[1]);
-    expect(fitted.job.prompts[2]?.result).toBe('short');
+    const prompts = answers.map((answer, index) => prompt('p'.repeat(100_000), answer, `whole ${index}`));
+    const { job } = itemOf(prompts);
+    const result = fitted(job);
+    expect(payloadBytes(result)).toBeLessThan(maxJobResultBytes);
+    expect(result.prompts.map(({ resultRef }) => resultRef)).toEqual(['whole 0', 'whole 1', 'whole 2', 'whole 3']);
+    expect(result.prompts[2]?.result).toBe('short');
+  });
+
+  it('A1: of 1,000 prompts with answers and errors of any size stays below a payload, side by side or in order', () => {
+    fc.assert(
+      fc.property(
+        fc.boolean(),
+        fc.array(fc.record({ bytes: fc.nat(20_000), fails: fc.boolean() }), { minLength: 50, maxLength: 50 }),
+        fc.constantFrom('x', '€', '\u0001'),
+        (sideBySide, kinds, letter) => {
+          const held: PromptResult[] = [];
+          for (let index = 0; index < maxSteps; index += 1) {
+            const { bytes = 0, fails = false } = kinds[index % kinds.length] ?? {};
+            const room = answerRoom(sideBySide ? [] : held, { waiting: sideBySide ? maxSteps : 1 });
+            const text = letter.repeat(Math.floor(Math.min(bytes, room) / bytesOf(letter)));
+            const ref = `file-store:${'r'.repeat(150)}`;
+            const one = prompt('p'.repeat(headLength), fails ? null : text, bytes > room ? ref : null);
+            held.push({ ...one, promptRef: ref, error: fails ? text : null });
+          }
+          const { job } = itemOf(held);
+          expect(payloadBytes(fitted(job))).toBeLessThan(maxJobResultBytes);
+        },
+      ),
+      { numRuns: 4 },
+    );
   });
 });

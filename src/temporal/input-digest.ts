@@ -1,0 +1,28 @@
+/** Digests of what was asked for: of texts themselves, wherever they are kept. */
+import { createHash } from 'node:crypto';
+import type { JobInput } from '../../workflows/job.js';
+
+/** Two values have the same digest where they say the same, also where one holds a text that the other refers to. */
+export function contentDigest(value: unknown): string {
+  return sha256(JSON.stringify(value, (_, part) => textDigest(part) ?? part)).slice(0, 16);
+}
+
+/** A digest of what a job was asked to do, without its id. */
+export function inputDigest(input: JobInput): string {
+  const { jobId: _, deployment: __, ...rest } = input;
+  return contentDigest(rest);
+}
+
+/** Of a text, a stored text, or a file; undefined for anything else. */
+function textDigest(part: unknown): string | undefined {
+  if (typeof part === 'string') return sha256(part);
+  if (typeof part !== 'object' || part === null) return undefined;
+  if ('sha256' in part && 'ref' in part) return String(part.sha256);
+  if ('base64' in part) return sha256(Buffer.from(String(part.base64), 'base64'));
+  if ('ref' in part) return /\binputs\/([0-9a-f]{64})$/.exec(String(part.ref))?.[1];
+  return undefined;
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
