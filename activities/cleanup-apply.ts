@@ -40,10 +40,10 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
           release: releaseClaim,
           ownerOf: (name) => askOwner(Context.current().client, name, deployment),
           nowMs: () => Date.now(),
-          async stop(sandboxId, previousStopId) {
-            const stopped = await stopSandbox({ sandboxId, previousStopId });
+          async stop(sandboxId) {
+            const stopped = await stopSandbox({ sandboxId });
             stopCalls = stopped.calls;
-            return stopped.value === 'gone' ? null : stopped.value.stop.id;
+            return stopped.value === 'gone' ? null : (stopped.value.stop?.id ?? null);
           },
         };
         return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, ports });

@@ -17,7 +17,6 @@ import {
   continueAsNew,
   isCancellation,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from './messages.js';
 import { askToStop } from './steps/ask-to-stop.js';
@@ -43,7 +42,7 @@ export async function stopAndAwaitArchive(input: StopInput): Promise<StopReport>
     await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
     for (;;) {
       await passWhatIsDue(run);
-      if (run.open.length > 0 && !hasLongHistory(input)) {
+      if (run.open.length > 0 && !run.isFull) {
         await watch(run);
         continue;
       }
@@ -62,11 +61,17 @@ export async function stopAndAwaitArchive(input: StopInput): Promise<StopReport>
 }
 
 function handleMessages(run: StopRun): void {
-  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
+  setHandler(sandboxEventSignal, (event) => {
+    run.signals += 1;
+    run.inbox.record(event);
+    if (run.isFull) run.tellNews();
+  });
   setHandler(stopReportQuery, () => run.report());
   setHandler(
     requestStopUpdate,
     async (request) => {
+      run.updates += 1;
+      if (run.isFull) run.tellNews();
       const { record, isNew } = run.take(request);
       if (isNew && !run.isPausing) run.beside(record, () => askToStop(run, record));
       const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
@@ -77,21 +82,18 @@ function handleMessages(run: StopRun): void {
   );
 }
 
-function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs }: StopRequest): void {
+function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
   if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
   if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
+  const { url = '', command = '' } = notify ?? {};
+  if (url.length > 2_000 || command.length > 2_000) throw refused('Who is told has at most 2,000 characters.');
   const isKnown = run.records.some(({ request }) => request.requestId === requestId);
   if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
 }
 
 function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'refused');
-}
-
-function hasLongHistory({ maxHistoryEvents }: StopInput): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= (maxHistoryEvents ?? Number.POSITIVE_INFINITY);
 }
 
 /** Until a stop has ended, a request has come, or something is due. */

@@ -37,17 +37,24 @@ export function nextDueAtMs(record: StopRecord): number {
   return Math.min(deadlineAtMs(record), alertAtMs(record) ?? Number.POSITIVE_INFINITY);
 }
 
+/** What the service says goes into a record that is carried on, so each text has a limit. */
+const longestText = 500;
+
+export function cutText<T extends string | null>(text: T): T {
+  return text !== null && text.length > longestText ? (`${text.slice(0, longestText - 1)}…` as T) : text;
+}
+
 /** Writes down what a look at the request's own stop has shown. */
 export function recordStop(record: StopRecord, stop: StopView, nowMs: number): void {
-  record.status = stop.status;
+  record.status = cutText(stop.status);
   if (stop.status !== 'failing') return;
   const lastAttemptAt = stop.lastAttemptAt ?? null;
   const isNewAttempt = record.failed === null || record.failed.lastAttemptAt !== lastAttemptAt;
   record.failed = {
     since: record.failed?.since ?? lastAttemptAt ?? new Date(nowMs).toISOString(),
     attempts: (record.failed?.attempts ?? 0) + (isNewAttempt ? 1 : 0),
-    lastError: stop.error,
-    lastAttemptAt,
+    lastError: cutText(stop.error),
+    lastAttemptAt: cutText(lastAttemptAt),
   };
 }
 
@@ -62,7 +69,13 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
   if (record.outcome !== null) return;
   record.outcome = outcome;
   record.kept = kept;
-  record.error = error;
+  record.error = error && {
+    ...error,
+    message: cutText(error.message),
+    code: cutText(error.code),
+    requestId: cutText(error.requestId),
+    details: JSON.stringify(error.details).length > longestText ? null : error.details,
+  };
   record.blocked = null;
   record.endedAtMs = nowMs;
 }

@@ -16,8 +16,8 @@ export interface StopRequest {
 /**
  * - `archived`: the stop that this request received has completed.
  * - `already_archived`: there was nothing to stop.
- * - `superseded`: somebody resumed the sandbox first.
- * - `gone`: there is no such sandbox.
+ * - `superseded`: somebody resumed the sandbox since; it is not stopped again.
+ * - `gone`: there is no such sandbox: it was told `cancelled`, or its 404 has lasted for longer than reads lag.
  * - `still_failing`: the deadline passed, and the sandbox was not seen archived.
  * - `rejected`: the service refused for good, or the workflow was cancelled.
  */
@@ -72,7 +72,8 @@ export interface StopReport {
 
 /** A request as it is carried through continue-as-new. */
 export interface StopRecord {
-  readonly request: StopRequest;
+  /** Without its `notify` once it has ended. */
+  request: StopRequest;
   readonly arrivedAtMs: number;
   outcome: StopOutcome | null;
   stopId: string | null;
@@ -85,7 +86,7 @@ export interface StopRecord {
   endedAtMs: number | null;
   blocked: JobProgress['blocked'];
   error: JobError | null;
-  /** Set before the first call: the last stop that was known then, and is not this request's own. */
+  /** What was there before the first request that may have been accepted; null where there was none. */
   asked: { readonly previousStopId: string | null } | null;
 }
 
@@ -94,6 +95,8 @@ export interface StopInput {
   readonly timing?: Partial<JobTiming>;
   /** A run whose history is longer goes on as a new one. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;
+  /** A run that has taken more updates, or signals, goes on as a new one. Default: 1,000 and 5,000. */
+  readonly maxMessages?: number;
   /** What an earlier run of the chain hands on. */
   readonly carried?: {
     readonly records: readonly StopRecord[];

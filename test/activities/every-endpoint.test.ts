@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints.js';
-import { sendJson } from '../client/http-stand.js';
+import { aSandbox, sendJson } from '../client/http-stand.js';
 import { accountRows } from '../client/rows/account-rows.js';
 import { id, type Row } from '../client/rows/row.js';
 import { sandboxRows } from '../client/rows/sandbox-rows.js';
@@ -43,7 +43,7 @@ const inputs: Record<EndpointName, readonly unknown[]> = {
   forkSandbox: [{ ...keyed, sandboxId: id, body: { name: 'demo' } }],
   ...{ getSandbox: [id], deleteSandbox: [id], getSandboxUsage: [id], shareSandbox: [id], unshareSandbox: [id] },
   updateSandbox: [id, { name: 'new' }],
-  stopSandbox: [{ sandboxId: id, previousStopId: null }],
+  stopSandbox: [{ sandboxId: id }],
   getStop: [id, 'stop_1'],
   resumeSandbox: [{ sandboxId: id, body: {}, previousStopId: null }],
   sendPrompt: [{ sandboxId: id, body: { prompt: 'x' }, lookFirst: false, evidence }],
@@ -84,11 +84,17 @@ afterAll(() => stand.close());
 describe('an activity for each endpoint', () => {
   it.each(Object.keys(endpoints) as EndpointName[])('%s calls it, and no secret reaches Temporal', async (name) => {
     const { method, path, raw, type, status }: Endpoint = endpoints[name];
+    // Of the class `read-first`: what is read before the call is one that it is meant for.
+    const sandbox = { ...aSandbox, state: name === 'resumeSandbox' ? 'archived' : 'ready' };
     stand.answer((request, response) => {
       if (raw) return void response.end('bytes');
       const ownPath = request.url.split('?')[0] === rows[name].sends.split(' ')[1]?.split('?')[0];
       const own = request.method === method && ownPath;
-      sendJson(response, own ? status : 200, { ok: true, type, ...(own ? withSecrets(name) : { webhooks: [] }) });
+      sendJson(response, own ? status : 200, {
+        ok: true,
+        type,
+        ...(own ? withSecrets(name) : { webhooks: [], sandbox }),
+      });
     });
     await stand.run(name, ...inputs[name]);
     const matched = stand.seen().filter((line) => line.split('?')[0] === rows[name].sends.split('?')[0]);

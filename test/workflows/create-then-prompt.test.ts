@@ -25,16 +25,17 @@ describe('a plain job', () => {
     expect(sandbox.state).toBe('archived');
   });
 
-  it('makes four calls and its follow', async () => {
+  it('makes five calls and its follow', async () => {
     const result = await (await stand.start({})).result();
     expect(callsOf(result.sandboxId)).toEqual([
       'createSandbox',
       'sendPrompt',
       'getPrompt',
+      'getSandbox',
       'stopSandbox',
       'getSandbox',
     ]);
-    expect(result.apiCalls).toBe(5);
+    expect(result.apiCalls).toBe(6);
   });
 
   it('needs at most 8 workflow tasks and 60 events', async () => {

@@ -4,14 +4,13 @@
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { JobError, JobOutcome } from '../job.js';
-import { effects } from '../proxies.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { interruptPrompts, nameRunningPrompts } from './interrupt-prompts.js';
 import { endedAsAsked } from './item-result.js';
 import { endOf, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
-import { patiently } from './patiently.js';
+import { requestStop } from './request-stop.js';
 import { stopSandbox } from './stop-own-sandbox.js';
 import { readSandbox } from './wait-usable.js';
 import { unwatchSandbox } from './watching.js';
@@ -111,9 +110,9 @@ async function lookForLost(run: JobRun): Promise<void> {
     const found = await readSandbox(run, id);
     run.sandbox = sandbox;
     if (found === null || found.state === 'cancelled') continue;
-    const previousStopId = found.stop?.id ?? null;
-    const answer = await patiently(run, 'stop', () => effects.stopSandbox({ sandboxId: id, previousStopId }));
-    const done = answer === 'gone' ? 'it is gone now' : `it was told to stop (${answer.stop.id})`;
+    const answer = await requestStop(run, { sandboxId: id, timing: run.timing, memory: { asked: null } });
+    const done =
+      answer === 'gone' ? 'it is gone now' : `it was told to stop (${answer.stop?.id ?? 'archived already'})`;
     run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end ${done}.` });
   }
 }

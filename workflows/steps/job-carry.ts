@@ -27,6 +27,8 @@ export const carriedFields = [
   'previousStopId',
   'watched',
   'setup',
+  'stop',
+  'stopRequest',
   'apiCalls',
   'phase',
   'sinceMs',

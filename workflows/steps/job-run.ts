@@ -23,6 +23,7 @@ import { defaultTiming } from '../timing.js';
 import { fitted } from './fit-result.js';
 import { GoesOnAsNew, hasLongHistory } from './goes-on-as-new.js';
 import { type CarriedJob, takeUpJob } from './job-carry.js';
+import type { StopMemory } from './request-stop.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** Its text is in the step alone, so that a job that goes on as new hands it on once. */
@@ -75,7 +76,10 @@ export class JobRun {
   /** True when events come by the watch, because the sandbox's name is not this job's. */
   watched = false;
   setup: { status: string; error: string | null } | null = null;
+  /** While it is waited for, too: what an earlier run of the chain has asked for is not asked for again. */
   stop: StopResult | null = null;
+  /** What is remembered of requests to stop that may have been accepted. */
+  stopRequest: StopMemory = { asked: null };
   deletion: DeletionResult | null = null;
   apiCalls = 0;
   outcome: JobOutcome | null = null;

@@ -6,12 +6,15 @@ import type { StopRecord } from '../stop.js';
 import { keptByStop, recordStop } from '../stop-record.js';
 import { askToStop } from './ask-to-stop.js';
 import { endOf } from './job-ended.js';
+import { pastLag } from './past-lag.js';
 import { patiently } from './patiently.js';
 import type { StopRun } from './stop-run.js';
 
 type Sight =
-  | { readonly kind: 'completed' | 'open'; readonly stop: StopView; readonly sandbox: SandboxView | null }
-  | { readonly kind: 'superseded'; readonly stop: StopView }
+  /** `stop` is null of an archived sandbox that shows none. */
+  | { readonly kind: 'completed'; readonly stop: StopView | null; readonly sandbox: SandboxView | null }
+  /** A stop of another id has taken the place of one that nobody knows. */
+  | { readonly kind: 'open' | 'superseded'; readonly stop: StopView }
   | { readonly kind: 'gone' | 'vanished' };
 
 /**
@@ -42,7 +45,10 @@ async function lookAtStop(run: StopRun, stopId: string): Promise<void> {
 }
 
 function apply(run: StopRun, record: StopRecord, sight: Sight): void {
-  if ('stop' in sight) recordStop(record, sight.stop, Date.now());
+  if ('stop' in sight) {
+    record.stopId = sight.stop?.id ?? null;
+    if (sight.stop) recordStop(record, sight.stop, Date.now());
+  }
   if (sight.kind === 'completed') {
     run.settle(record, { outcome: 'archived', kept: keptByStop(sight.sandbox, sight.stop) });
   } else if (sight.kind === 'superseded' || sight.kind === 'gone') {
@@ -57,15 +63,29 @@ function apply(run: StopRun, record: StopRecord, sight: Sight): void {
 async function see(run: StopRun, stopId: string): Promise<Sight> {
   const { sandboxId } = run.input;
   const caller = run.callerFor();
-  // Between the two reads of a round somebody may have resumed the sandbox, or it may have been archived.
-  for (let round = 1; round <= 2; round += 1) {
+  let ifItLasts: Sight = { kind: 'gone' };
+  const seen = await pastLag<Sight>(run.timing.readLagMs, async () => {
     const stop = await patiently(caller, 'read', () => reads.getStop(sandboxId, stopId));
     if (stop?.status === 'superseded') return { kind: 'superseded', stop };
     const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
     if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
-    if (sandbox === null || sandbox.state === 'cancelled') return { kind: 'gone' };
-    const holds = sandbox.stop?.id === stopId || sandbox.state === 'archiving' || sandbox.state === 'archived';
-    if (stop && holds) return { kind: 'open', stop, sandbox };
-  }
-  return { kind: 'vanished' };
+    if (sandbox?.state === 'cancelled') return { kind: 'gone' };
+    // The two reads are of two moments: somebody may have resumed it between them, or it may have been archived.
+    ifItLasts = { kind: sandbox === null ? 'gone' : 'vanished' };
+    return sandbox && sightOf(sandbox, stop, stopId);
+  });
+  return seen ?? ifItLasts;
+}
+
+/** @param stop read by its id, and not ended by any status that is known; null where nobody knows it */
+function sightOf(sandbox: SandboxView, stop: StopView | null, stopId: string): Sight | null {
+  const { state, stop: last } = sandbox;
+  if (state === 'archived' && !isOpen(stop)) return { kind: 'completed', stop: stop ?? last, sandbox };
+  if (stop === null) return last && isOpen(last) ? { kind: 'open', stop: last } : null;
+  const isHeld = last?.id === stopId || state === 'archiving' || state === 'archived';
+  return isHeld ? { kind: 'open', stop } : null;
+}
+
+function isOpen(stop: StopView | null): boolean {
+  return stop?.status === 'pending' || stop?.status === 'failing';
 }

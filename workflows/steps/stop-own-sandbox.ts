@@ -1,53 +1,124 @@
-/** Stops the sandbox of a job at its end; confirmed by a read. */
-import type { StopView } from '../../src/contract/sandbox-view.js';
+/**
+ * Stops the sandbox of a job at its end, and waits until it is archived; confirmed by a read.
+ *
+ *     asking ─► waiting ─► completed | superseded | gone
+ *        ▲         │
+ *        └─────────┘ the stop proved to be nobody's
+ *
+ * May be cut at any point and begun again: `run.stop` holds the stop that is waited for.
+ */
+import { sleep } from '@temporalio/workflow';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { StopResult } from '../job.js';
-import { effects, reads } from '../proxies.js';
+import { safetyPollMs } from '../timing.js';
 import { until } from '../until.js';
 import type { JobRun } from './job-run.js';
 import { keptOf } from './kept.js';
-import { patiently } from './patiently.js';
-import { readSandbox } from './wait-usable.js';
+import { requestStop } from './request-stop.js';
+import { readStop, seeOwnStop } from './see-own-stop.js';
 
-/** Stops the sandbox and waits until it is archived. The result tells what the service kept. */
-export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void> {
-  run.enter('stopping');
-  const since = run.inbox.mark();
-  const { previousStopId } = run;
-  const answer = await patiently(run, 'stop', () =>
-    effects.stopSandbox.executeWithOptions({ summary: `stop ${sandboxId}` }, [{ sandboxId, previousStopId }]),
-  );
-  if (answer === 'gone') {
-    run.stop = { stopId: null, status: 'gone', kept: null, error: null };
-    return;
-  }
-  const { stop } = answer;
-  run.stop = { stopId: stop.id, status: stop.status, kept: null, error: stop.error };
-  run.enter('waiting_for_archive');
-  const ended = await until<StopResult>(sandboxId, {
-    inbox: run.inbox,
-    timing: run.timing,
-    onWake: run.onWake,
-    waitedFor: 'archived',
-    wakeOn: ['sandbox.archived'],
-    since,
-    // An event carries no stop id, and a late one of an earlier stop looks the same (trap S6).
-    read: () => readStop(run, sandboxId, stop),
-    readFirst: stop.status === 'completed',
-  });
-  if (ended) run.stop = ended;
-}
+const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null };
 
 /**
- * One read of the sandbox confirms its last stop by id and says what was kept. Where the last stop is another one by
- * now, ours is read by its own id.
+ * Stops the sandbox. The result tells what the service kept. What a person has resumed since is not stopped again: the
+ * result says `superseded`, or `completed`, and `left` names the machine.
  */
-async function readStop(run: JobRun, sandboxId: string, asked: StopView): Promise<StopResult | undefined> {
-  const sandbox = await readSandbox(run, sandboxId);
-  const isLast = sandbox?.stop?.id === asked.id;
-  const stop = isLast ? sandbox.stop : await patiently(run, 'read', () => reads.getStop(sandboxId, asked.id));
-  if (!stop) return { stopId: asked.id, status: 'gone', kept: null, error: null };
-  run.stop = { stopId: stop.id, status: stop.status, kept: null, error: stop.error };
-  if (stop.status === 'superseded') return run.stop;
-  if (stop.status !== 'completed') return undefined;
-  return { ...run.stop, kept: sandbox ? keptOf(sandbox, asked) : null };
+export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void> {
+  let since = run.inbox.mark();
+  // What an earlier run of the chain has bound was not read in this one.
+  let readFirst = true;
+  for (let asked = 0; run.stop === null || !isEnded(run.stop); asked += 1) {
+    if (run.stop === null) {
+      run.enter('stopping');
+      if (asked > 0) await sleep(safetyPollMs(run.timing, asked - 1), { summary: 'ask again' });
+      since = run.inbox.mark();
+      const isBound = await ask(run, sandboxId);
+      if (!isBound) return;
+      readFirst = false;
+    }
+    run.enter('waiting_for_archive');
+    await until<true>(sandboxId, {
+      inbox: run.inbox,
+      timing: run.timing,
+      onWake: run.onWake,
+      waitedFor: 'archived',
+      wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+      since,
+      // An event carries no stop id, and a late one of an earlier stop looks the same (trap S6).
+      read: () => look(run, sandboxId),
+      readFirst,
+    });
+  }
+}
+
+/** @returns false where nothing is left to wait for */
+async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
+  const answer = await requestStop(run, { sandboxId, timing: run.timing, memory: run.stopRequest });
+  if (answer === 'gone') {
+    run.stop = gone;
+    return false;
+  }
+  const { how, sandbox } = answer;
+  run.sandbox = sandbox;
+  // An archived sandbox whose last stop was superseded was archived by something that left no stop.
+  const stop = how === 'already_archived' && answer.stop?.status === 'superseded' ? null : answer.stop;
+  if (stop === null || how === 'already_archived' || how === 'resumed_since') {
+    run.stop = await endedBy(run, { stop, sandbox });
+    return false;
+  }
+  run.stop = waitingFor(stop);
+  run.stopRequest.requestedAt = stop.requestedAt;
+  return true;
+}
+
+/** @returns true where the stop has ended, or nobody knows it and it must be asked for again */
+async function look(run: JobRun, sandboxId: string): Promise<true | undefined> {
+  const sight = await seeOwnStop(run, sandboxId, run.stop?.stopId ?? '');
+  switch (sight.kind) {
+    case 'open':
+      if (sight.stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = sight.stop.requestedAt;
+      run.stop = waitingFor(sight.stop);
+      return undefined;
+    case 'vanished':
+      run.stop = null;
+      return true;
+    case 'gone':
+      run.stop = { ...gone, stopId: run.stop?.stopId ?? null };
+      return true;
+    default:
+      run.stop = await endedBy(run, sight);
+      return true;
+  }
+}
+
+interface Ended {
+  readonly stop: StopView | null;
+  readonly sandbox: SandboxView;
+}
+
+/** What the stop came to, once it goes on no more. Names a machine that runs all the same. */
+async function endedBy(run: JobRun, { stop, sandbox }: Ended): Promise<StopResult> {
+  const { id: sandboxId, name: sandboxName, state } = sandbox;
+  const stopId = stop?.id ?? null;
+  const status = stop?.status === 'superseded' ? 'superseded' : 'completed';
+  const why = `Somebody has resumed the sandbox since the stop ${stopId}, so it was not stopped again`;
+  if (status === 'superseded') return { stopId, status, kept: null, error: why };
+  if (state !== 'archived' && state !== 'archiving') {
+    run.leave({ kind: 'sandbox', sandboxId, sandboxName, why: `${why}.` });
+  }
+  const isLast = stopId === null || sandbox.stop === null || sandbox.stop.id === stopId;
+  if (!isLast) return { stopId, status, kept: null, error: null };
+  const asked = stopId === run.stop?.stopId ? run.stopRequest.requestedAt : null;
+  const requestedAt = asked ?? (stopId && (await readStop(run, sandboxId, stopId))?.requestedAt) ?? null;
+  return { stopId, status, kept: keptOf(sandbox, { requestedAt }), error: null };
+}
+
+/** Until it is confirmed it goes on, whatever its status says. */
+function waitingFor(stop: StopView): StopResult {
+  const status = isEnded(stop) ? 'pending' : stop.status;
+  return { stopId: stop.id, status, kept: null, error: stop.error };
+}
+
+function isEnded({ status }: Pick<StopResult, 'status'>): boolean {
+  return status === 'completed' || status === 'superseded' || status === 'gone';
 }

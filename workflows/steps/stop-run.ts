@@ -1,14 +1,17 @@
 /** The state of one stop workflow: its requests, what it has seen, whom it tells. */
-import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import { CancellationScope, log, metricMeter, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { EventInbox, type InboxMark } from '../event-inbox.js';
 import type { JobTiming, NotifyTarget, Wake } from '../job.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from '../stop.js';
-import { newStopRecord, type Settlement, settleRecord, sightText, viewOfRecord } from '../stop-record.js';
+import { cutText, newStopRecord, type Settlement, settleRecord, sightText, viewOfRecord } from '../stop-record.js';
 import { defaultTiming } from '../timing.js';
 import { type Caller, tell } from './patiently.js';
 
 const keepEnded = 200;
 const keepWakes = 20;
+/** Temporal takes 2,000 updates and 10,000 signals a run, and refuses or loses what comes then. */
+const mostUpdates = 1_000;
+const mostSignals = 5_000;
 
 export class StopRun {
   readonly inbox = new EventInbox();
@@ -24,6 +27,8 @@ export class StopRun {
   isPausing = false;
   /** Counts what the watch must not sleep through: requests that come, are bound, or end beside it. */
   news = 0;
+  updates = 0;
+  signals = 0;
   /** What is under way beside the watch: calls that ask, and notifications. */
   private underWay = 0;
   private readonly root = CancellationScope.current();
@@ -71,7 +76,9 @@ export class StopRun {
     if (record.outcome !== null) return;
     settleRecord(record, settlement, Date.now());
     this.asking.get(record)?.cancel();
-    this.tell(record, 'ended', settlement.outcome, settlement.error?.message ?? null);
+    this.tell(record, 'ended', settlement.outcome, record.error?.message ?? null);
+    // Nobody is told of it any more, and what is kept of it is carried on.
+    record.request = { ...record.request, notify: undefined };
     const ended = this.records.filter(({ outcome }) => outcome !== null);
     for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);
     this.showDetails();
@@ -95,6 +102,14 @@ export class StopRun {
   tellNews(): void {
     this.news += 1;
     this.showDetails();
+  }
+
+  /** True where the run has taken so much that the next one is to go on: of history, of updates, of signals. */
+  get isFull(): boolean {
+    const { maxHistoryEvents = Number.POSITIVE_INFINITY, maxMessages = Number.POSITIVE_INFINITY } = this.input;
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    if (continueAsNewSuggested || historyLength >= maxHistoryEvents) return true;
+    return this.updates >= Math.min(mostUpdates, maxMessages) || this.signals >= Math.min(mostSignals, maxMessages);
   }
 
   showDetails(): void {
@@ -124,8 +139,9 @@ export class StopRun {
       },
       block(blocked) {
         for (const one of concerned()) {
-          one.blocked = { ...blocked, since: new Date().toISOString() };
-          run.tell(one, 'blocked', null, blocked.message);
+          const message = cutText(blocked.message);
+          one.blocked = { ...blocked, message, since: new Date().toISOString() };
+          run.tell(one, 'blocked', null, message);
         }
         run.showDetails();
       },

@@ -1,0 +1,48 @@
+/** What happens to single calls that the worker makes: other people's acts at exact moments, and strange answers. */
+import { ConnectionError, type SandboxClient } from '../../src/client/index.js';
+
+type Method = keyof SandboxClient;
+/** @param count which call of this method it is, from 1 */
+type Interceptor = (call: () => Promise<unknown>, count: number, args: readonly unknown[]) => Promise<unknown>;
+
+export interface Intercept {
+  /** For `createStand`. */
+  readonly through: (api: SandboxClient) => SandboxClient;
+  /** Puts itself before every call of a method, from now on. */
+  on(method: Method, interceptor: Interceptor): void;
+  /** Lets all calls through again. */
+  clear(): void;
+}
+
+export function createIntercept(): Intercept {
+  const interceptors = new Map<Method, Interceptor>();
+  const counts = new Map<Method, number>();
+  return {
+    through: (api) =>
+      new Proxy(api, {
+        get(target, name, receiver) {
+          const method = name as Method;
+          const made = Reflect.get(target, name, receiver) as (...args: unknown[]) => Promise<unknown>;
+          return (...args: unknown[]) => {
+            const interceptor = interceptors.get(method);
+            if (!interceptor) return made(...args);
+            const count = (counts.get(method) ?? 0) + 1;
+            counts.set(method, count);
+            return interceptor(() => made(...args), count, args);
+          };
+        },
+      }),
+    on: (method, interceptor) => {
+      counts.delete(method);
+      interceptors.set(method, interceptor);
+    },
+    clear: () => {
+      interceptors.clear();
+      counts.clear();
+    },
+  };
+}
+
+/** The answer of a call that may have arrived. */
+export const lost = (endpoint: 'stopSandbox' | 'resumeSandbox' | 'getSandbox' | 'getStop') =>
+  new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');
