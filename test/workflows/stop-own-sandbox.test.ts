@@ -30,16 +30,22 @@ async function resumeByHand(sandboxId: string): Promise<void> {
   await expect.poll(() => stateOf(sandboxId)).toBe('ready');
 }
 
+/** The file is not there before the first prompt, and is read once after the last. */
+function onceCollected(act: (sandboxId: string) => Promise<void>): void {
+  intercept.on('readFile', async (call, _count, [sandboxId]) => {
+    const content = await call();
+    await act(String(sandboxId));
+    return content;
+  });
+}
+
 const collecting = { prompts: [{ prompt: script('echo done > out.txt') }], collect: ['out.txt'] };
 
 describe('a stop of somebody else', () => {
   it('A5: that ended before ours was asked for is not taken for it when our request is lost once', async () => {
-    intercept.on('readFile', async (call, count, [sandboxId]) => {
-      const content = await call();
-      if (count > 1) return content;
-      await stopByHand(String(sandboxId));
-      await resumeByHand(String(sandboxId));
-      return content;
+    onceCollected(async (sandboxId) => {
+      await stopByHand(sandboxId);
+      await resumeByHand(sandboxId);
     });
     intercept.on('stopSandbox', (call, count) => (count === 1 ? Promise.reject(lost('stopSandbox')) : call()));
     const result = await run(collecting);
@@ -60,11 +66,7 @@ describe('a stop of somebody else', () => {
   });
 
   it('A5: that has completed is the answer where the sandbox is archived, and nothing is asked for', async () => {
-    intercept.on('readFile', async (call, count, [sandboxId]) => {
-      const content = await call();
-      if (count === 1) await stopByHand(String(sandboxId));
-      return content;
-    });
+    onceCollected(stopByHand);
     const result = await run(collecting);
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
     const asked = stand.service.books.calls({ sandboxId: result.sandboxId ?? '' });
