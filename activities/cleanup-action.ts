@@ -1,5 +1,4 @@
 /** One planned action, after everything that speaks against it was asked once more. */
-
 import type { CleanupPolicy, SandboxFacts, Verdict } from '../src/retention/index.js';
 import {
   type ApplyLook,
@@ -8,7 +7,8 @@ import {
   type PlannedAction,
   type SnapshotFacts,
 } from '../src/retention/index.js';
-import type { DeleteClaim } from './watch.js';
+import type { HoldAnswer } from '../workflows/messages.js';
+import type { ClaimWish } from './watch.js';
 
 /** What was begun. `gone`: an earlier attempt whose answer was lost, or somebody else, has deleted it. */
 export interface AppliedAction {
@@ -17,13 +17,20 @@ export interface AppliedAction {
   readonly did: 'stopping' | 'deleting' | 'gone' | 'skipped';
   readonly guard: string | null;
   readonly why: string | null;
-  /** The stop or the deletion operation. */
+  /** The stop or the deletion operation; null where the service did not name it. */
   readonly operationId: string | null;
+  /** The claim that is still held, to be given back when the deletion has ended; null: none. */
+  readonly claim: ClaimWish | null;
 }
+
+/** What became of a call that deletes. `unnamed`: it was accepted, and the service gave no operation to follow it by. */
+export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 
 /** What an action asks and does: of the service, of Temporal, and of the clock. Null stands for what is not there. */
 export interface ActionPorts {
-  readonly claim: (sandboxId: string) => Promise<DeleteClaim>;
+  readonly claim: (sandboxId: string) => Promise<HoldAnswer>;
+  /** The claim as it stands right before the act. */
+  readonly confirm: (sandboxId: string) => Promise<HoldAnswer>;
   readonly release: (sandboxId: string) => Promise<void>;
   readonly read: (sandboxId: string) => Promise<SandboxFacts | null>;
   /** Those that are complete. */
@@ -32,9 +39,8 @@ export interface ActionPorts {
   readonly nowMs: () => number;
   /** @returns id of the stop */
   readonly stop: (sandboxId: string, previousStopId: string | null) => Promise<string | null>;
-  /** @returns id of the operation */
-  readonly deleteSandbox: (sandboxId: string) => Promise<string | null>;
-  readonly deleteSnapshot: (snapshotId: string) => Promise<string | null>;
+  readonly deleteSandbox: (sandboxId: string) => Promise<Removal>;
+  readonly deleteSnapshot: (snapshotId: string) => Promise<Removal>;
 }
 
 export interface ActionOptions {
@@ -43,23 +49,28 @@ export interface ActionOptions {
   readonly allowed: number;
   /** True where an earlier attempt may have acted, and its answer was lost. */
   readonly isRepeated: boolean;
+  /** What the action claims the sandbox for. */
+  readonly wish: ClaimWish;
   readonly ports: ActionPorts;
   /** Default: all guards; only tests leave some out. */
   readonly verdictOf?: (look: ApplyLook) => Verdict;
 }
 
-/** Claims, reads, asks whose it is, judges, and only then acts. Nothing comes between the judgement and the call. */
+/**
+ * Claims, reads, asks whose it is, judges, and only then acts. Nothing comes between the judgement and the call, but that
+ * a claim of long ago is asked for once more. The claim of a deletion that was begun is the caller's to give back.
+ */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
-  const { ports, isRepeated, verdictOf = judge } = options;
+  const { ports, wish, isRepeated, verdictOf = judge } = options;
   const { number, action, snapshotId } = planned;
   const { id: sandboxId, stopId } = planned.facts;
-  const answer = { number, sandboxId, guard: null, why: null, operationId: null };
+  const answer = { number, sandboxId, guard: null, why: null, operationId: null, claim: null };
   const remove = () => (snapshotId === null ? ports.deleteSandbox(sandboxId) : ports.deleteSnapshot(snapshotId));
-  const removed = (operationId: string | null): AppliedAction => ({
-    ...answer,
-    did: operationId === null ? 'gone' : 'deleting',
-    operationId,
-  });
+  const removed = (removal: Removal): AppliedAction => {
+    if (removal === 'gone') return { ...answer, did: 'gone' };
+    return { ...answer, did: 'deleting', operationId: removal === 'unnamed' ? null : removal.operationId, claim: wish };
+  };
+  let isHeld = false;
   try {
     const look = await lookAgain(planned, options);
     if (isRepeated) {
@@ -70,12 +81,19 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     }
     const verdict = verdictOf(look);
     if (!verdict.isDue) return { ...answer, did: 'skipped', guard: verdict.guard, why: verdict.why };
-    if (action !== 'stop') return removed(await remove());
+    const held = await ports.confirm(sandboxId);
+    const late = verdictOf({ ...look, claimGranted: held.granted, leasedBy: held.leasedBy });
+    if (!late.isDue) return { ...answer, did: 'skipped', guard: late.guard, why: late.why };
+    if (action !== 'stop') {
+      const begun = removed(await remove());
+      isHeld = begun.claim !== null;
+      return begun;
+    }
     const operationId = await ports.stop(sandboxId, stopId);
     return { ...answer, did: operationId === null ? 'gone' : 'stopping', operationId };
   } finally {
     // A claim expires by itself; what was done must be told all the same.
-    await ports.release(sandboxId).catch(() => undefined);
+    if (!isHeld) await ports.release(sandboxId).catch(() => undefined);
   }
 }
 

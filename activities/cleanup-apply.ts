@@ -5,12 +5,12 @@ import type { Counted } from '../src/contract/service-failure.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { factsOf } from '../src/retention/index.js';
 import { type Attempt, counted } from './calls.js';
-import { type ActionPorts, type AppliedAction, doAction } from './cleanup-action.js';
+import { type ActionPorts, type AppliedAction, doAction, type Removal } from './cleanup-action.js';
 import { askOwner } from './cleanup-owners.js';
 import type { CleanupChunk } from './cleanup-plan.js';
 import { orNullWhenMissing } from './reads.js';
 import { stopSandboxActivity } from './stop-sandbox.js';
-import { claimDeletion, releaseClaim } from './watch.js';
+import { createClaim, releaseClaim } from './watch.js';
 
 export interface ApplyCleanupInput {
   readonly chunkRef: string;
@@ -32,12 +32,15 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       const planned = chunk.actions[index];
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
       const { policy, allowed, deployment } = chunk;
+      const wish = { purpose: `action ${planned.number}`, ends: 'any' } as const;
+      const claim = createClaim(planned.facts.id, wish, taskQueue);
       let stopCalls = 0;
       const { value, calls } = await counted((attempt) => {
         const ports: ActionPorts = {
           ...portsOfService(client, attempt),
-          claim: (sandboxId) => claimDeletion(sandboxId, taskQueue),
-          release: releaseClaim,
+          claim: claim.ask,
+          confirm: claim.confirm,
+          release: (sandboxId) => releaseClaim(sandboxId, wish),
           ownerOf: (name) => askOwner(Context.current().client, name, deployment),
           nowMs: () => Date.now(),
           async stop(sandboxId) {
@@ -46,11 +49,16 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
             return stopped.value === 'gone' ? null : (stopped.value.stop?.id ?? null);
           },
         };
-        return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, ports });
+        return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, wish, ports });
       });
       return { value, calls: calls + stopCalls };
     },
   };
+}
+
+function removalOf(answer: { readonly operationId?: string | null | undefined } | null): Removal {
+  if (answer === null) return 'gone';
+  return answer.operationId ? { operationId: answer.operationId } : 'unnamed';
 }
 
 type ServicePorts = Pick<ActionPorts, 'read' | 'snapshotsOf' | 'deleteSandbox' | 'deleteSnapshot'>;
@@ -68,12 +76,10 @@ function portsOfService(client: SandboxClient, { call }: Attempt): ServicePorts 
         .map(({ id, name = null, createdAt = null }) => ({ id, name, createdAt }));
     },
     async deleteSandbox(sandboxId) {
-      const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
-      return answer?.operationId ?? null;
+      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal }))));
     },
     async deleteSnapshot(snapshotId) {
-      const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
-      return answer?.operationId ?? null;
+      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal }))));
     },
   };
 }

@@ -56,7 +56,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),
     ...createSecretActivities(client, secrets),
-    ...createWatchActivities(taskQueue),
+    ...createWatchActivities(client, taskQueue),
     ...createCleanupPlanning(client, results),
     ...createCleanupApply(client, results, taskQueue),
     ...createCleanupReporting(results),

@@ -9,6 +9,7 @@ export const defaultCleanupSettings: CleanupSettings = {
   deletionAttempts: 3,
   lookFirstMs: 500,
   lookMaxMs: 30_000,
+  readLagMs: 90_000,
   maxHistoryEvents: null,
 };
 

@@ -21,6 +21,8 @@ export interface CleanupSettings {
   readonly lookFirstMs: number;
   /** … this, in ms. */
   readonly lookMaxMs: number;
+  /** How long a read may lag behind a write, in ms: what is missing for longer is gone. */
+  readonly readLagMs: number;
   /** A run whose history is longer goes on as a new one, in events. Default: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
 }

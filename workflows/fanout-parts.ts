@@ -170,6 +170,7 @@ export interface CarriedBatch {
   readonly preparedSandboxId: string | null;
   readonly ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;
   readonly throttle: Throttle;
+  readonly leasedAtMs: number | null;
   readonly apiCalls: number;
 }
 

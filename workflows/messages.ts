@@ -55,21 +55,51 @@ export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution
 /** A workflow that wants the events of a sandbox that it does not own. Expires unless renewed. */
 export interface WatchRegistration {
   readonly workflowId: string;
-  readonly expiresAt: string;
-  /** True when the sandbox must not be deleted while the registration lasts. */
-  readonly lease: boolean;
+  /** From when the watch hears of it, in ms. */
+  readonly lastsMs: number;
 }
 export const watchRegisterSignal = defineSignal<[WatchRegistration]>('watchRegister');
+/** Leaves the watch, and gives up the lease. */
 export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string }]>('watchUnregister');
 
-/** Asks whether a sandbox may be deleted: refused while somebody holds a lease on it. */
-export const claimDeleteUpdate = defineUpdate<
-  { readonly granted: boolean; readonly leasedBy: readonly string[] },
-  [{ readonly claimant: string; readonly expiresAt: string }]
->('claimDelete');
+/** What a sandbox is leased for. `work`: in its machine, which must run on. `fork`: what it holds is copied. */
+export type LeaseUse = 'work' | 'fork';
+
+/** While a lease lasts, nobody else is granted a claim that would end its use. It brings the sandbox's events, too. */
+export interface LeaseRequest {
+  readonly workflowId: string;
+  readonly use: LeaseUse;
+  /** From when it is granted, in ms. */
+  readonly lastsMs: number;
+}
+
+/** While a claim lasts, nobody else is granted a lease or a claim. */
+export interface ClaimRequest {
+  readonly claimant: string;
+  /** Tells claims of one claimant apart, which may stand side by side. */
+  readonly purpose: string;
+  /** The uses that it would end: a stop ends `work`, a deletion any. */
+  readonly ends: LeaseUse | 'any';
+  /** From when it is granted, in ms. */
+  readonly lastsMs: number;
+}
+
+export interface HoldAnswer {
+  readonly granted: boolean;
+  /** Others that have claimed the sandbox; ten at most. */
+  readonly claimedBy: readonly string[];
+  /** Others that lease it in a way that is asked about; ten at most. */
+  readonly leasedBy: readonly string[];
+}
+
+/** Asks for a lease, or renews it. Refused while another's claim stands. Safe to repeat. */
+export const leaseSandboxUpdate = defineUpdate<HoldAnswer, [LeaseRequest]>('leaseSandbox');
+
+/** Asks for the right to stop or delete a sandbox, or renews it. Refused while others hold it. Safe to repeat. */
+export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('claimSandbox');
 
 /** Gives a claim back that was granted. */
-export const releaseClaimSignal = defineSignal<[{ readonly claimant: string }]>('releaseClaim');
+export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 'purpose'>]>('releaseClaim');
 
 /** Where a cleanup is. */
 export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgress');

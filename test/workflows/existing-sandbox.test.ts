@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
-import { claimDeleteUpdate, progressQuery } from '../../workflows/index.js';
+import { progressQuery } from '../../workflows/index.js';
+import { claimAs } from './lease-stand.js';
 import { createStand, type Stand, script } from './stand.js';
 
 let stand: Stand;
@@ -68,6 +69,7 @@ describe('a job in a sandbox of somebody else', () => {
   it('is rejected where there is no such sandbox', async () => {
     const result = await (await stand.start(existing('bx_22222222'))).result();
     expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' }, sandboxId: null });
+    await expect.poll(() => watchStatus('bx_22222222'), 'A20').toBe('COMPLETED');
   });
 
   it('ends as sandbox_failed when somebody stops the sandbox under the prompt', async () => {
@@ -84,10 +86,8 @@ describe('a lease', () => {
     const sandboxId = await somebodysSandbox('usable');
     const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 2') }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-    const watch = stand.client.workflow.getHandle(sandboxWatchId(sandboxId));
-    const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const claim = await watch.executeUpdate(claimDeleteUpdate, { args: [{ claimant: 'somebody', expiresAt }] });
-    expect(claim).toEqual({ granted: false, leasedBy: [handle.workflowId] });
+    const claim = await claimAs(stand, sandboxId, 'somebody');
+    expect(claim).toEqual({ granted: false, claimedBy: [], leasedBy: [handle.workflowId] });
     await handle.result();
   });
 

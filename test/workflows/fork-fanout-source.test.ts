@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
-import { claimDeleteUpdate, type FanoutInput } from '../../workflows/index.js';
+import type { FanoutInput } from '../../workflows/index.js';
 import {
   archivedSandbox,
   batchOf,
@@ -16,6 +16,7 @@ import {
   submitInChunks,
   usableSandbox,
 } from './fanout-stand.js';
+import { claimAs } from './lease-stand.js';
 import { createStand, type Stand, script } from './stand.js';
 
 let stand: Stand;
@@ -64,15 +65,11 @@ describe.concurrent('the source of a batch', () => {
       1,
     );
     await expect.poll(() => promptedForks(stand, input)).toHaveLength(1);
-    const expiresAt = new Date(Date.now() + 60_000).toISOString();
-    const claim = () =>
-      stand.client.workflow
-        .getHandle(`sandbox-watch/${sandboxId}`)
-        .executeUpdate(claimDeleteUpdate, { args: [{ claimant: 'somebody', expiresAt }] });
-    expect(await claim()).toEqual({ granted: false, leasedBy: [batchOf(stand, input).workflowId] });
+    const claim = () => claimAs(stand, sandboxId, 'somebody');
+    expect(await claim()).toEqual({ granted: false, claimedBy: [], leasedBy: [batchOf(stand, input).workflowId] });
     await cancelFanout(stand.client, input);
     await ended(stand, input);
-    await expect(claim()).rejects.toThrow();
+    await expect.poll(claim).toMatchObject({ granted: true });
   });
 
   it('that an agent works in is left alone, unless a stale one is allowed', async ({ expect }) => {

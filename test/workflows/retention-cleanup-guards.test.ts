@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executionOf } from '../../src/contract/addresses.js';
 import { listCleanups } from '../../src/temporal/cleanups.js';
-import { watchRegisterSignal } from '../../workflows/index.js';
 import { archived, begin, clean, holdJob, nameOf, policyFor, ready, stateOf, untilState } from './cleanup-stand.js';
+import { leaseAs } from './lease-stand.js';
 import { createStand, deployment, type Stand, script } from './stand.js';
 
 let stand: Stand;
@@ -30,16 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-async function lease(sandboxId: string) {
-  const expiresAt = new Date(Date.now() + 600_000).toISOString();
-  await stand.client.workflow.signalWithStart('sandboxWatch', {
-    workflowId: `sandbox-watch/${sandboxId}`,
-    taskQueue: stand.taskQueue,
-    args: [{ sandboxId }],
-    signal: watchRegisterSignal,
-    signalArgs: [{ workflowId: 'borrower', expiresAt, lease: true }],
-  });
-}
+const lease = (sandboxId: string) => leaseAs(stand, sandboxId, 'borrower');
 
 describe('a cleanup leaves alone', () => {
   it('what has changed since the plan, is leased, protected or owned by now; and does the rest', async () => {

@@ -31,6 +31,8 @@ export class BatchRun {
   preparedSandboxId: string | null;
   ending: CarriedBatch['ending'];
   throttle: Throttle;
+  /** When the lease on the source was last granted, or null. */
+  leasedAtMs: number | null;
   /** Of the batch itself; those of its items are in the reports. */
   apiCalls: number;
   outcome: FanoutOutcome | null = null;
@@ -72,6 +74,7 @@ export class BatchRun {
     this.preparedSandboxId = carried?.preparedSandboxId ?? null;
     this.ending = carried?.ending ?? null;
     this.throttle = carried?.throttle ?? freshThrottle(policy.concurrency);
+    this.leasedAtMs = carried?.leasedAtMs ?? null;
     this.apiCalls = carried?.apiCalls ?? 0;
     this.isSurveyed = carried !== undefined || input.resume === undefined;
     this.phase = carried?.phase ?? (input.source.kind === 'prepare' ? 'preparing' : 'checking_source');
@@ -209,8 +212,10 @@ export class BatchRun {
   }
 
   carry(): BatchInput {
-    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls } = this;
-    const carried = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls };
-    return { ...this.input, batchKey: this.batchKey, carried: { ...carried, chunks: this.records } };
+    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, leasedAtMs, apiCalls } =
+      this;
+    const place = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId };
+    const carried = { ...place, ending, throttle, leasedAtMs, apiCalls, chunks: this.records };
+    return { ...this.input, batchKey: this.batchKey, carried };
   }
 }

@@ -1,6 +1,7 @@
 /** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
-import { leaseSandbox, renewRegistrationEveryMs } from '../steps/watching.js';
+import { renewLeaseAgainMs } from '../lease-timing.js';
+import { renewLease } from '../steps/watching.js';
 import { defaultTiming } from '../timing.js';
 import type { BatchRun } from './batch-run.js';
 import { startAgain } from './chunk-record.js';
@@ -44,17 +45,29 @@ async function lateItems(run: BatchRun): Promise<void> {
   run.tellNews();
 }
 
-/** A chunk that somebody terminated says nothing any more. It starts again from what is stored. */
+/**
+ * A chunk that somebody terminated says nothing any more. It starts again from what is stored. A busy batch goes on as
+ * new before a timer ends, so each run begins with a look; who was heard of lately is not asked.
+ */
 async function checks(run: BatchRun): Promise<void> {
   for (;;) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
+    await toTheEnd(run, () => checkChunks(run));
     await sleep(run.pace.checkChunksEveryMs, { summary: 'until silent chunks are looked up' });
-    await new Promise<void>((resolve) => {
-      run.beside(async () => {
-        await CancellationScope.nonCancellable(() => checkChunks(run)).finally(resolve);
-      });
-    });
   }
+}
+
+/** Nothing cuts it, and the run hands over after it. @returns undefined where it failed */
+function toTheEnd<T>(run: BatchRun, work: () => Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    run.beside(async () => {
+      try {
+        resolve(await CancellationScope.nonCancellable(work));
+      } catch {
+        resolve(undefined);
+      }
+    });
+  });
 }
 
 async function checkChunks(run: BatchRun): Promise<void> {
@@ -80,12 +93,22 @@ async function recovery(run: BatchRun): Promise<void> {
   }
 }
 
+/**
+ * A busy batch goes on as new before a timer of so long ends, so a run renews at once what an earlier one renewed half an
+ * interval ago.
+ */
 async function lease(run: BatchRun): Promise<void> {
+  await condition(() => run.source !== null);
+  const sandboxId = run.source?.sandboxId;
+  if (sandboxId == null) return;
+  const { leaseLastsMs: lastsMs, renewLeaseEveryMs } = run.pace;
+  let dueAtMs = (run.leasedAtMs ?? 0) + renewLeaseEveryMs / 2;
   for (;;) {
-    await condition(() => run.source !== null);
-    const sandboxId = run.source?.sandboxId;
-    if (sandboxId == null) return;
-    await sleep(renewRegistrationEveryMs, { summary: 'renewal of the lease on the source' });
-    await leaseSandbox(sandboxId).catch(() => undefined);
+    const leftMs = dueAtMs - Date.now();
+    if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
+    const askedAtMs = Date.now();
+    const isRenewed = await toTheEnd(run, () => renewLease(sandboxId, { use: 'fork', lastsMs }));
+    if (isRenewed) run.leasedAtMs = askedAtMs;
+    dueAtMs = Date.now() + (isRenewed ? renewLeaseEveryMs : Math.min(renewLeaseAgainMs, renewLeaseEveryMs));
   }
 }

@@ -23,6 +23,8 @@ export interface FreshnessOptions {
 
 const hint = 'or allow a stale source (`--allow-stale`), and the forks start from what is saved';
 
+export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
+
 /**
  * A usable source is stopped, however fresh its snapshot looks: commands and SSH leave no trace in the record, so none of
  * its fields says when it was last worked in (trap S11). An archived one is good when its snapshot was taken, or confirmed,
@@ -64,7 +66,7 @@ export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Fr
     );
   }
   if (usedBy !== null) {
-    return refuse('source_in_use', `is used by ${usedBy}. Wait until that has ended, ${hint}.`);
+    return refuse('source_in_use', usedMessage(usedBy));
   }
   return { kind: 'stop' };
 }

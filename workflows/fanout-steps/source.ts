@@ -7,7 +7,8 @@ import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isCreating } from '../../src/contract/states.js';
 import type { MachineType } from '../fanout.js';
 import type { ReadySource } from '../fanout-parts.js';
-import { reads } from '../proxies.js';
+import { effects, reads } from '../proxies.js';
+import { holdingClaim } from '../steps/claiming.js';
 import { JobEnded, jobError } from '../steps/job-ended.js';
 import type { JobRun } from '../steps/job-run.js';
 import { leavable } from '../steps/leavable.js';
@@ -19,7 +20,7 @@ import { until } from '../until.js';
 import type { BatchRun } from './batch-run.js';
 import { prepare } from './prepare.js';
 import { lookups } from './proxies.js';
-import { freshnessOf, staleness } from './source-freshness.js';
+import { freshnessOf, staleness, usedMessage } from './source-freshness.js';
 import { sourceJob } from './source-job.js';
 
 /**
@@ -38,7 +39,8 @@ export async function obtainSource(run: BatchRun): Promise<ReadySource> {
   run.sourceJob = job;
   try {
     // Before anything is read, so that nobody deletes it in between.
-    await leaseSandbox(sandboxId);
+    await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: run.pace.leaseLastsMs });
+    run.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
     const sandbox = await leavable(() => makeFresh(job, { sandboxId, allowStale }));
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
@@ -62,9 +64,32 @@ async function makeFresh(
     const freshness = freshnessOf(sandbox, { allowStale, lastStop, usedBy: await userOf(sandbox) });
     if (freshness.kind === 'fork') return sandbox;
     if (freshness.kind === 'refuse') throw new JobEnded('rejected', freshness.error);
-    if (freshness.kind !== 'stop') await waitSettled(job, sandboxId);
-    else return stopSource(job, sandbox);
+    if (freshness.kind === 'stop') {
+      const stopped = await stopUnused(job, { sandboxId, allowStale });
+      if (stopped) return stopped;
+    } else await waitSettled(job, sandboxId);
   }
+}
+
+const stopClaim = { purpose: 'source', ends: 'work' } as const;
+
+/**
+ * Commands and SSH leave no trace in the record (trap S11), so who works in the source is asked of its watch, and nobody
+ * begins to before it is stopped.
+ * @returns null where it was not to be stopped any more when the claim was granted
+ */
+function stopUnused(
+  job: JobRun,
+  { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
+): Promise<SandboxView | null> {
+  return holdingClaim(sandboxId, stopClaim, async () => {
+    const { granted, leasedBy } = await patiently(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
+    if (!granted) throw sourceFailed('source_in_use', `The source ${sandboxId} ${usedMessage(leasedBy.join(', '))}`);
+    const sandbox = await readSandbox(job, sandboxId);
+    const usedBy = sandbox && (await userOf(sandbox));
+    if (!sandbox || freshnessOf(sandbox, { allowStale, lastStop: null, usedBy }).kind !== 'stop') return null;
+    return stopSource(job, sandbox);
+  });
 }
 
 async function stopSource(job: JobRun, sandbox: SandboxView): Promise<SandboxView> {

@@ -37,9 +37,9 @@ export async function cleanUp(run: JobRun, ending: JobEnding): Promise<JobError 
     await within(wholeMs * share.store, async () => run.beforeEnd?.(run.result(ending.outcome, ending.error)));
     problem = await within(leftMs(run), () => endAsAsked(run, sandboxId));
     if (problem === null) run.reached('ended');
-    await within(wholeMs * share.lost, () => unwatchSandbox(run));
     nameWhatIsLeft(run, problem);
   }
+  await within(wholeMs * share.lost, () => unwatchSandbox(run));
   await within(wholeMs * share.lost, () => lookForLost(run));
   nameUnconfirmed(run);
   if (problem !== null || run.left.length === 0) return problem;

@@ -3,6 +3,7 @@ import { sleep } from '@temporalio/workflow';
 import type { DeletionResult } from '../job.js';
 import { effects, reads } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
+import { holdingClaim } from './claiming.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { stopSandbox } from './stop-own-sandbox.js';
@@ -11,19 +12,23 @@ import { readSandbox } from './wait-usable.js';
 /** How often a deletion that failed is asked for, in all. */
 const triesAtMost = 4;
 
-/** Deletes the sandbox and waits until the deletion has completed. One that somebody leases is stopped instead. */
+const claim = { purpose: 'end', ends: 'any' } as const;
+
+/**
+ * Deletes the sandbox and waits until the deletion has completed; until then nobody leases it. One that somebody leases
+ * is stopped instead.
+ */
 export async function deleteSandbox(run: JobRun, sandboxId: string): Promise<void> {
   run.enter('deleting');
-  const claim = await effects.claimDelete(sandboxId);
-  if (!claim.granted) {
-    const error = `The sandbox is leased by ${claim.leasedBy.join(', ')}`;
-    run.deletion = { operationId: null, status: 'leased', error };
-    return stopSandbox(run, sandboxId);
-  }
+  await holdingClaim(sandboxId, claim, () => deleteClaimed(run, sandboxId));
+  if (run.deletion?.status === 'leased') await stopSandbox(run, sandboxId);
+}
+
+async function deleteClaimed(run: JobRun, sandboxId: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     run.deletion = await deleteOnce(run, sandboxId);
     const { status } = run.deletion;
-    if (status === 'completed' || status === 'gone' || tries >= triesAtMost) return;
+    if (status === 'completed' || status === 'gone' || status === 'leased' || tries >= triesAtMost) return;
     await sleep(safetyPollMs(run.timing, tries - 1), {
       summary: `the deletion is ${status}; asked for again after this`,
     });
@@ -31,11 +36,16 @@ export async function deleteSandbox(run: JobRun, sandboxId: string): Promise<voi
 }
 
 async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResult> {
-  const { operationId } = await patiently(run, 'delete', () => effects.deleteSandbox(sandboxId));
-  if (operationId === null) return { operationId, status: 'gone', error: null };
+  const { did, leasedBy, operationId } = await patiently(run, 'delete', () => effects.deleteClaimed(sandboxId, claim));
+  if (did === 'nothing') {
+    return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
+  }
+  if (did === 'gone') return { operationId, status: 'gone', error: null };
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {
-    const operation = await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
+    // What was accepted and not named is over when its sandbox is gone, too.
+    const operation =
+      operationId === null ? null : await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
     if (operation) run.deletion = { operationId, status: operation.status, error: operation.error ?? null };
     if (operation?.status === 'completed' || operation?.status === 'failed') return run.deletion;
     // A deletion of which the service does not know any more is over when its sandbox is gone.

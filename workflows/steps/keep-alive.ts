@@ -1,33 +1,36 @@
 /** What a job does by the clock: renews its lease and the auto-stop of its sandbox, and ends at its deadline. */
-import { condition, isCancellation, sleep } from '@temporalio/workflow';
+import { condition, isCancellation } from '@temporalio/workflow';
+import { renewLeaseAgainMs, renewLeaseEveryMs } from '../lease-timing.js';
 import { effects, reads } from '../proxies.js';
 import type { JobRun } from './job-run.js';
-import { renewRegistrationEveryMs, watchSandbox } from './watching.js';
+import { renewLease } from './watching.js';
 
 /** Renews what expires while the job works, and returns at the deadline. */
 export async function keepAlive(run: JobRun): Promise<void> {
+  const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
+  let ttlDueAtMs = Date.now() + ttlEveryMs;
   // A run that goes on from an earlier one does not know when that one has renewed it.
-  if (run.watched) await renewLease(run);
+  let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
     if (!Number.isFinite(run.deadlineAtMs)) await condition(() => Number.isFinite(run.deadlineAtMs));
-    const { deadlineAtMs } = run;
-    const leftMs = deadlineAtMs - Date.now();
-    if (leftMs <= 0) return;
-    const renewInMs = run.watched ? renewRegistrationEveryMs : Number.POSITIVE_INFINITY;
-    const everyMs = Math.min(renewInMs, (run.input.ttlSeconds * 1_000) / 2);
-    await sleep(Math.min(leftMs, everyMs), { summary: 'deadline, or renewal of auto-stop' });
-    // An item whose fork became `cancelled` has the deadline of its next one.
-    if (deadlineAtMs !== run.deadlineAtMs) continue;
-    if (leftMs <= everyMs) return;
+    const { deadlineAtMs, watched } = run;
+    const leftMs = Math.min(deadlineAtMs, ttlDueAtMs, leaseDueAtMs) - Date.now();
+    // A sandbox may be leased meanwhile, and an item whose fork became `cancelled` has the deadline of its next one.
+    const isOther = () => deadlineAtMs !== run.deadlineAtMs || watched !== run.watched;
+    if (leftMs > 0) await condition(isOther, leftMs, { summary: 'deadline, or renewal of lease and auto-stop' });
+    if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseEveryMs;
+    if (isOther()) continue;
+    if (Date.now() >= deadlineAtMs) return;
     // Each for itself: a refusal of one is no reason to leave out the other.
-    if (run.watched) await renewLease(run);
-    await withoutEnding(() => renewTtl(run));
+    if (Date.now() >= leaseDueAtMs) {
+      const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, { use: 'work' }));
+      leaseDueAtMs = Date.now() + (isRenewed ? renewLeaseEveryMs : renewLeaseAgainMs);
+    }
+    if (Date.now() >= ttlDueAtMs) {
+      await withoutEnding(() => renewTtl(run));
+      ttlDueAtMs = Date.now() + ttlEveryMs;
+    }
   }
-}
-
-async function renewLease(run: JobRun): Promise<void> {
-  const { sandbox } = run;
-  if (sandbox) await withoutEnding(() => watchSandbox(run, sandbox.id));
 }
 
 /** The next renewal is not far, so one that fails ends nothing. */

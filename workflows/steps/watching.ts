@@ -1,31 +1,57 @@
-/** Registers the job with the watch of a sandbox whose name does not lead to it. */
-import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+/** Leases sandboxes that the workflow's name does not lead to: their events come, and nobody ends them meanwhile. */
+import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
-import { watchUnregisterSignal } from '../messages.js';
+import { leaseLastsMs } from '../lease-timing.js';
+import { type LeaseUse, watchUnregisterSignal } from '../messages.js';
 import { effects } from '../proxies.js';
 import type { JobRun } from './job-run.js';
+import { type Caller, patiently } from './patiently.js';
 
-/** A registration outlives its renewals by so much; a terminated job never unregisters. */
-const registrationLastsMs = 15 * 60_000;
-/** How often a registration is renewed. */
-export const renewRegistrationEveryMs = 5 * 60_000;
-
-/** Registers, or renews. The registration is also a lease: nobody deletes the sandbox while it lasts. */
+/** Leases the job's sandbox for its work, or renews the lease. Waits while somebody else has claimed the sandbox. */
 export async function watchSandbox(run: JobRun, sandboxId: string): Promise<void> {
-  await leaseSandbox(sandboxId);
+  // Before the answer, so that a job that ends meanwhile gives up what it may have been granted.
   run.watched = true;
+  await leaseSandbox(run, sandboxId, { use: 'work' });
 }
 
-/** The same for a workflow that is no job. */
-export async function leaseSandbox(sandboxId: string): Promise<void> {
-  const expiresAt = new Date(Date.now() + registrationLastsMs).toISOString();
-  const { workflowId } = workflowInfo();
-  await effects.registerWatch(sandboxId, { workflowId, expiresAt, lease: true });
+/**
+ * The same for a workflow that is no job. Visible where it lasts.
+ * @param lastsMs default: half an hour
+ */
+export async function leaseSandbox(
+  caller: Caller,
+  sandboxId: string,
+  { use, lastsMs = leaseLastsMs }: { readonly use: LeaseUse; readonly lastsMs?: number },
+): Promise<void> {
+  await patiently(caller, 'lease', () =>
+    effects.leaseSandbox.executeWithOptions({ summary: `lease ${sandboxId}` }, [sandboxId, { use, lastsMs }]),
+  );
 }
 
-/** Leaves the watch, so that it can end. */
+/**
+ * One renewal, of a minute at most.
+ * @returns whether it was granted; a failed one is to be tried again soon
+ * @throws where it was cancelled
+ */
+export async function renewLease(
+  sandboxId: string,
+  { use, lastsMs = leaseLastsMs }: { readonly use: LeaseUse; readonly lastsMs?: number },
+): Promise<boolean> {
+  const options = { summary: `renew the lease of ${sandboxId}`, scheduleToCloseTimeout: '1 minute' } as const;
+  try {
+    await effects.leaseSandbox.executeWithOptions(options, [sandboxId, { use, lastsMs }]);
+    return true;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return false;
+  }
+}
+
+/** Gives the job's lease up, so that the watch can end. */
 export async function unwatchSandbox(run: JobRun): Promise<void> {
-  if (run.watched && run.sandbox) await giveUpLease(run.sandbox.id);
+  const { source } = run.input;
+  const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
+  if (run.watched && sandboxId !== undefined) await giveUpLease(sandboxId);
 }
 
 /** The same for a workflow that is no job. */
@@ -34,6 +60,6 @@ export async function giveUpLease(sandboxId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchUnregisterSignal, { workflowId });
   } catch {
-    // A watch that has ended holds no registration any more.
+    // A watch that has ended holds no lease any more.
   }
 }

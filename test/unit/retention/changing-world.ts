@@ -60,7 +60,7 @@ export function changingWorld(
         },
         disorder() {
           const kept = order.filter((step) => step !== 'keep' && step !== 'snapshots').join(' ');
-          return kept === 'claim read owner act release' ? [] : [`out of order: ${order.join(' ')}`];
+          return /^claim read owner act(?: release)?$/.test(kept) ? [] : [`out of order: ${order.join(' ')}`];
         },
       };
       const ports: ActionPorts = {
@@ -68,7 +68,11 @@ export function changingWorld(
           ask('claim');
           seen.claims += 1;
           parts.leasedBy = world.get(id)?.leasedBy ?? [];
-          return { granted: parts.leasedBy.length === 0, leasedBy: parts.leasedBy };
+          return { granted: parts.leasedBy.length === 0, claimedBy: [], leasedBy: parts.leasedBy };
+        },
+        async confirm() {
+          const leasedBy = parts.leasedBy ?? [];
+          return { granted: leasedBy.length === 0, claimedBy: [], leasedBy };
         },
         async release() {
           order.push('release');
@@ -98,8 +102,8 @@ export function changingWorld(
         },
         nowMs: () => nowMs,
         stop: act,
-        deleteSandbox: act,
-        deleteSnapshot: act,
+        deleteSandbox: async (what) => ({ operationId: await act(what) }),
+        deleteSnapshot: async (what) => ({ operationId: await act(what) }),
       };
       return { ports, seen };
     },

@@ -17,6 +17,7 @@ const circumstances = fc.record({
   allowed: fc.constantFrom(0, 1, 5, 100),
   nowMs: fc.constantFrom(nowMs, nowMs + 3 * 86_400_000),
 });
+const wish = { purpose: 'test', ends: 'any' } as const;
 const titles = fc.shuffledSubarray(['first', 'second', 'third'], { minLength: 1 });
 /** Changes before the first action, and at the calls of the actions. */
 const script = fc.array(fc.tuple(fc.nat({ max: 30 }), changes), { minLength: 1, maxLength: 4 });
@@ -56,8 +57,9 @@ async function applyAll(planned: readonly PlannedAction[], { world, by, at, give
     const { ports, seen } = changing.begin(action);
     const isRepeated = action.number % 3 === 0;
     const verdictOf = (look: Parameters<typeof judge>[0]) => judge(look, using);
-    const { did } = await doAction(action, { policy: by, allowed: given.allowed, isRepeated, ports, verdictOf });
-    if (seen.claims !== seen.releases) throw new Error('a claim was not given back');
+    const options = { policy: by, allowed: given.allowed, isRepeated, wish, ports, verdictOf };
+    const { did, claim } = await doAction(action, options);
+    if (seen.claims !== seen.releases + (claim === null ? 0 : 1)) throw new Error('a claim was not given back');
     if (seen.acted === null) {
       if (did !== 'skipped' && !isRepeated) throw new Error('it says that it did what it did not do');
       continue;
@@ -107,7 +109,7 @@ describe('what is applied', () => {
       const changing = changingWorld(free, [], nowMs);
       for (const action of honestPlan(free, by)) {
         const { ports, seen } = changing.begin(action);
-        await doAction(action, { policy: by, allowed: 100, isRepeated: false, ports });
+        await doAction(action, { policy: by, allowed: 100, isRepeated: false, wish, ports });
         expect(seen.acted).toBe(action.snapshotId ?? action.facts.id);
       }
     });

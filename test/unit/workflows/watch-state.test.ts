@@ -1,40 +1,79 @@
 import { describe, expect, it } from 'vitest';
 import {
+  claim,
   emptyWatch,
   expire,
-  leasedBy,
+  lease,
   nextExpiryMs,
   register,
   relay,
+  release,
   unregister,
+  type WatchState,
 } from '../../../workflows/watch-state.js';
 
-const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
-const registration = (workflowId: string, seconds: number, lease = true) => ({
-  workflowId,
-  expiresAt: at(seconds),
-  lease,
-});
+const leased = (state: WatchState, workflowId: string, over: { use?: 'work' | 'fork'; nowMs?: number } = {}) =>
+  lease(state, { workflowId, use: over.use ?? 'work', lastsMs: 10_000 }, over.nowMs ?? 0);
+const claimed = (
+  state: WatchState,
+  claimant: string,
+  over: { ends?: 'work' | 'any'; purpose?: string; nowMs?: number } = {},
+) => {
+  const { ends = 'any', purpose = 'end', nowMs = 0 } = over;
+  return claim(state, { claimant, purpose, ends, lastsMs: 10_000 }, nowMs);
+};
+const granted = { granted: true, claimedBy: [], leasedBy: [] };
 
 describe('the state of a watch', () => {
-  it('renews a registration in place', () => {
-    const state = register(register(emptyWatch, registration('a', 10)), registration('a', 20));
-    expect(state.registrations).toEqual([registration('a', 20)]);
-    expect(nextExpiryMs(state)).toBe(20_000);
+  it('B8: counts from when it is asked, by its own clock, whatever those say that ask', () => {
+    const { state } = leased(emptyWatch, 'a', { nowMs: 1_000_000 });
+    expect(nextExpiryMs(state)).toBe(1_010_000);
+    expect(expire(state, 1_009_999)).toEqual(state);
+    expect(nextExpiryMs(expire(state, 1_010_000))).toBeUndefined();
+  });
+
+  it('renews a registration in place, and a lease stays one', () => {
+    const { state } = leased(leased(emptyWatch, 'a').state, 'a', { nowMs: 5_000 });
+    expect(state.registrations).toEqual([{ workflowId: 'a', lease: 'work', expiresAtMs: 15_000 }]);
+    const renewed = register(state, { workflowId: 'a', lastsMs: 20_000 }, 5_000);
+    expect(renewed.registrations).toEqual([{ workflowId: 'a', lease: 'work', expiresAtMs: 25_000 }]);
   });
 
   it('forgets who did not renew in time', () => {
-    const state = register(register(emptyWatch, registration('a', 10)), registration('b', 20));
-    expect(expire(state, 15_000).registrations.map(({ workflowId }) => workflowId)).toEqual(['b']);
-    expect(nextExpiryMs(expire(state, 25_000))).toBeUndefined();
+    const { state } = leased(leased(emptyWatch, 'a').state, 'b', { nowMs: 5_000 });
+    expect(expire(state, 12_000).registrations.map(({ workflowId }) => workflowId)).toEqual(['b']);
   });
 
-  it('counts leases of others only, and only leases', () => {
-    let state = register(emptyWatch, registration('a', 10));
-    state = register(state, registration('b', 10, false));
-    expect(leasedBy(state, 'a')).toEqual([]);
-    expect(leasedBy(state, 'c')).toEqual(['a']);
-    expect(leasedBy(unregister(state, 'a'), 'c')).toEqual([]);
+  it('A8: refuses a claim while somebody else holds a lease, and a lease while somebody else has a claim', () => {
+    const { state } = leased(emptyWatch, 'a');
+    expect(claimed(state, 'b')).toEqual({ state, answer: { granted: false, claimedBy: [], leasedBy: ['a'] } });
+    expect(claimed(state, 'a').answer, 'its own lease does not stand in its way').toEqual(granted);
+    const { state: taken } = claimed(unregister(state, 'a'), 'b');
+    expect(leased(taken, 'a')).toEqual({ state: taken, answer: { granted: false, claimedBy: ['b'], leasedBy: [] } });
+    expect(claimed(taken, 'c').answer).toEqual({ granted: false, claimedBy: ['b'], leasedBy: [] });
+    expect(leased(taken, 'b').answer, 'its own claim does not, either').toEqual(granted);
+    expect(leased(taken, 'a', { nowMs: 10_000 }).answer, 'a claim expires').toEqual(granted);
+    expect(leased(release(taken, { claimant: 'b', purpose: 'end' }), 'a').answer).toEqual(granted);
+  });
+
+  it('A9: lets a stop end what is forked from and not what is worked in', () => {
+    const { state } = leased(emptyWatch, 'a', { use: 'fork' });
+    expect(claimed(state, 'b', { ends: 'work' }).answer).toEqual(granted);
+    expect(claimed(state, 'b', { ends: 'any' }).answer.leasedBy).toEqual(['a']);
+    const { state: both } = leased(state, 'c');
+    expect(claimed(both, 'b', { ends: 'work' }).answer.leasedBy).toEqual(['c']);
+  });
+
+  it('keeps the claims of one claimant apart, so that what ends first gives back only its own', () => {
+    const { state } = claimed(claimed(emptyWatch, 'a', { purpose: 'one' }).state, 'a', { purpose: 'two' });
+    const one = release(state, { claimant: 'a', purpose: 'two' });
+    expect(leased(one, 'b').answer.granted).toBe(false);
+    expect(release(state, { claimant: 'b', purpose: 'one' })).toEqual(state);
+  });
+
+  it('does not let a mere registration stand in the way', () => {
+    const state = register(emptyWatch, { workflowId: 'a', lastsMs: 10_000 }, 0);
+    expect(claimed(state, 'b').answer).toEqual(granted);
   });
 
   it('relays an event once', () => {
@@ -43,9 +82,13 @@ describe('the state of a watch', () => {
     expect(relay(once, 'evt_1')).toBe(once);
   });
 
-  it('drops a claim that has expired', () => {
-    const state = { ...emptyWatch, claim: { claimant: 'a', expiresAt: at(10) } };
-    expect(expire(state, 5_000).claim).not.toBeNull();
-    expect(expire(state, 10_000).claim).toBeNull();
+  it('is bounded, whatever is asked of it', () => {
+    let state = emptyWatch;
+    for (let at = 0; at < 1_500; at += 1) state = relay(leased(state, `job-${at}`).state, `evt_${at}`);
+    expect(state.registrations).toHaveLength(1_000);
+    expect(state.relayed).toHaveLength(200);
+    expect(leased(state, 'job-999').answer.granted, 'who is known renews').toBe(true);
+    expect(leased(state, 'job-1000').answer).toMatchObject({ granted: false });
+    expect(claimed(state, 'b').answer.leasedBy).toHaveLength(10);
   });
 });

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxWatchId } from '../../src/contract/addresses.js';
+import { progressQuery } from '../../workflows/index.js';
+import { archived, clean, policyFor, ready, stateOf } from './cleanup-stand.js';
+import { fanoutInput, items, run, source } from './fanout-stand.js';
+import { createStand, type Stand, script } from './stand.js';
+
+let stand: Stand;
+/** Done when a sandbox is read, while a cleanup holds its claim. */
+let atTheLast: { readonly sandboxId: string; readonly act: () => Promise<unknown> } | undefined;
+beforeAll(async () => {
+  stand = await createStand({
+    worker: { forksPerSecond: 1_000 },
+    through: (client) => ({
+      ...client,
+      getSandbox: async (sandboxId, options) => {
+        const answer = await client.getSandbox(sandboxId, options);
+        if (atTheLast?.sandboxId === sandboxId) {
+          const { act } = atTheLast;
+          atTheLast = undefined;
+          await act();
+        }
+        return answer;
+      },
+    }),
+  });
+});
+afterAll(() => stand.close());
+
+const existing = (sandboxId: string) => ({ source: { kind: 'existing' as const, sandboxId }, end: 'keep' as const });
+const watchStatus = async (sandboxId: string) =>
+  (await stand.client.workflow.getHandle(sandboxWatchId(sandboxId)).describe()).status.name;
+
+describe('a lease', () => {
+  it('A8: that is asked for while a cleanup holds its claim waits, and finds the sandbox gone', async () => {
+    const id = await archived(stand, 'claimed-1');
+    let job: Awaited<ReturnType<Stand['start']>> | undefined;
+    atTheLast = {
+      sandboxId: id,
+      act: async () => {
+        const begun = await stand.start(existing(id));
+        job = begun;
+        await expect.poll(async () => (await begun.query(progressQuery)).phase).toBe('waiting_for_sandbox');
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+      },
+    };
+    const done = await clean(stand, policyFor('claimed', 'delete-sandbox'));
+    expect(done.of(id)).toBe('deleted');
+    const result = await job?.result();
+    expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' } });
+    expect(result?.prompts.map(({ status }) => status)).toEqual(['not_sent']);
+    const resumes = stand.service.books.sandboxes().filter((known) => known.id === id && known.state !== 'archived');
+    expect(resumes.map(({ gone }) => gone)).toEqual([]);
+  });
+
+  it('A9: keeps a batch from stopping its source, in which a job works by command', async () => {
+    const id = await ready(stand, 'shared source');
+    const job = await stand.start({ ...existing(id), commands: ['sleep 4; echo done > made'], prompts: [] });
+    await expect.poll(() => watchStatus(id)).toBe('RUNNING');
+    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
+    const batch = await run(stand, fanoutInput(source(id)), items(1));
+    expect(batch).toMatchObject({ outcome: 'source_failed', error: { code: 'source_in_use' } });
+    expect(batch.error?.message).toContain(job.workflowId);
+    expect(await stateOf(stand, id)).toBe('ready');
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('A20: of a job that deletes its sandbox leaves no watch open', async () => {
+    const result = await (await stand.start({ prompts: [{ prompt: script('true') }], end: 'delete' })).result();
+    expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' } });
+    await expect.poll(() => watchStatus(result.sandboxId ?? '')).toBe('COMPLETED');
+  });
+});
