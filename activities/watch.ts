@@ -1,6 +1,11 @@
 /** Talks to `sandboxWatch` workflows, which hold leases on sandboxes and the claims that exclude them. */
-import { activityInfo, Context } from '@temporalio/activity';
-import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { activityInfo, Context, sleep } from '@temporalio/activity';
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { sandboxWatchId } from '../src/contract/addresses.js';
@@ -33,6 +38,8 @@ export interface ClaimedDeletion {
 /** How long a claim lasts that is not renewed, in ms. An attempt of an activity lasts a minute at most. */
 const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
+const crowdedPauseMs = 400;
+const grpcResourceExhausted = 8;
 /** A call under a claim begins within this, in ms; later the claim is asked for once more. */
 const claimIsFreshMs = 20_000;
 
@@ -44,17 +51,31 @@ async function ask<Request>(
   { sandboxId, taskQueue }: { readonly sandboxId: string; readonly taskQueue: string },
 ): Promise<HoldAnswer> {
   const { client } = Context.current();
-  return client.withDeadline(Date.now() + answerWithinMs, () =>
-    client.workflow.executeUpdateWithStart(update, {
-      args: [request],
-      startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.sandboxWatch, {
-        workflowId: sandboxWatchId(sandboxId),
-        taskQueue,
-        args: [{ sandboxId }],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-    }),
-  );
+  const deadlineMs = Date.now() + answerWithinMs;
+  for (;;) {
+    try {
+      return await client.withDeadline(deadlineMs, () =>
+        client.workflow.executeUpdateWithStart(update, {
+          args: [request],
+          startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.sandboxWatch, {
+            workflowId: sandboxWatchId(sandboxId),
+            taskQueue,
+            args: [{ sandboxId }],
+            workflowIdConflictPolicy: 'USE_EXISTING',
+          }),
+        }),
+      );
+    } catch (error) {
+      if (!isCrowded(error) || Date.now() > deadlineMs) throw error;
+      await sleep(crowdedPauseMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+/** Temporal takes ten Updates of a workflow at a time. */
+function isCrowded(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === grpcResourceExhausted;
 }
 
 /** Asks, within an activity, for the right to stop or delete a sandbox, or renews it. Safe to repeat. */
