@@ -94,10 +94,6 @@ export interface FanoutPace {
   readonly checkChunksEveryMs: number;
   /** While the service throttles: how often the window may halve, and how often it grows by a tenth, in ms. */
   readonly recoverEveryMs: number;
-  /** A lease on the source that is not renewed lasts for so long, in ms. */
-  readonly leaseLastsMs: number;
-  /** How often it is renewed, in ms. */
-  readonly renewLeaseEveryMs: number;
   /** The batch goes on as a new run when its history is longer. Null: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
 }

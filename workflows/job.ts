@@ -15,6 +15,10 @@ export interface JobTiming {
   readonly cleanUpMs: number;
   /** How long a read may lag behind a write, in ms: a 404 that lasts longer is believed. */
   readonly readLagMs: number;
+  /** A lease on a sandbox of others that is not renewed lasts for so long, in ms. */
+  readonly leaseLastsMs: number;
+  /** How often it is renewed, in ms. One that fails is tried again within 15 s. */
+  readonly renewLeaseEveryMs: number;
 }
 
 /** Where the sandbox comes from. */

@@ -8,7 +8,16 @@ export const defaultTiming: JobTiming = {
   errorGraceMs: 180_000,
   cleanUpMs: 900_000,
   readLagMs: 90_000,
+  leaseLastsMs: 1_800_000,
+  renewLeaseEveryMs: 600_000,
 };
+
+const renewLeaseAgainMs = 15_000;
+
+/** The wait before the next renewal of a lease. */
+export function renewLeaseInMs({ renewLeaseEveryMs }: JobTiming, isRenewed: boolean): number {
+  return isRenewed ? renewLeaseEveryMs : Math.min(renewLeaseAgainMs, renewLeaseEveryMs);
+}
 
 /** The wait before the safety poll after `polls` of them. */
 export function safetyPollMs(timing: JobTiming, polls: number): number {

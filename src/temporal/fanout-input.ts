@@ -78,8 +78,6 @@ const pace = z
     reportEveryMs: ms,
     checkChunksEveryMs: ms,
     recoverEveryMs: ms,
-    leaseLastsMs: ms,
-    renewLeaseEveryMs: ms,
     maxHistoryEvents: z.number().int().positive().nullable(),
   })
   .partial();

@@ -89,6 +89,8 @@ export const jobTimingSchema = z
     errorGraceMs: z.number().int().nonnegative(),
     cleanUpMs: positiveMs,
     readLagMs: positiveMs,
+    leaseLastsMs: positiveMs,
+    renewLeaseEveryMs: positiveMs,
   })
   .partial();
 

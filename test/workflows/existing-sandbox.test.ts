@@ -66,10 +66,10 @@ describe('a job in a sandbox of somebody else', () => {
     await expect.poll(() => watchStatus(sandboxId)).toBe('COMPLETED');
   });
 
-  it('is rejected where there is no such sandbox', async () => {
+  it('A20: is rejected where there is no such sandbox, and leaves no watch open', async () => {
     const result = await (await stand.start(existing('bx_22222222'))).result();
     expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' }, sandboxId: null });
-    await expect.poll(() => watchStatus('bx_22222222'), 'A20').toBe('COMPLETED');
+    await expect.poll(() => watchStatus('bx_22222222')).toBe('COMPLETED');
   });
 
   it('ends as sandbox_failed when somebody stops the sandbox under the prompt', async () => {

@@ -3,7 +3,8 @@ import { sandboxWatchId } from '../../src/contract/addresses.js';
 import { progressQuery } from '../../workflows/index.js';
 import { archived, clean, policyFor, ready, stateOf } from './cleanup-stand.js';
 import { fanoutInput, items, run, source } from './fanout-stand.js';
-import { createStand, type Stand, script } from './stand.js';
+import { claimAs } from './lease-stand.js';
+import { createStand, type Stand, script, shortTiming } from './stand.js';
 
 let stand: Stand;
 /** Done when a sandbox is read, while a cleanup holds its claim. */
@@ -63,6 +64,23 @@ describe('a lease', () => {
     expect(batch.error?.message).toContain(job.workflowId);
     expect(await stateOf(stand, id)).toBe('ready');
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('A10: outlives its time while the job works, also where the service refuses to renew the auto-stop', async () => {
+    const id = await ready(stand, 'lent for long');
+    await stand.fault({ endpoint: 'updateSandbox', kind: 'error', status: 403, code: 'forbidden', times: 3 });
+    const timing = { ...shortTiming, leaseLastsMs: 8_000, renewLeaseEveryMs: 1_000 };
+    const job = await stand.start({ ...existing(id), timing, ttlSeconds: 3, prompts: [], commands: ['sleep 12'] });
+    await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
+    const beganMs = Date.now();
+    for (;;) {
+      const claim = await claimAs(stand, id, 'somebody', 1);
+      if ((await job.query(progressQuery)).phase !== 'running_commands') break;
+      expect(claim).toMatchObject({ granted: false, leasedBy: [job.workflowId] });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    expect(Date.now() - beganMs).toBeGreaterThan(timing.leaseLastsMs);
+    await job.result();
   });
 
   it('A20: of a job that deletes its sandbox leaves no watch open', async () => {

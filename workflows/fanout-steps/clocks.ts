@@ -1,8 +1,7 @@
 /** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
-import { renewLeaseAgainMs } from '../lease-timing.js';
 import { renewLease } from '../steps/watching.js';
-import { defaultTiming } from '../timing.js';
+import { defaultTiming, renewLeaseInMs } from '../timing.js';
 import type { BatchRun } from './batch-run.js';
 import { startAgain } from './chunk-record.js';
 import { lookups } from './proxies.js';
@@ -101,14 +100,14 @@ async function lease(run: BatchRun): Promise<void> {
   await condition(() => run.source !== null);
   const sandboxId = run.source?.sandboxId;
   if (sandboxId == null) return;
-  const { leaseLastsMs: lastsMs, renewLeaseEveryMs } = run.pace;
-  let dueAtMs = (run.leasedAtMs ?? 0) + renewLeaseEveryMs / 2;
+  const timing = { ...defaultTiming, ...run.input.timing };
+  let dueAtMs = (run.leasedAtMs ?? 0) + timing.renewLeaseEveryMs / 2;
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
     const askedAtMs = Date.now();
-    const isRenewed = await toTheEnd(run, () => renewLease(sandboxId, { use: 'fork', lastsMs }));
+    const isRenewed = await toTheEnd(run, () => renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }));
     if (isRenewed) run.leasedAtMs = askedAtMs;
-    dueAtMs = Date.now() + (isRenewed ? renewLeaseEveryMs : Math.min(renewLeaseAgainMs, renewLeaseEveryMs));
+    dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
   }
 }

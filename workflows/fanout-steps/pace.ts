@@ -1,12 +1,9 @@
 /** How often the parts of a batch talk. Pure. */
 import type { FanoutPace } from '../fanout.js';
-import { leaseLastsMs, renewLeaseEveryMs } from '../lease-timing.js';
 
 export const defaultPace: FanoutPace = {
   reportEveryMs: 1_000,
   checkChunksEveryMs: 60_000,
   recoverEveryMs: 10_000,
-  leaseLastsMs,
-  renewLeaseEveryMs,
   maxHistoryEvents: null,
 };

@@ -39,7 +39,7 @@ export async function obtainSource(run: BatchRun): Promise<ReadySource> {
   run.sourceJob = job;
   try {
     // Before anything is read, so that nobody deletes it in between.
-    await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: run.pace.leaseLastsMs });
+    await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
     run.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
     const sandbox = await leavable(() => makeFresh(job, { sandboxId, allowStale }));

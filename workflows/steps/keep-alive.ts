@@ -1,7 +1,7 @@
 /** What a job does by the clock: renews its lease and the auto-stop of its sandbox, and ends at its deadline. */
 import { condition, isCancellation } from '@temporalio/workflow';
-import { renewLeaseAgainMs, renewLeaseEveryMs } from '../lease-timing.js';
 import { effects, reads } from '../proxies.js';
+import { renewLeaseInMs } from '../timing.js';
 import type { JobRun } from './job-run.js';
 import { renewLease } from './watching.js';
 
@@ -18,13 +18,14 @@ export async function keepAlive(run: JobRun): Promise<void> {
     // A sandbox may be leased meanwhile, and an item whose fork became `cancelled` has the deadline of its next one.
     const isOther = () => deadlineAtMs !== run.deadlineAtMs || watched !== run.watched;
     if (leftMs > 0) await condition(isOther, leftMs, { summary: 'deadline, or renewal of lease and auto-stop' });
-    if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseEveryMs;
+    if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, true);
     if (isOther()) continue;
     if (Date.now() >= deadlineAtMs) return;
     // Each for itself: a refusal of one is no reason to leave out the other.
     if (Date.now() >= leaseDueAtMs) {
-      const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, { use: 'work' }));
-      leaseDueAtMs = Date.now() + (isRenewed ? renewLeaseEveryMs : renewLeaseAgainMs);
+      const lease = { use: 'work', lastsMs: run.timing.leaseLastsMs } as const;
+      const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, lease));
+      leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, isRenewed);
     }
     if (Date.now() >= ttlDueAtMs) {
       await withoutEnding(() => renewTtl(run));

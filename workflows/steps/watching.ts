@@ -1,8 +1,7 @@
 /** Leases sandboxes that the workflow's name does not lead to: their events come, and nobody ends them meanwhile. */
 import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
-import { leaseLastsMs } from '../lease-timing.js';
-import { type LeaseUse, watchUnregisterSignal } from '../messages.js';
+import { type LeaseRequest, watchUnregisterSignal } from '../messages.js';
 import { effects } from '../proxies.js';
 import type { JobRun } from './job-run.js';
 import { type Caller, patiently } from './patiently.js';
@@ -11,17 +10,14 @@ import { type Caller, patiently } from './patiently.js';
 export async function watchSandbox(run: JobRun, sandboxId: string): Promise<void> {
   // Before the answer, so that a job that ends meanwhile gives up what it may have been granted.
   run.watched = true;
-  await leaseSandbox(run, sandboxId, { use: 'work' });
+  await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
 }
 
-/**
- * The same for a workflow that is no job. Visible where it lasts.
- * @param lastsMs default: half an hour
- */
+/** The same for a workflow that is no job. Visible where it lasts. */
 export async function leaseSandbox(
   caller: Caller,
   sandboxId: string,
-  { use, lastsMs = leaseLastsMs }: { readonly use: LeaseUse; readonly lastsMs?: number },
+  { use, lastsMs }: Omit<LeaseRequest, 'workflowId'>,
 ): Promise<void> {
   await patiently(caller, 'lease', () =>
     effects.leaseSandbox.executeWithOptions({ summary: `lease ${sandboxId}` }, [sandboxId, { use, lastsMs }]),
@@ -35,7 +31,7 @@ export async function leaseSandbox(
  */
 export async function renewLease(
   sandboxId: string,
-  { use, lastsMs = leaseLastsMs }: { readonly use: LeaseUse; readonly lastsMs?: number },
+  { use, lastsMs }: Omit<LeaseRequest, 'workflowId'>,
 ): Promise<boolean> {
   const options = { summary: `renew the lease of ${sandboxId}`, scheduleToCloseTimeout: '1 minute' } as const;
   try {
