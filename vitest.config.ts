@@ -46,6 +46,16 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'matrix',
+          include: ['test/matrix/**/*.test.ts'],
+          globalSetup: ['test/setup/temporal-server.ts'],
+          testTimeout: 180_000,
+          provide: { matrix: { rows: process.env.MATRIX_ROWS ?? '', sample: 0, actSample: 0 } },
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,

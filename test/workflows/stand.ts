@@ -42,6 +42,8 @@ export interface StandOptions {
   readonly worker?: Partial<SandflowWorkerOptions>;
   /** What the worker's client sees of the service. */
   readonly through?: (client: SandboxClient) => SandboxClient;
+  /** Makes the worker's client, given the address of the service; whoever gives this closes it. */
+  readonly connect?: (serviceUrl: string) => Promise<SandboxClient>;
 }
 
 const apiKey = 'test-key';
@@ -113,7 +115,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
   const workerOptions = {
     connection,
-    client: options.through?.(api) ?? api,
+    client: (await options.connect?.(url)) ?? options.through?.(api) ?? api,
     results,
     taskQueue,
     follow: { minIntervalMs: 100 },

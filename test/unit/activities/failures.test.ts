@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeFailure, effectOf, repeatableFailure, whoRepeats } from '../../../activities/failures.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
+import { refusedCallDelayMs } from '../../../workflows/timing.js';
 
 const apiError = (status: number, code: string, over: { typed?: boolean; retryAfterMs?: number } = {}) =>
   new ApiError('refused', {
@@ -29,19 +30,24 @@ const owners = {
 
 describe('the failure of each error code', () => {
   const rows = Object.entries(errorCodes).flatMap(([code, { statuses, meaning }]) =>
-    statuses.map((status) => ({ code, status, meaning })),
+    statuses.flatMap((status) => [null, 7_000].map((retryAfterMs) => ({ code, status, meaning, retryAfterMs }))),
   );
 
   it.each(rows.filter(({ code }) => code !== 'idempotency_in_progress'))(
-    '$status $code ($meaning) is repeated by the one who owns its meaning',
-    ({ code, status, meaning }) => {
-      const error = apiError(status, code);
+    '$status $code ($meaning), Retry-After $retryAfterMs ms, is repeated by the one who owns its meaning, and not before',
+    ({ code, status, meaning, retryAfterMs }) => {
+      const error = apiError(status, code, { retryAfterMs: retryAfterMs ?? undefined });
       expect(whoRepeats(meaning, effectOf(error))).toBe(owners[meaning]);
       const failure = repeatableFailure(error, { calls: 1 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
       expect(failure.nonRetryable).toBe(owners[meaning] !== 'temporal');
-      expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', calls: 1 });
+      expect(failure.details?.[0]).toMatchObject({ code, status, meaning, requestId: 'req_1', calls: 1, retryAfterMs });
+      const byTemporal = owners[meaning] === 'temporal';
+      expect(failure.nextRetryDelay).toBe(byTemporal ? (retryAfterMs ?? undefined) : undefined);
+      const byWorkflow = refusedCallDelayMs({ meaning, retryAfterMs }, 0);
+      if (owners[meaning] === 'workflow') expect(byWorkflow).toBeGreaterThanOrEqual(retryAfterMs ?? 1_000);
+      if (owners[meaning] === 'nobody') expect(byWorkflow).toBeUndefined();
     },
   );
 

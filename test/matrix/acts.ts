@@ -1,0 +1,65 @@
+/** What somebody else may do to a sandbox that a workflow works with, right before or right after any of its calls. */
+import { type Exchange, give } from './fault-proxy.js';
+import type { World } from './world.js';
+
+export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop'] as const;
+export type ActName = (typeof actNames)[number];
+
+export interface Act {
+  readonly name: string;
+  readonly act: ActName;
+  readonly when: 'before' | 'after';
+}
+
+export const acts: readonly Act[] = actNames.flatMap((act) => [
+  { name: `${act}-before`, act, when: 'before' },
+  { name: `${act}-after`, act, when: 'after' },
+]);
+
+/** What the other did, and what must be left of it. */
+export interface Traces {
+  sandboxId: string | null;
+  promptId: string | null;
+}
+
+export const othersName = 'renamed by somebody else';
+export const othersTtlSeconds = 7_200;
+
+/** Plays the act once, past the proxy. What the service refuses has not happened. */
+export async function play(
+  { stand }: World,
+  { act }: Act,
+  sandboxId: string,
+  text: string,
+  traces: Traces,
+): Promise<void> {
+  const { api } = stand;
+  const played = {
+    stop: () => api.stopSandbox(sandboxId),
+    resume: () => api.resumeSandbox(sandboxId),
+    rename: () => api.updateSandbox(sandboxId, { name: othersName }),
+    prompt: async () => {
+      traces.promptId = (await api.sendPrompt(sandboxId, { prompt: text, new: true })).promptId ?? null;
+    },
+    delete: () => api.deleteSandbox(sandboxId),
+    'auto-stop': () => api.updateSandbox(sandboxId, { ttlSeconds: othersTtlSeconds }),
+  } as const;
+  try {
+    await played[act]();
+    traces.sandboxId = sandboxId;
+  } catch {
+    traces.sandboxId = null;
+  }
+}
+
+/** Plays `act` around the call that an exchange holds. */
+export async function around(
+  { when }: Act,
+  { forward, response }: Exchange,
+  playIt: () => Promise<void>,
+): Promise<void> {
+  if (when === 'before') await playIt();
+  const answer = await forward();
+  if (when === 'after') await playIt();
+  give(response, answer);
+}

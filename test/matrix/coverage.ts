@@ -1,0 +1,66 @@
+/** Which calls of workflows have no rows: a new activity, or a new endpoint in an old one, until a scenario makes it. */
+import { createActivities, createFollowActivities } from '../../activities/index.js';
+import { endpoints } from '../../src/contract/endpoints.js';
+import { importsIn, readSource, sourceFiles } from '../unit/house/source-imports.js';
+import type { Recording } from './table.js';
+
+/** Activities that ask Temporal, the result store or a person, and never the service. */
+const silent = [
+  'assembleFanout',
+  'awaitClosed',
+  'awaitJob',
+  'claimDelete',
+  'describeWorkflows',
+  'finishCleanup',
+  'keepCleanupResults',
+  'lookAtOtherCleanups',
+  'notify',
+  'readFanoutChunk',
+  'readFanoutItem',
+  'registerWatch',
+  'storeObject',
+  'surveyFanout',
+];
+
+/** A client method that is no endpoint of its own. */
+const listing: Readonly<Record<string, string>> = { listAllSandboxes: 'listSandboxes' };
+
+const nothing = new Proxy({}, { get: () => () => undefined });
+const dependencies = { client: nothing, results: nothing, taskQueue: 'none' } as never;
+const names = Object.keys({ ...createActivities(dependencies), ...createFollowActivities(dependencies) });
+const workflowCode = sourceFiles('workflows').map(readSource).join('\n');
+const calledByWorkflows = names.filter((name) =>
+  new RegExp(`\\.${name}(\\.executeWithOptions)?\\(`).test(workflowCode),
+);
+
+/** Endpoints in the files of the activities that workflows call, and in what those import. */
+function endpointsInReach(): Set<string> {
+  const files = sourceFiles('activities').filter((file) => file !== 'activities/index.ts');
+  const defines = (file: string) =>
+    calledByWorkflows.some((name) =>
+      new RegExp(`(async |function |create.*)${name}\\b|${name}Activity`).test(readSource(file)),
+    );
+  const reached = new Set(files.filter(defines));
+  for (const file of reached) {
+    for (const { target, isOwn, isTypeOnly } of importsIn(file, readSource(file))) {
+      if (isOwn && !isTypeOnly && target.startsWith('activities/')) reached.add(target);
+    }
+  }
+  const methods = [...reached].flatMap((file) =>
+    [...readSource(file).matchAll(/\bclient\.(\w+)\(/g)].map(([, name = '']) => name),
+  );
+  return new Set(methods.map((name) => listing[name] ?? name).filter((name) => Object.hasOwn(endpoints, name)));
+}
+
+/** Of the same file as one that is called, and called by nobody here: for workflows of others. */
+const isOfOthers = (endpoint: string) => names.includes(endpoint) && !calledByWorkflows.includes(endpoint);
+
+export function withoutRows(recordings: readonly Recording[]): { activities: string[]; endpoints: string[] } {
+  const sites = recordings.flatMap((recording) => recording.sites);
+  const made = new Set(sites.map(({ name }) => name.split('/', 1)[0] ?? ''));
+  const asked = new Set<string>(sites.map(({ endpoint }) => endpoint));
+  return {
+    activities: calledByWorkflows.filter((name) => !made.has(name) && !silent.includes(name)),
+    endpoints: [...endpointsInReach()].filter((endpoint) => !asked.has(endpoint) && !isOfOthers(endpoint)),
+  };
+}

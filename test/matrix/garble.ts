@@ -1,0 +1,49 @@
+/** Answers of the service made wrong. Pure. */
+
+export interface ForeignIds {
+  readonly sandbox: string;
+  readonly stop: string;
+  readonly prompt: string;
+  readonly conversation: string;
+  readonly snapshot: string;
+  readonly operation: string;
+}
+
+const idKeys = new Set(['id', 'promptId', 'conversationId', 'operationId', 'sandboxId', 'snapshotId', 'stopId']);
+/** What makes an answer the service's own word stays. */
+const envelope = new Set(['ok', 'type', 'requestId']);
+
+type Change = (key: string, value: unknown) => unknown;
+const remove = Symbol('remove');
+
+/** Changes the fields that hold no object or list, at every depth, but not the envelope. */
+function map(value: unknown, change: Change, depth = 0): unknown {
+  if (Array.isArray(value)) return value.map((one) => map(one, change, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([key, field]) => {
+    if (depth === 0 && envelope.has(key)) return [[key, field]];
+    const next = typeof field === 'object' && field !== null ? map(field, change, depth + 1) : change(key, field);
+    return next === remove ? [] : [[key, next]];
+  });
+  return Object.fromEntries(entries);
+}
+
+export const withIds = (answer: unknown, idOf: (id: string) => unknown): unknown =>
+  map(answer, (key, value) => (idKeys.has(key) && typeof value === 'string' ? idOf(value) : value));
+
+export const withoutIds = (answer: unknown): unknown => withIds(answer, () => remove);
+
+export const withWrongTypes = (answer: unknown): unknown =>
+  map(answer, (_, value) => (typeof value === 'string' ? 7 : value === null ? value : { not: 'expected' }));
+
+export function withForeignIds(answer: unknown, foreign: ForeignIds): unknown {
+  const byPrefix: Readonly<Record<string, string>> = {
+    bx: foreign.sandbox,
+    stop: foreign.stop,
+    prm: foreign.prompt,
+    conv: foreign.conversation,
+    snap: foreign.snapshot,
+    del: foreign.operation,
+  };
+  return withIds(answer, (id) => byPrefix[id.split('_', 1)[0] ?? ''] ?? id);
+}

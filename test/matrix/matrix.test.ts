@@ -1,0 +1,46 @@
+import { beforeAll, expect, inject, it } from 'vitest';
+import { withoutRows } from './coverage.js';
+import { allFaults, type Fault } from './faults.js';
+import { rowName } from './row.js';
+import { actRowName } from './run-act.js';
+import { actRowsOf, runActs } from './run-acts.js';
+import { choose, failuresText, runTable, say } from './run-table.js';
+import { type Recording, record, rowsOf, scenarios } from './table.js';
+import { createWorld } from './world.js';
+
+const { rows: wanted, sample, actSample } = inject('matrix');
+const timeout = 4 * 3_600_000;
+
+let faults: readonly Fault[];
+let recordings: readonly Recording[];
+beforeAll(async () => {
+  const world = await createWorld({ lanes: 0 });
+  faults = allFaults(world.foreign);
+  recordings = await record(world, faults).finally(() => world.close());
+}, timeout);
+
+it('has a scenario for every call that workflows make', () => {
+  expect(withoutRows(recordings)).toEqual({ activities: [], endpoints: [] });
+});
+
+it('ends every scenario as it should where nothing is the matter', () => {
+  expect(recordings.map(({ scenario, ended }) => `${scenario.name}: ${ended.outcome}`)).toEqual(
+    scenarios.map(({ name, expected }) => `${name}: ${expected}`),
+  );
+});
+
+it('keeps every promise, whatever is the matter with whichever call', { timeout }, async () => {
+  const all = rowsOf(recordings, faults);
+  const chosen = choose(all, rowName, { wanted, sampleSize: sample });
+  say(`${all.length} rows of ${scenarios.length} scenarios, ${chosen.length} chosen`);
+  const failures = await runTable(chosen, { atOnce: 10, lanes: 2, perWorld: 400, onProgress: say });
+  expect(failures, failuresText(failures)).toEqual([]);
+});
+
+it('keeps every promise while somebody else acts before or after any call', { timeout }, async () => {
+  const all = actRowsOf(recordings);
+  const chosen = choose(all, actRowName, { wanted, sampleSize: actSample });
+  say(`${all.length} acts of others, ${chosen.length} chosen`);
+  const failures = await runActs(chosen, { atOnce: 8 });
+  expect(failures, failuresText(failures)).toEqual([]);
+});

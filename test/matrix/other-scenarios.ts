@@ -1,0 +1,179 @@
+/** Batches, stops and cleanups. */
+import { cleanupId, jobWorkflowId, sandboxStopId } from '../../src/contract/addresses.js';
+import { readPolicy } from '../../src/retention/index.js';
+import { startCleanup } from '../../src/temporal/cleanups.js';
+import { cleaned, policyFor } from '../workflows/cleanup-stand.js';
+import { ended as batchEnded, fanoutInput, items, lines, source, submit } from '../workflows/fanout-stand.js';
+import { deployment, type Stand } from '../workflows/stand.js';
+import { ask, outcomeOf } from '../workflows/stop-stand.js';
+import { matrixTiming, sayingOf } from './job-scenarios.js';
+import type { Ended, RunOptions, Scenario } from './scenario.js';
+import { inState, made, type World } from './world.js';
+
+interface BatchScenario extends Pick<Scenario, 'name' | 'makes'> {
+  readonly source: (world: World) => Parameters<typeof fanoutInput>[0];
+}
+
+const batches: readonly BatchScenario[] = [
+  { name: 'batch', makes: 2, source: ({ sourceId }) => source(sourceId) },
+  {
+    name: 'batch-prepared',
+    makes: 2,
+    source: () => ({
+      kind: 'prepare',
+      body: {},
+      put: [{ path: 'seed', content: { base64: Buffer.from('seed').toString('base64') } }],
+      commands: ['cat seed'],
+      prompts: [],
+      deadlineMs: 20_000,
+      end: 'delete',
+    }),
+  },
+];
+
+const batchScenarios: readonly Scenario[] = batches.map((scenario) => ({
+  ...scenario,
+  workflow: 'forkFanout',
+  expected: 'completed',
+  async prepare(world, options) {
+    const workflowId = jobWorkflowId(deployment, options.id);
+    return {
+      workflowId,
+      given: [],
+      isOf: (tag) => tag.workflowId === workflowId || tag.workflowId.startsWith(`${workflowId}/`),
+      owns: ({ name }) => name.startsWith(`${workflowId}-`),
+      run: () => runBatch(world.stand, scenario.source(world), options),
+    };
+  },
+}));
+
+async function runBatch(
+  stand: Stand,
+  of: Parameters<typeof fanoutInput>[0],
+  { id, deadlineMs }: RunOptions,
+): Promise<Ended> {
+  const input = fanoutInput(of, {
+    batchId: id,
+    timing: matrixTiming,
+    policy: { itemDeadlineMs: deadlineMs, deadlineMs: deadlineMs + 5_000, onUnknownOutcome: 'abandon', end: 'delete' },
+  });
+  await submit(
+    stand,
+    input,
+    items(makesItems, (at) => `echo ${id} ${at}`),
+  );
+  const result = await batchEnded(stand, input);
+  const said = (result.resultsRef === null ? [] : await lines(stand, result)).flatMap(({ job }) =>
+    job === null ? [] : sayingOf(job),
+  );
+  return {
+    outcome: result.outcome,
+    jobs: said.flatMap(({ jobs }) => jobs),
+    left: [...result.leftSandboxIds, ...said.flatMap(({ left }) => left)],
+    saysArchived: said.flatMap(({ saysArchived }) => saysArchived),
+    saysDeleted: said.flatMap(({ saysDeleted }) => saysDeleted),
+  };
+}
+const makesItems = 2;
+
+const stopScenario: Scenario = {
+  name: 'stop',
+  workflow: 'stopAndAwaitArchive',
+  expected: 'archived',
+  makes: 0,
+  async prepare({ stand }, { deadlineMs }) {
+    const sandboxId = await made(stand, 'to be stopped');
+    const workflowId = sandboxStopId(sandboxId);
+    return {
+      workflowId,
+      given: [sandboxId],
+      isOf: (tag) => tag.workflowId === workflowId,
+      owns: ({ id }) => id === sandboxId,
+      async run() {
+        const requested = await ask(stand, { sandboxId, deadlineMs, timing: matrixTiming });
+        const { outcome } = await outcomeOf(stand, requested);
+        const isArchived = outcome === 'archived' || outcome === 'already_archived';
+        return {
+          outcome: String(outcome),
+          jobs: [],
+          left: isArchived || outcome === 'superseded' ? [] : [sandboxId],
+          saysArchived: isArchived ? [sandboxId] : [],
+          saysDeleted: [],
+        };
+      },
+    };
+  },
+};
+
+interface CleanupScenario {
+  readonly name: string;
+  readonly action: 'stop' | 'delete-sandbox' | 'delete-snapshot';
+  readonly mode?: 'plan';
+}
+
+/** The newest is never deleted. */
+const snapshotsBefore = { stop: 0, 'delete-sandbox': 1, 'delete-snapshot': 2 } as const;
+
+const cleanups: readonly CleanupScenario[] = [
+  { name: 'cleanup-plan', action: 'stop', mode: 'plan' },
+  { name: 'cleanup-stop', action: 'stop' },
+  { name: 'cleanup-delete', action: 'delete-sandbox' },
+  { name: 'cleanup-snapshots', action: 'delete-snapshot' },
+];
+
+const cleanupScenarios: readonly Scenario[] = cleanups.map(
+  ({ name, action, mode }): Scenario => ({
+    name,
+    workflow: 'retentionCleanup',
+    expected: mode !== undefined ? 'planned' : 'applied',
+    makes: 0,
+    keeps: true,
+    async prepare({ stand }, { id, deadlineMs, taskQueue }) {
+      const sandboxId = await made(stand, `${id}-1`);
+      if (action === 'delete-snapshot') await stand.api.updateSandbox(sandboxId, { snapshotName: `tmp-${id}` });
+      for (let stops = 0; stops < snapshotsBefore[action]; stops += 1) {
+        if (stops > 0) {
+          await stand.api.resumeSandbox(sandboxId);
+          await inState(stand, sandboxId, 'ready');
+        }
+        await stand.api.stopSandbox(sandboxId);
+        await inState(stand, sandboxId, 'archived');
+      }
+      const prefix = `${cleanupId(deployment, id)}-`;
+      const settings = { settleMs: 0, lookFirstMs: 50, lookMaxMs: 500, actionDeadlineMs: deadlineMs };
+      return {
+        workflowId: prefix,
+        given: [sandboxId],
+        isOf: (tag) => tag.workflowId.startsWith(prefix),
+        owns: (sandbox) => sandbox.id === sandboxId,
+        async run() {
+          const policy = readPolicy(
+            policyFor(id, action, '', action === 'delete-snapshot' ? '    snapshotName: tmp-*' : ''),
+            'test',
+          );
+          const handle = await startCleanup(stand.client, {
+            deployment,
+            taskQueue,
+            policy,
+            mode: mode ?? 'apply',
+            settings,
+          });
+          // A plan has no deadline of its own: whoever waits for it gives it up.
+          const timer = setTimeout(() => void handle.cancel().catch(() => undefined), deadlineMs);
+          const summary = await handle.result();
+          clearTimeout(timer);
+          const of = summary.reportRef === null ? 'not reported' : (await cleaned(stand, summary)).of(sandboxId);
+          return {
+            outcome: summary.outcome,
+            jobs: [],
+            left: [],
+            saysArchived: of === 'stopped' ? [sandboxId] : [],
+            saysDeleted: of === 'deleted' && action === 'delete-sandbox' ? [sandboxId] : [],
+          };
+        },
+      };
+    },
+  }),
+);
+
+export const otherScenarios: readonly Scenario[] = [...batchScenarios, stopScenario, ...cleanupScenarios];

@@ -1,0 +1,166 @@
+/** Runs one row of the table: a scenario, a site, a fault, once or lasting. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { allowedOutcomes, type Extent } from './allowed.js';
+import type { ProxiedCall, Striker } from './fault-proxy.js';
+import type { Fault } from './faults.js';
+import { brokenPromises, type Run } from './oracle.js';
+import type { Ended, Prepared, Scenario } from './scenario.js';
+import type { World } from './world.js';
+
+export interface Site {
+  /** `stopSandbox/stopSandbox#1` */
+  readonly name: string;
+  readonly endpoint: ProxiedCall['endpoint'];
+  /** True for calls that all jobs of a worker share. */
+  readonly isShared: boolean;
+}
+
+export interface Row {
+  readonly scenario: Scenario;
+  readonly site: Site;
+  readonly fault: Fault;
+  readonly extent: Extent;
+}
+
+export interface Verdict {
+  readonly broken: readonly string[];
+  /** False where the run never came to the site. */
+  readonly isReached: boolean;
+  readonly ended: Ended | null;
+  readonly calls: readonly ProxiedCall[];
+}
+
+export const rowName = ({ scenario, site, fault, extent }: Row): string =>
+  `${scenario.name}:${site.name}:${fault.name}:${extent}`;
+
+/** Waits that a client cannot cut short: an hour's limit, a bill to be paid. */
+export const isSlow = ({ fault, extent }: Row): boolean =>
+  extent === 'once' && (fault.class === 'throttled_for_long' || fault.class === 'blocked');
+
+const lastingDeadlineMs = 8_000;
+/** What a busy machine, the last call and the clean-up may take beyond the deadline, in ms. */
+const marginMs = 30_000;
+/** What was accepted late, and an archival, have ended after so long. */
+const settleMs = 6_000;
+
+/** How long a run with this trouble may take, in ms. A job that goes on ends long before it. */
+const deadlineOf = (row: Row): number =>
+  row.extent === 'lasting' ? lastingDeadlineMs : isSlow(row) ? 120_000 : 45_000;
+
+export const nextId = (): string => `x${randomBytes(5).toString('hex')}`;
+
+/** Runs a scenario without any fault but those that it always has. */
+export async function runPlain(world: World, scenario: Scenario, strikerOf: (name: string) => Striker) {
+  const id = nextId();
+  const { taskQueue } = world.stand;
+  const prepared = await scenario.prepare(world, { id, deadlineMs: 45_000, taskQueue });
+  const tapped = world.proxy.tap({
+    isOf: prepared.isOf,
+    keepsAnswers: true,
+    strikerOf: ({ site }) => alwaysOf(scenario, site, strikerOf),
+  });
+  try {
+    const ended = await prepared.run();
+    return { ended, prepared, calls: tapped.calls };
+  } finally {
+    tapped.remove();
+  }
+}
+
+export function alwaysOf({ always = {} }: Scenario, site: string, strikerOf: (name: string) => Striker) {
+  const name = always[site];
+  return name === undefined ? undefined : strikerOf(name);
+}
+
+export async function runRow(
+  world: World,
+  row: Row,
+  { strikerOf, lane }: { readonly strikerOf: (name: string) => Striker; readonly lane?: string },
+): Promise<Verdict> {
+  const { scenario, site, fault, extent } = row;
+  const taskQueue = lane ?? world.stand.taskQueue;
+  const deadlineMs = deadlineOf(row);
+  const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue });
+  const [kind = '', first = '1'] = site.name.split('#');
+  const tapped = world.proxy.tap({
+    // What is shared has the tag of whoever began it.
+    isOf: (tag) => prepared.isOf(tag) || (lane !== undefined && tag.taskQueue.startsWith(lane)),
+    strikerOf(call, nth) {
+      const isHere =
+        call.site === `${kind}#${nth}` && (nth === Number(first) || (extent === 'lasting' && nth > Number(first)));
+      return isHere ? fault : alwaysOf(scenario, call.site, strikerOf);
+    },
+  });
+  const beganAtMs = Date.now();
+  try {
+    const ended = await within(deadlineMs + 4_000 + marginMs, prepared.run());
+    const tookMs = Date.now() - beganAtMs;
+    const isReached = tapped.calls.some(({ struckBy }) => struckBy === fault.name);
+    const allowed = isReached
+      ? allowedOutcomes(scenario, { class: fault.class, extent, endpoint: site.endpoint })
+      : [scenario.expected];
+    const named = allowed.includes(ended.outcome)
+      ? []
+      : [`ended ${ended.outcome}, may end ${[...new Set(allowed)].join(' or ')}${whyOf(ended)}`];
+    const broken = await settled(world, { scenario, prepared, ended, calls: tapped.calls });
+    return { broken: [...named, ...broken, ...lateness(tookMs, deadlineMs)], isReached, ended, calls: tapped.calls };
+  } catch (error) {
+    const isReached = tapped.calls.some(({ struckBy }) => struckBy === fault.name);
+    await endAll(world, prepared);
+    return { broken: [`did not end: ${reasonOf(error)}`], isReached, ended: null, calls: tapped.calls };
+  } finally {
+    tapped.remove();
+    await clear(world, prepared);
+  }
+}
+
+/** Deletes what a run has left, so that lists stay short. */
+export async function clear({ stand }: World, { owns }: Prepared): Promise<void> {
+  const left = stand.service.books.sandboxes().filter((sandbox) => sandbox.gone === null && owns(sandbox));
+  for (const { id } of left) await stand.api.deleteSandbox(id).catch(() => undefined);
+}
+
+function whyOf({ jobs }: Ended): string {
+  const errors = jobs.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : []));
+  return errors.length === 0 ? '' : ` (${errors.join('; ').slice(0, 300)})`;
+}
+
+const lateness = (tookMs: number, deadlineMs: number) =>
+  tookMs > deadlineMs + 4_000 + marginMs ? [`took ${tookMs} ms`] : [];
+
+/** What is broken when all that was on its way has arrived. */
+export async function settled(world: World, run: Run): Promise<string[]> {
+  const untilMs = Date.now() + settleMs;
+  for (;;) {
+    const broken = brokenPromises(world, run);
+    if (broken.length === 0 || Date.now() >= untilMs) return broken;
+    await sleep(200);
+  }
+}
+
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`not within ${ms} ms`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+async function endAll({ stand }: World, { workflowId }: Prepared): Promise<void> {
+  await stand.client.workflow
+    .getHandle(workflowId)
+    .terminate('the matrix gave it up')
+    .catch(() => undefined);
+}
+
+function reasonOf(error: unknown): string {
+  const parts: string[] = [];
+  for (let at = error; at instanceof Error; at = at.cause) parts.push(at.message);
+  return parts.join(': ') || String(error);
+}

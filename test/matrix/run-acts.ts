@@ -1,0 +1,41 @@
+/** Runs the table of what others do, in one world. */
+import { acts } from './acts.js';
+import { allFaults } from './faults.js';
+import { type ActRow, actRowName, runAct } from './run-act.js';
+import { type Failure, say } from './run-table.js';
+import { faultNamed, type Recording } from './table.js';
+import { createWorld } from './world.js';
+
+export function actRowsOf(recordings: readonly Recording[]): ActRow[] {
+  return recordings.flatMap(({ scenario, sites }) =>
+    sites.filter(({ isShared }) => !isShared).flatMap(({ name }) => acts.map((act) => ({ scenario, site: name, act }))),
+  );
+}
+
+export async function runActs(
+  rows: readonly ActRow[],
+  { atOnce }: { readonly atOnce: number },
+): Promise<readonly Failure[]> {
+  if (rows.length === 0) return [];
+  const world = await createWorld({ lanes: 0 });
+  const strikerOf = faultNamed(allFaults(world.foreign));
+  const failures: Failure[] = [];
+  const queue = [...rows];
+  const take = async () => {
+    for (let row = queue.shift(); row; row = queue.shift()) {
+      const broken = await runAct(world, row, strikerOf);
+      if (broken.length > 0) {
+        failures.push({ row: actRowName(row), broken });
+        say(`broken ${actRowName(row)}\n    ${broken.join('\n    ')}`);
+      }
+      if (queue.length % 20 === 0)
+        say(`${rows.length - queue.length} of ${rows.length} acts begun, ${failures.length} failed`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, take));
+    return failures;
+  } finally {
+    await world.close();
+  }
+}

@@ -1,0 +1,86 @@
+/** The table: every scenario × every call that it makes × every fault × once and lasting. */
+import type { ProxiedCall } from './fault-proxy.js';
+import type { Fault } from './faults.js';
+import { jobScenarios } from './job-scenarios.js';
+import { otherScenarios } from './other-scenarios.js';
+import { type Row, runPlain, type Site } from './row.js';
+import type { Ended, Scenario } from './scenario.js';
+import type { World } from './world.js';
+
+export const scenarios: readonly Scenario[] = [...jobScenarios, ...otherScenarios];
+
+/** What a scenario did when it was let alone. */
+export interface Recording {
+  readonly scenario: Scenario;
+  readonly ended: Ended;
+  readonly sites: readonly (Site & { readonly answer: unknown })[];
+}
+
+/** How often the same call of the same activity has rows of its own: the first, and one more. */
+const occurrences = 2;
+const recordedAtOnce = 6;
+
+export async function record(world: World, faults: readonly Fault[], of = scenarios): Promise<readonly Recording[]> {
+  const strikerOf = faultNamed(faults);
+  const recordings: Recording[] = [];
+  // A few at once, so that none of them takes the machine from the others.
+  for (let from = 0; from < of.length; from += recordedAtOnce) {
+    const part = of.slice(from, from + recordedAtOnce).map(async (scenario) => {
+      const { ended, calls } = await runPlain(world, scenario, strikerOf);
+      return { scenario, ended, sites: sitesOf(calls) };
+    });
+    recordings.push(...(await Promise.all(part)));
+  }
+  return recordings;
+}
+
+export const faultNamed = (faults: readonly Fault[]) => (name: string) => {
+  const fault = faults.find((known) => known.name === name);
+  if (!fault) throw new Error(`There is no fault ${name}`);
+  return fault;
+};
+
+const isShared = ({ activity, endpoint }: ProxiedCall) => activity.startsWith('follow') && endpoint === 'listSandboxes';
+
+function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
+  const found = calls.filter(({ struckBy, site }) => struckBy === null && Number(site.split('#')[1]) <= occurrences);
+  return found.map((call) => ({
+    name: call.site,
+    endpoint: call.endpoint,
+    isShared: isShared(call),
+    answer: call.answer,
+  }));
+}
+
+/** In trouble from the start, or a variation: of it only those calls have rows that no scenario before it makes. */
+const isVariation = ({ always, name }: Scenario) => always !== undefined || name === 'batch-prepared';
+
+function sitesWithRows(recordings: readonly Recording[], { scenario, sites }: Recording): Recording['sites'] {
+  if (!isVariation(scenario)) return sites;
+  const plain = recordings.filter(
+    (other) => other.scenario.workflow === scenario.workflow && !isVariation(other.scenario),
+  );
+  const known = new Set(plain.flatMap((other) => other.sites.map(({ name }) => kindOf(name))));
+  return sites.filter(({ name }) => !known.has(kindOf(name)));
+}
+
+const kindOf = (site: string) => site.split('#', 1)[0];
+
+/** The scenario whose shared reads have rows: what is shared does not depend on the job. */
+const sharing = 'full';
+
+export function rowsOf(recordings: readonly Recording[], faults: readonly Fault[]): Row[] {
+  return recordings.flatMap((recording) => {
+    const { scenario } = recording;
+    return sitesWithRows(recordings, recording)
+      .filter((site) => !site.isShared || scenario.name === sharing)
+      .flatMap(({ answer, ...site }) =>
+        faults
+          .filter(({ concerns = () => true }) => concerns(answer))
+          .flatMap((fault) => [
+            { scenario, site, fault, extent: 'once' as const },
+            { scenario, site, fault, extent: 'lasting' as const },
+          ]),
+      );
+  });
+}
