@@ -25,8 +25,10 @@ export async function settleUnknown<T>(
   try {
     for (let polls = 0; ; polls += 1) {
       const summary = `${step}: waiting for evidence or for "jobs resolve"`;
-      await condition(() => run.resolution !== null, safetyPollMs(run.timing, polls), { summary });
+      const isOver = () => run.resolution !== null || run.mustGoOn();
+      await condition(isOver, safetyPollMs(run.timing, polls), { summary });
       if (run.resolution) return run.resolution;
+      run.goOnAsNewIfDue();
       const evidence = await lookForEvidence();
       if (evidence !== undefined) return { evidence };
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };

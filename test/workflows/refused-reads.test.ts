@@ -1,0 +1,106 @@
+/** What a workflow catches is tested with what really arrives there: the failures of local activities come bare. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { FaultInput } from '../../src/local-service/index.js';
+import type { JobResult } from '../../workflows/index.js';
+import { createStand, type Stand } from './stand.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: (client) => ({ ...client, ...delegating(client) }) });
+});
+afterEach(() => {
+  change = {};
+});
+afterAll(() => stand.close());
+
+/** Calls what a test has put in place of a call, at the moment of the call. */
+function delegating(client: SandboxClient): Partial<SandboxClient> {
+  const names = ['getSandbox', 'stopSandbox', 'getStop', 'listSandboxes', 'listAllSandboxes'] as const;
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      (...args: never[]) => ((change[name] ?? client[name]) as (...all: never[]) => unknown)(...args),
+    ]),
+  );
+}
+
+const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
+
+/** One of each for every job of this file that has ended. */
+function books() {
+  const { sandboxes, prompts, stops } = stand.service.books;
+  return { sandboxes: sandboxes().length, prompts: prompts().length, stops: stops().length };
+}
+
+describe('a refusal of a read', () => {
+  const refusals: FaultInput[] = [
+    { kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited' },
+    { kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited', retryAfterSeconds: 1 },
+    { kind: 'error', endpoint: 'getSandbox', status: 500, code: 'http_500', times: 5 },
+    { kind: 'error', endpoint: 'getSandbox', status: 404, html: true },
+    { kind: 'error', endpoint: 'getSandbox', status: 403, html: true },
+    { kind: 'error', endpoint: 'getSandbox', status: 413, html: true, times: 4 },
+  ];
+  it.each(refusals)('D1, D2: is waited out: %j', async (fault) => {
+    const before = books();
+    await stand.fault(fault);
+    expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    const { sandboxes, prompts, stops } = books();
+    expect([sandboxes - before.sandboxes, prompts - before.prompts, stops - before.stops]).toEqual([1, 1, 1]);
+  });
+
+  it('D1: that somebody can mend is shown while it is waited out', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 401, code: 'unauthorized' });
+    const handle = await stand.start({});
+    await expect
+      .poll(async () => (await handle.query<{ blocked: { message: string } | null }>('progress')).blocked?.message)
+      .toContain('unauthorized');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
+  });
+
+  it('D1: for good, when it is to be stopped, ends the job with a name and names its sandbox', async () => {
+    const fault = { kind: 'error', status: 403, code: 'api_key_sandbox_forbidden', times: 1_000 } as const;
+    await stand.fault({ ...fault, endpoint: 'stopSandbox' });
+    const result = await run({ timing: { cleanUpMs: 4_000 } });
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      error: { code: expect.any(String) },
+      left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stop') }],
+    });
+    await clearFaults();
+  });
+});
+
+describe('an answer of something else', () => {
+  it('D3: about an innocent sandbox is not believed, and nothing happens to that one', async () => {
+    const { sandbox: innocent } = await stand.api.createSandbox({ name: 'innocent' });
+    let misrouted = 0;
+    change.getSandbox = (id, options) => {
+      if (id === innocent.id || misrouted >= 2) return stand.api.getSandbox(id, options);
+      misrouted += 1;
+      return Promise.reject(
+        new ApiError('unreachable in this form: the client itself refuses it', {
+          endpoint: 'getSandbox',
+          status: 200,
+          code: 'unexpected_response',
+          typed: false,
+          meaning: 'unavailable',
+          requestId: null,
+          retryAfterMs: null,
+          details: null,
+        }),
+      );
+    };
+    expect(await run()).toMatchObject({ outcome: 'completed', left: [] });
+    expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ state: 'ready', stop: null });
+  });
+});
+
+async function clearFaults(): Promise<void> {
+  await fetch(`${stand.service.adminUrl}/faults`, {
+    method: 'DELETE',
+    headers: { authorization: 'Bearer test-key' },
+  });
+}
