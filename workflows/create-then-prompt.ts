@@ -11,11 +11,16 @@ import type { JobResult } from './job.js';
 import { carryJob, type JobExecution } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
+import { endingReads } from './steps/leavable.js';
 import { tell } from './steps/patiently.js';
 import { goesOn, runJob } from './steps/run-job.js';
 
 /** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
-export async function createThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
+export function createThenPrompt(input: JobExecution): Promise<JobResult> {
+  return endingReads(() => runCreateThenPrompt(input));
+}
+
+async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
   const run = new JobRun(input, carried);
   handleMessages(run);
   const result = await runJob(run);

@@ -17,10 +17,15 @@ import { itemResult, itemSummary, type StartedItemResult } from './steps/item-re
 import { type CarriedJob, carryJob } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
+import { endingReads } from './steps/leavable.js';
 import { goesOn, runJob } from './steps/run-job.js';
 
 /** @returns what became of the item; it never fails, and a cancel ends its fork first */
-export async function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
+export function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
+  return endingReads(() => runFanoutItem(input));
+}
+
+async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
   const run = new JobRun(input.job, input.carried);
   handleMessages(run);
   const { index } = input;

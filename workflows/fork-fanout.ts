@@ -21,9 +21,14 @@ import { takeUp } from './fanout-steps/resume.js';
 import { shareOut } from './fanout-steps/share-out.js';
 import { obtainSource } from './fanout-steps/source.js';
 import { endOf } from './steps/job-ended.js';
+import { endingReads } from './steps/leavable.js';
 
 /** See `FanoutInput` for what it takes and `FanoutResult` for what it gives. Its items come by Update. */
-export async function forkFanout(input: BatchInput): Promise<FanoutResult> {
+export function forkFanout(input: BatchInput): Promise<FanoutResult> {
+  return endingReads(() => runForkFanout(input));
+}
+
+async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   const run = new BatchRun(input);
   handleBatchMessages(run);
   CancellationScope.current().cancelRequested.catch(() => run.end('cancelled'));

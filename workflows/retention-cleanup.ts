@@ -24,11 +24,16 @@ import { planning, storing } from './proxies.js';
 import { cleanOne } from './steps/clean-one.js';
 import { CleanupRun } from './steps/cleanup-run.js';
 import { endOf } from './steps/job-ended.js';
+import { endingReads } from './steps/leavable.js';
 import { patiently, tell } from './steps/patiently.js';
 
 const warningsInMessage = 10;
 
-export async function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
+export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
+  return endingReads(() => runRetentionCleanup(input));
+}
+
+async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
   const run = new CleanupRun(input);
   setHandler(cleanupProgressQuery, () => run.progress());
   let outcome: CleanupOutcome = 'applied';

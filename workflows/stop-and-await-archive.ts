@@ -21,6 +21,7 @@ import {
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from './messages.js';
 import { askToStop } from './steps/ask-to-stop.js';
 import { jobError } from './steps/job-ended.js';
+import { endingReads } from './steps/leavable.js';
 import { lookAtStops } from './steps/look-at-stop.js';
 import { StopRun } from './steps/stop-run.js';
 import type { StopInput, StopReport, StopRequest } from './stop.js';
@@ -33,7 +34,11 @@ const firstRequestWithin = '10 seconds';
 const lastLook = '5 seconds';
 const openAtMost = 100;
 
-export async function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+  return endingReads(() => runStopAndAwaitArchive(input));
+}
+
+async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const run = new StopRun(input);
   // Before the handlers are set, which hand over what has come already.
   for (const record of run.open) if (record.stopId === null) run.beside(record, () => askToStop(run, record));
