@@ -1,7 +1,8 @@
 /** Runs the calls of one activity attempt: counts them, beats while they last, and turns errors into failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { Counted } from '../src/contract/service-failure.js';
-import { effectOf, repeatableFailure } from './failures.js';
+import { maxActivityResultBytes, payloadBytes } from '../src/contract/texts.js';
+import { effectOf, finalFailure, repeatableFailure } from './failures.js';
 
 /** A call that takes longer than this beats, so that a dead worker is noticed long before a slow service is. */
 const heartbeatEveryMs = 3_000;
@@ -59,7 +60,7 @@ export async function counted<T>(body: (attempt: Attempt) => Promise<T>): Promis
   const attempt = createAttempt();
   return beating(async () => {
     try {
-      return { value: await body(attempt), calls: attempt.calls() };
+      return { value: fitting(await body(attempt), attempt.calls()), calls: attempt.calls() };
     } catch (error) {
       const calls = attempt.calls();
       const { maybeSent } = attempt;
@@ -69,6 +70,15 @@ export async function counted<T>(body: (attempt: Attempt) => Promise<T>): Promis
       throw repeatableFailure(error, { calls, maybeSent });
     }
   });
+}
+
+/** Temporal would end the workflow without a word, and without running its code. */
+function fitting<T>(value: T, calls: number): T {
+  const bytes = payloadBytes(value);
+  if (bytes <= maxActivityResultBytes) return value;
+  const message = `The answer takes ${bytes} bytes, a workflow can take ${maxActivityResultBytes}. Ask for less, or for a download into the result store.`;
+  const unsaid = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null };
+  throw finalFailure({ ...unsaid, code: 'answer_too_large', message, meaning: 'permanent', calls });
 }
 
 /** Beats while `body` runs, with what `details` returns. Local activities have no heartbeat. */

@@ -5,6 +5,7 @@ import type { WriteFileBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { ResultStore, StoredObject } from '../src/result-store/index.js';
 import { counted } from './calls.js';
+import { timeToReceive } from './transfer-time.js';
 
 export interface DownloadInput {
   readonly path: string;
@@ -56,8 +57,9 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
 
     /** Reads a file: into the answer, or into the result store where it is longer than 64 Ki. Safe to repeat. */
     async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
-      return counted(async ({ call }) => {
-        const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal }));
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
+        const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
         const bytes = Buffer.from(content, encoding);
         const size = bytes.byteLength;
         if (content.length <= longestInHistory) return { path, size, encoding, content, ref: null };

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../src/client/index.js';
 import type { ErrorMeaning } from '../src/contract/error-codes.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../src/contract/service-failure.js';
+import { cut, payloadBytes } from '../src/contract/texts.js';
 
 /** What a failed call says about the call's effect. */
 export type Effect =
@@ -10,6 +11,10 @@ export type Effect =
   | 'none'
   /** It may have happened, or may still happen. */
   | 'unknown';
+
+/** What a workflow is told of an error, in characters; details that take more bytes than this are left out. */
+const maxMessageLength = 2_000;
+const maxDetailsBytes = 4_000;
 
 /** A page of a proxy may ask for any pause; a service that is back is not left alone for longer than this. */
 const longestPauseMs = 300_000;
@@ -27,19 +32,38 @@ export function effectOf(error: unknown): Effect {
 /** What a workflow is told about `error`; undefined for errors that are not the client's. */
 export function describeFailure(error: unknown, calls: number): ServiceFailure | undefined {
   if (error instanceof ApiError) {
-    const { code, message, endpoint, status, meaning, requestId, retryAfterMs, details } = error;
-    return { code, message, endpoint, status, meaning, requestId, retryAfterMs, details, calls };
+    const { code, endpoint, status, meaning, requestId, retryAfterMs, details } = error;
+    return {
+      ...bounded(error),
+      code,
+      endpoint,
+      status,
+      meaning,
+      requestId,
+      retryAfterMs,
+      details: short(details),
+      calls,
+    };
   }
   const unanswered = { status: null, requestId: null, retryAfterMs: null, details: null, calls };
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    const { code, message, endpoint } = error;
-    return { ...unanswered, code, message, endpoint, meaning: 'unavailable' };
+    const { code, endpoint } = error;
+    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable' };
   }
   if (error instanceof UnexpectedResponseError) {
-    const { code, message, endpoint, status } = error;
-    return { ...unanswered, code, message, endpoint, status, meaning: 'unavailable' };
+    const { code, endpoint, status } = error;
+    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable' };
   }
   return undefined;
+}
+
+/** Anybody may have written the message, at any length. */
+function bounded({ message }: Error): { readonly message: string } {
+  return { message: cut(message, maxMessageLength) };
+}
+
+function short(details: ServiceFailure['details']): ServiceFailure['details'] {
+  return payloadBytes(details) > maxDetailsBytes ? null : details;
 }
 
 /**

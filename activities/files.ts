@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { Counted } from '../src/contract/service-failure.js';
+import { cut } from '../src/contract/texts.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { CollectedFile, FilePut } from '../workflows/job.js';
 import { counted } from './calls.js';
 import { readStored } from './texts.js';
+import { timeToReceive, timeToSend } from './transfer-time.js';
 
 export interface CollectFileInput {
   readonly sandboxId: string;
@@ -23,8 +25,9 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
           'base64' in file.content
             ? file.content.base64
             : (await readStored(results, file.content.ref)).toString('base64');
+        const timeoutMs = timeToSend(content.length);
         await call((signal) =>
-          client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal }),
+          client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal, timeoutMs }),
         );
         return null;
       });
@@ -35,9 +38,10 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
      * had. Safe to repeat.
      */
     async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
-      return counted(async ({ call }) => {
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
         try {
-          const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal }));
+          const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
           return createHash('sha256').update(Buffer.from(content, encoding)).digest('hex');
         } catch (error) {
           if (!isRefusal(error)) throw error;
@@ -48,9 +52,10 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
 
     /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
     async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
-      return counted(async ({ call }) => {
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
         try {
-          const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal }));
+          const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal, timeoutMs }));
           const content = Buffer.from(file.content, file.encoding);
           const { ref, size, sha256 } = await results.put(input.key, content);
           return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
@@ -61,7 +66,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
             size: null,
             sha256: null,
             ref: null,
-            error: error.message,
+            error: cut(error.message, 500),
             partial: false,
             unchanged: null,
           };

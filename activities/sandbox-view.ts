@@ -1,16 +1,24 @@
 import type { Sandbox, StopOperation } from '../src/contract/records.js';
 import type { SandboxView, StopView } from '../src/contract/sandbox-view.js';
+import { cut } from '../src/contract/texts.js';
+
+/** What people and scripts write may be of any length. */
+const maxLength = 2_000;
+
+function short(text: string | null | undefined): string | null {
+  return text == null ? null : cut(text, maxLength);
+}
 
 /** What a workflow may know of a sandbox: no desktop URL, no machine address. */
 export function sandboxView(sandbox: Sandbox): SandboxView {
   return {
     id: sandbox.id,
-    name: sandbox.name ?? null,
+    name: short(sandbox.name),
     state: sandbox.state,
-    error: sandbox.error ?? null,
+    error: short(sandbox.error),
     hydrated: sandbox.hydrated ?? null,
     setupStatus: sandbox.setupStatus ?? null,
-    setupError: sandbox.setupError ?? null,
+    setupError: short(sandbox.setupError),
     ttlSeconds: sandbox.ttlSeconds ?? null,
     createdAt: sandbox.createdAt ?? null,
     access: sandbox.access ?? null,
@@ -31,6 +39,6 @@ export function stopView(stop: StopOperation): StopView {
     status: stop.status,
     requestedAt: stop.requestedAt ?? null,
     lastAttemptAt: stop.lastAttemptAt ?? null,
-    error: stop.error ?? null,
+    error: short(stop.error),
   };
 }

@@ -10,6 +10,7 @@ import {
   type ExternalWorkflowHandle,
   getExternalWorkflowHandle,
 } from '@temporalio/workflow';
+import { cut } from '../src/contract/texts.js';
 import type { FanoutItemInput, ItemSummary } from './fanout.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from './messages.js';
 import { storing } from './proxies.js';
@@ -19,6 +20,8 @@ import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
 import { endingReads } from './steps/leavable.js';
 import { goesOn, runJob } from './steps/run-job.js';
+
+const blockedLength = 300;
 
 /** @returns what became of the item; it never fails, and a cancel ends its fork first */
 export function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
@@ -31,7 +34,11 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
   const { index } = input;
   run.onThrottled = (untilMs) =>
     void tellChunk(input, (chunk) => chunk.signal(fanoutThrottledSignal, { index, untilMs }));
-  run.onBlocked = (message) => void tellChunk(input, (chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
+  run.onBlocked = (told) => {
+    // A thousand chunks may each hand one on.
+    const message = told && cut(told, blockedLength);
+    void tellChunk(input, (chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
+  };
   const job = await runJob(run);
   if (job === goesOn) {
     await condition(allHandlersFinished);

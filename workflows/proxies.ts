@@ -59,9 +59,9 @@ export const storing = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Moves up to 32 MiB, twice: to or from the sandbox and the result store. */
+/** Moves up to 32 MiB, twice: to or from the sandbox and the result store, on a line that may be slow. */
 export const files = proxyActivities<SandflowActivities>({
-  startToCloseTimeout: '5 minutes',
+  startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '15 seconds',
   retry,
 });

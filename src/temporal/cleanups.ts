@@ -11,7 +11,11 @@ import type {
 import { cleanupProgressQuery, workflowTypes } from '../../workflows/messages.js';
 import { cleanupId, cleanupPrefix, deploymentProblem } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { payloadBytes } from '../contract/texts.js';
 import type { CleanupPolicy } from '../retention/index.js';
+
+/** A policy travels with the state of a cleanup. */
+const maxPolicyBytes = 300_000;
 
 export type CleanupHandle = WorkflowHandle<(input: CleanupInput) => Promise<CleanupSummary>>;
 
@@ -29,6 +33,7 @@ export interface StartCleanupOptions {
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
   const { deployment, taskQueue, policy, mode, settings } = options;
   checkDeployment(deployment);
+  checkPolicy(policy);
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
   return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
     workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}-${randomBytes(2).toString('hex')}`,
@@ -79,6 +84,13 @@ export function cleanupHandle(client: Client, deployment: string, id: string): C
 /** Where a cleanup is. Needs a worker. */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
   return handle.query(cleanupProgressQuery);
+}
+
+function checkPolicy(policy: CleanupPolicy): void {
+  const bytes = payloadBytes(policy);
+  if (bytes <= maxPolicyBytes) return;
+  const message = `The policy takes ${bytes} bytes, the most is ${maxPolicyBytes}: give it fewer or shorter rules and patterns.`;
+  throw new SandflowError('bad_policy', message);
 }
 
 function checkDeployment(deployment: string): void {

@@ -9,7 +9,7 @@ import { issuesOf, jobTimingSchema, notifyTargetSchema } from './job-input.js';
 const longestMs = 2 * 366 * 86_400_000;
 const ms = z.number().int().positive().max(longestMs);
 
-const stopOptionsSchema = z.strictObject({
+export const stopOptionsSchema = z.strictObject({
   sandboxId: sandboxIdSchema,
   requestId: z.string().min(1).max(200).optional(),
   deadlineMs: ms.default(1_800_000),

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { timeToReceive, timeToSend } from '../../../activities/transfer-time.js';
+
+it('B7: a call that moves a file has the time that a slow line takes', () => {
+  const largest = Math.ceil((32 * 1024 * 1024 * 4) / 3);
+  expect(timeToSend(1_000)).toBeUndefined();
+  expect((timeToSend(largest) ?? 0) / 1_000).toBeGreaterThan((largest * 8) / 1_000_000);
+  expect([1, 2, 3, 4, 5, 9].map(timeToReceive)).toEqual([undefined, 60_000, 120_000, 240_000, 480_000, 480_000]);
+});
