@@ -19,7 +19,7 @@ import { followSetupActivity } from './follow-setup.js';
 import { secretsOrRefusal } from './kept-secrets.js';
 import { notifyActivity } from './notify.js';
 import { createReads } from './reads.js';
-import { runCommandActivity } from './run-command.js';
+import { createCommandActivities } from './run-command.js';
 import { createSandboxReads } from './sandbox-reads.js';
 import { createSecretActivities } from './secrets.js';
 import { sendPromptActivity } from './send-prompt.js';
@@ -55,6 +55,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createAccountReads(client),
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),
+    ...createCommandActivities(client, results),
     ...createSecretActivities(client, secrets),
     ...createWatchActivities(client, taskQueue),
     ...createCleanupPlanning(client, results),
@@ -69,7 +70,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
     sendPrompt: sendPromptActivity(client, results),
-    runCommand: runCommandActivity(client, results),
     storeObject: storeObjectActivity(results),
     notify: notifyActivity(allowNotifyCommands),
   };

@@ -8,6 +8,7 @@ import type { Text } from '../src/contract/texts.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { beating, counted, createAttempt } from './calls.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from './failures.js';
+import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './run-marked.js';
 import { readText } from './texts.js';
 
 export interface RunCommandInput {
@@ -19,40 +20,74 @@ export interface RunCommandInput {
   readonly keepTail?: number;
 }
 
+export type RunMarkedCommandInput = Omit<RunCommandInput, 'idempotent'> & { readonly marker: CommandMarker };
+
 const answerMarginMs = 15_000;
 
-/**
- * Runs a command in a sandbox, once unless the caller calls it idempotent.
- * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
- */
-export function runCommandActivity(client: SandboxClient, results: ResultStore) {
-  async function run(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
-    const { sandboxId } = input;
-    const body = { ...input.body, command: await readText(results, input.body.command) };
-    const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
-    if (input.idempotent) {
-      return counted(({ call }) => call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs })));
-    }
-    const attempt = createAttempt();
-    const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
-    if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
-    return beating(async () => {
-      try {
-        const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
-        return { value, calls: attempt.calls() };
-      } catch (error) {
-        if (effectOf(error) === 'unknown') throw unknown('The answer to the command was lost.');
-        const failure = describeFailure(error, attempt.calls());
-        throw failure ? finalFailure(failure) : error;
-      }
-    });
-  }
+export function createCommandActivities(client: SandboxClient, results: ResultStore) {
+  return {
+    /**
+     * Runs a command in a sandbox, once unless the caller calls it idempotent.
+     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
+     */
+    async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
+      const { value, calls } = await runOnce(client, results, input);
+      return { value: shortened(value, input.keepTail), calls };
+    },
 
-  return async function runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
-    const { value, calls } = await run(input);
-    const { keepTail } = input;
-    if (keepTail === undefined) return { value, calls };
-    const { stdout, stderr } = value;
-    return { value: { ...value, stdout: stdout.slice(-keepTail), stderr: stderr.slice(-keepTail) }, calls };
+    /**
+     * Runs a command in a sandbox at most once, through lost answers and workers that end: it leaves a marker on the
+     * sandbox's disk, which is to be removed with `removeCommandMarkers` when the result is recorded.
+     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` when it is to be called again with
+     *   `recover`
+     */
+    async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {
+      const attempt = createAttempt();
+      const command = await readText(results, input.body.command);
+      const end = await runMarked({ ...input, body: { ...input.body, command }, client, attempt });
+      const calls = attempt.calls();
+      if (end.how === 'not_begun') return { value: end, calls };
+      return { value: { ...end, answer: shortened(end.answer, input.keepTail) }, calls };
+    },
+
+    /** Removes all markers of an owner: the results of their commands are recorded. Safe to repeat. */
+    async removeCommandMarkers(sandboxId: string, owner: string): Promise<Counted<null>> {
+      return counted(async (attempt) => {
+        await removeMarkers({ client, sandboxId, attempt }, owner);
+        return null;
+      });
+    },
   };
+}
+
+async function runOnce(
+  client: SandboxClient,
+  results: ResultStore,
+  input: RunCommandInput,
+): Promise<Counted<ResponseOf<'runCommand'>>> {
+  const { sandboxId } = input;
+  const body = { ...input.body, command: await readText(results, input.body.command) };
+  const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
+  if (input.idempotent) {
+    return counted(({ call }) => call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs })));
+  }
+  const attempt = createAttempt();
+  const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
+  if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
+  return beating(async () => {
+    try {
+      const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
+      return { value, calls: attempt.calls() };
+    } catch (error) {
+      if (effectOf(error) === 'unknown') throw unknown('The answer to the command was lost.');
+      const failure = describeFailure(error, attempt.calls());
+      throw failure ? finalFailure(failure) : error;
+    }
+  });
+}
+
+function shortened(value: ResponseOf<'runCommand'>, keepTail: number | undefined): ResponseOf<'runCommand'> {
+  if (keepTail === undefined) return value;
+  const { stdout, stderr } = value;
+  return { ...value, stdout: stdout.slice(-keepTail), stderr: stderr.slice(-keepTail) };
 }

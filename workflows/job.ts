@@ -284,7 +284,7 @@ export interface JobProgress {
   /** Why it does not go on by itself, or null. */
   readonly blocked: {
     readonly reason: 'outcome_unknown' | 'service_refuses';
-    /** The step that is blocked: `create` or `prompt`. */
+    /** The step that is blocked: `create`, `prompt` or `command` where a decision is waited for. */
     readonly step: string;
     readonly message: string;
     readonly since: string;

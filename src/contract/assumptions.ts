@@ -52,6 +52,8 @@ export const assumptions = {
     'All that is started in a sandbox gets its environment’s variables and secrets; a line comes before a secret of its name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
   'A-paging': 'A list of sandboxes comes whole unless `limit` is given; then `nextCursor` is sent back as `cursor`.',
+  'A-posix-shell':
+    'Commands are run by a POSIX shell with its utilities (`mkdir`, `mkfifo`, `tee`) and a `/tmp` on the sandbox’s disk.',
   'A-process-samples':
     'Of a sandbox with monitoring off no process sample is kept; without one `sampledAt` is null. A process that no command started has no `commandId`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',

@@ -22,6 +22,8 @@ export const carriedFields = [
   'isObtained',
   'isHydrated',
   'filesPut',
+  'commandsDone',
+  'command',
   'fingerprints',
   'unconfirmedName',
   'previousStopId',

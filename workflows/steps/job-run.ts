@@ -34,6 +34,19 @@ export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'prompt
 /** The newest are kept. */
 const maxWakes = 200;
 
+/** A command of which the job may not know yet what became of it. */
+export interface CommandUnderWay {
+  /** 1, and one more each time that it is sent again. */
+  readonly generation: number;
+  readonly markerName: string;
+  /** Stops of the sandbox that were there before it was sent. */
+  readonly stopIds: readonly (string | null)[];
+  /** True when it may have been sent: then it is only looked for. */
+  readonly recover: boolean;
+  /** Why nobody can know whether it ran, where that is so. */
+  readonly unknown: JobError | null;
+}
+
 /** How far the newest generation of the sandbox came. */
 export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
 
@@ -47,6 +60,10 @@ export class JobRun {
   prompts: JobPrompt[] = [];
   wakes: Wake[] = [];
   wakeCount = 0;
+  /** How many of the commands have ended well. The next one is the first that is run. */
+  commandsDone = 0;
+  /** The command that is being run; null before and after. */
+  command: CommandUnderWay | null = null;
   files: CollectedFile[] = [];
   /** What somebody has to look after; see `leave`. */
   left: LeftBehind[] = [];

@@ -14,7 +14,7 @@ const readsBeforePolicy = 4;
  */
 export async function settleUnknown<T>(
   run: JobRun,
-  step: 'create' | 'prompt',
+  step: 'create' | 'prompt' | 'command',
   message: string,
   lookForEvidence: () => Promise<T | undefined>,
 ): Promise<{ readonly evidence: T } | Resolution> {

@@ -105,6 +105,6 @@ export const workEndpoints = {
       durationMs: z.number().optional(),
       timedOut: z.boolean().optional(),
     }),
-    assumed: ['A-command'],
+    assumed: ['A-command', 'A-posix-shell'],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,159 @@
+/**
+ * The text that runs a command at most once, for a POSIX shell: an atomic `mkdir` decides whether it may run, and its exit
+ * code and both of its outputs are kept in that directory until they have been recorded elsewhere.
+ *
+ *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
+ *
+ * A claim that finds the directory runs nothing. A recovery that finds none makes it, so that a claim that comes late finds
+ * one. The command is a child whose descriptors, variables, folder and signals are those that the text was started with.
+ */
+
+/** What is said instead of a result. */
+export type MarkerWord =
+  /** Another copy of the claim, or a recovery, was here first: this one has run nothing. */
+  | 'taken'
+  /** No marker can be made here: nothing was run. */
+  | 'no_place'
+  /** It has not begun, and will not. */
+  | 'not_begun'
+  | 'running'
+  /** It began, and ended without leaving its result. */
+  | 'died'
+  /** It ended, and the machine was started anew since then. */
+  | 'restarted';
+
+const words: readonly MarkerWord[] = ['taken', 'no_place', 'not_begun', 'running', 'died', 'restarted'];
+const namePattern = /^[A-Za-z0-9_-]{8,200}$/;
+
+/** How long a recovery waits for the end of a command before it says `running`, in s. */
+export const recoveryWaitSeconds = 20;
+
+/** A command that is longer than this is run without a marker: the service takes 120 KiB, and the text around it counts. */
+export const longestMarkedBytes = 112 * 1024;
+
+/** How much of each output is kept, in blocks of 512 bytes (1,024 in bash); what follows it is only passed on. */
+const keptBlocks = 16_384;
+
+function checkName(name: string): void {
+  if (!namePattern.test(name)) throw new RangeError(`"${name}" cannot name a marker`);
+}
+
+function preamble(name: string): string {
+  checkName(name);
+  // No variable of the caller is called like this: one that is exported would reach the command changed.
+  return `sandflow_d=/tmp/.sandflow-${name}
+sandflow_say() { echo "${tag(name)} $1" >&2; exit 96; }
+sandflow_end() {
+  [ "$2" != s ] || { ulimit -c 0; trap - "$(($1 - 128))"; kill "-$(($1 - 128))" $$; } 2>/dev/null
+  exit "$1"
+}
+sandflow_boot() { cat /proc/sys/kernel/random/boot_id 2>/dev/null; }
+`;
+}
+
+function tag(name: string): string {
+  return `sandflow-marker ${name}`;
+}
+
+/**
+ * Runs `command` where nobody has tried to before, and removes all other markers of its owner: their results are recorded. To
+ * be sent once; a copy of it does no harm.
+ * @param owner begins the name, and those of all markers of one job in one sandbox
+ */
+export function claimText(owner: string, name: string, command: string): string {
+  const end = `SANDFLOW_${name}`;
+  return `${preamble(name)}command -v tee >/dev/null && command -v mkfifo >/dev/null || sandflow_say no_place
+mkdir -m 700 "$sandflow_d" 2>/dev/null || { [ -d "$sandflow_d" ] && sandflow_say taken; sandflow_say no_place; }
+${removalText(owner)}
+{ sandflow_boot >"$sandflow_d/boot"; : >"$sandflow_d/how" && mkfifo "$sandflow_d/o" "$sandflow_d/e" "$sandflow_d/ends" "$sandflow_d/alive"; } 2>/dev/null || sandflow_say no_place
+sandflow_c=$(cat <<'${end}'
+${command}x
+${end}
+)
+sandflow_s=$0
+case \${0##*/} in *sh) command -v "$0" >/dev/null 2>&1 || sandflow_s=/bin/sh ;; *) sandflow_s=/bin/sh ;; esac
+sandflow_copy() {
+  command trap '' HUP INT TERM XFSZ && ulimit -f ${keptBlocks}
+  tee "$sandflow_d/$1" <"$sandflow_d/$2"
+  echo end >&7
+}
+exec 3>&1 4>&2 2>"$sandflow_d/how" 7<>"$sandflow_d/ends" 8<>"$sandflow_d/alive"
+sandflow_copy out o >&3 2>/dev/null 3>&- 4>&- 8>&- &
+sandflow_copy err e >&4 2>/dev/null 3>&- 4>&- 8>&- &
+exec 5>"$sandflow_d/o" 6>"$sandflow_d/e"
+( [ -z "\${BASH_VERSION-}" ] || SHLVL=$((SHLVL - 1)); exec "$sandflow_s" -c "\${sandflow_c%x}" ) >&5 2>&6 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
+sandflow_x=$?
+sandflow_k=n
+[ "$sandflow_x" -le 128 ] || [ ! -s "$sandflow_d/how" ] || sandflow_k=s
+exec 5>&- 6>&-
+sandflow_sizes() { wc -c <"$sandflow_d/out"; wc -c <"$sandflow_d/err"; }
+{ for sandflow_i in 1 2 3 4 5 6 7 8; do
+  sandflow_b=$(sandflow_sizes); sleep 0.2 || sleep 1
+  [ "$sandflow_b" != "$(sandflow_sizes)" ] || break
+done; echo quiet >&7; } </dev/null >/dev/null 2>&1 3>&- 4>&- 8>&- &
+for sandflow_i in 1 2; do
+  read -r sandflow_l <&7
+  [ "$sandflow_l" = end ] || break
+done
+kill $! 2>/dev/null
+echo "$sandflow_x $sandflow_k" >"$sandflow_d/c" && mv "$sandflow_d/c" "$sandflow_d/code"
+sandflow_end "$sandflow_x" "$sandflow_k"
+`;
+}
+
+/**
+ * Ends as the command did, with its outputs, or says why not. Never runs it. Safe to repeat.
+ * @param waitSeconds how long it waits for the end of a command that runs
+ */
+export function recoverText(name: string, waitSeconds: number = recoveryWaitSeconds): string {
+  return `${preamble(name)}if mkdir -m 700 "$sandflow_d" 2>/dev/null; then : >"$sandflow_d/never"; sandflow_say not_begun; fi
+[ -d "$sandflow_d" ] || sandflow_say no_place
+[ ! -e "$sandflow_d/never" ] || sandflow_say not_begun
+sandflow_replay() {
+  [ -e "$sandflow_d/code" ] || return 0
+  [ "$(sandflow_boot)" = "$(cat "$sandflow_d/boot")" ] || sandflow_say restarted
+  read -r sandflow_x sandflow_k <"$sandflow_d/code"
+  cat "$sandflow_d/out"; cat "$sandflow_d/err" >&2
+  sandflow_end "$sandflow_x" "$sandflow_k"
+}
+sandflow_alive() {
+  [ -p "$sandflow_d/alive" ] || return 1
+  rm -f "$sandflow_d/a$$"
+  { : <"$sandflow_d/alive"; : >"$sandflow_d/a$$"; } >/dev/null 2>&1 &
+  for sandflow_j in 1 2 3 4 5 6 7 8 9 10; do
+    [ ! -e "$sandflow_d/a$$" ] || { rm -f "$sandflow_d/a$$"; return 0; }
+    sleep 0.2 || sleep 1
+  done
+  kill $!
+  return 1
+}
+sandflow_i=0
+sandflow_deaths=0
+while :; do
+  sandflow_replay
+  [ "$sandflow_i" -lt ${waitSeconds} ] || sandflow_say running
+  if sandflow_alive 2>/dev/null; then sandflow_deaths=0; else sandflow_deaths=$((sandflow_deaths + 1)); fi
+  sandflow_replay
+  [ "$sandflow_deaths" -lt 3 ] || sandflow_say died
+  sleep 1
+  sandflow_i=$((sandflow_i + 1))
+done
+`;
+}
+
+/**
+ * Removes the markers of an owner, but the one that a claim has just made, and but those of commands that never began: these
+ * keep a copy that comes late from running. Safe to repeat.
+ * @throws RangeError as `claimText`
+ */
+export function removalText(owner: string): string {
+  checkName(owner);
+  return `for sandflow_o in /tmp/.sandflow-${owner}-*; do
+  [ "$sandflow_o" = "\${sandflow_d-}" ] || [ -e "$sandflow_o/never" ] || rm -rf "$sandflow_o"
+done 2>/dev/null`;
+}
+
+/** What a text said instead of a result; undefined where `stderr` is the command's own. */
+export function markerWord(name: string, stderr: string): MarkerWord | undefined {
+  return words.find((word) => stderr.includes(`${tag(name)} ${word}\n`));
+}
