@@ -17,6 +17,7 @@ export const stopOptionsSchema = z.strictObject({
   notify: notifyTargetSchema.optional(),
   timing: jobTimingSchema.optional(),
   maxHistoryEvents: z.number().int().positive().optional(),
+  maxMessages: z.number().int().positive().optional(),
 });
 
 /** What is asked of the stop of one sandbox. */
@@ -34,6 +35,8 @@ export interface StopOptions {
   readonly timing?: z.infer<typeof jobTimingSchema>;
   /** Goes on as a new run when its history is longer. Default: when Temporal suggests it. Counts as `timing` does. */
   readonly maxHistoryEvents?: number;
+  /** Goes on as a new run after so many requests, or events. Default: 1,000 and 5,000. Counts as `timing` does. */
+  readonly maxMessages?: number;
 }
 
 /** @throws SandflowError `bad_stop_request` */

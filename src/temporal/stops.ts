@@ -46,7 +46,8 @@ export async function requestStop(
   options: StopOptions,
   { taskQueue }: RequestStopOptions,
 ): Promise<RequestedStop> {
-  const { sandboxId, timing, maxHistoryEvents, requestId = randomUUID(), ...wish } = parseStopOptions(options);
+  const parsed = parseStopOptions(options);
+  const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...wish } = parsed;
   const request: StopRequest = { requestId, ...wish };
   const known = options.requestId === undefined ? undefined : await findStopRequest(client, sandboxId, requestId);
   if (known) return { sandboxId, requestId, runId: known.runId, accepted: known.view };
@@ -54,7 +55,7 @@ export async function requestStop(
     const startWorkflowOperation = new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
       workflowId: sandboxStopId(sandboxId),
       taskQueue,
-      args: [{ sandboxId, timing, maxHistoryEvents }],
+      args: [{ sandboxId, timing, maxHistoryEvents, maxMessages }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: `stop ${sandboxId}`,
     });

@@ -11,7 +11,7 @@ export type StopEnd =
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
 const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
-  superseded: 'somebody resumed it first',
+  superseded: 'somebody has resumed it since, so it was not stopped again',
   gone: 'there is no such sandbox',
 };
 
@@ -41,7 +41,7 @@ function openText({ stopId, blocked, status }: StopRequestView): string {
   if (stopId !== null) return `stop ${stopId} accepted${status === 'failing' ? ', failing' : ''}`;
   return blocked
     ? `not accepted yet, the service refuses: ${blocked.message}`
-    : 'not accepted yet, the service does not answer';
+    : 'not accepted yet, the service does not answer or has not found the sandbox so far';
 }
 
 /** What a waiting person should hear of: news since what was `seen` before. */

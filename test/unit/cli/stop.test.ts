@@ -118,11 +118,21 @@ describe('--all', () => {
 describe('the end of a request', () => {
   it.each([
     [seen({}), true, false, 'stop stop_1 accepted'],
-    [seen({ stopId: null }), false, false, 'not accepted yet, the service does not answer'],
+    [
+      seen({ stopId: null }),
+      false,
+      false,
+      'not accepted yet, the service does not answer or has not found the sandbox so far',
+    ],
     [seen({ outcome: 'archived', kept: 'saved' }), true, true, 'archived, work saved'],
     [seen({ outcome: 'archived', kept: 'stale' }), true, true, 'archived, only older work saved'],
     [seen({ outcome: 'already_archived' }), true, true, 'already_archived'],
-    [seen({ outcome: 'superseded' }), false, false, 'superseded: somebody resumed it first'],
+    [
+      seen({ outcome: 'superseded' }),
+      false,
+      false,
+      'superseded: somebody has resumed it since, so it was not stopped again',
+    ],
     [seen({ outcome: 'gone' }), false, false, 'gone: there is no such sandbox'],
     [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],

@@ -101,7 +101,7 @@ describe('the explanation of a stop', () => {
     const { facts, attempts } = explain({ stop: stopOf('pending'), report: reportOf(earlier) });
     expect(attempts).toBeNull();
     expect(facts).toEqual([
-      `The last request of sandflow, r1, ended at ${at(70)}: superseded: somebody resumed it first`,
+      `The last request of sandflow, r1, ended at ${at(70)}: superseded: somebody has resumed it since, so it was not stopped again`,
     ]);
   });
 
