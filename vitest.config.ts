@@ -50,7 +50,7 @@ export default defineConfig({
           include: ['test/matrix/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
           testTimeout: 180_000,
-          provide: { matrix: { rows: process.env.MATRIX_ROWS ?? '', sample: 0, actSample: 0 } },
+          provide: { matrix: { rows: process.env.MATRIX_ROWS ?? '', sample: 40, actSample: 12 } },
         },
       },
       {

@@ -1,6 +1,7 @@
 /** Runs one row of the table: a scenario, a site, a fault, once or lasting. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followTaskQueue } from '../../src/contract/addresses.js';
 import { allowedOutcomes, type Extent } from './allowed.js';
 import type { ProxiedCall, Striker } from './fault-proxy.js';
 import type { Fault } from './faults.js';
@@ -83,9 +84,10 @@ export async function runRow(
   const deadlineMs = deadlineOf(row);
   const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue });
   const [kind = '', first = '1'] = site.name.split('#');
+  const followQueue = lane === undefined ? null : followTaskQueue(lane);
   const tapped = world.proxy.tap({
     // What is shared has the tag of whoever began it.
-    isOf: (tag) => prepared.isOf(tag) || (lane !== undefined && tag.taskQueue.startsWith(lane)),
+    isOf: (tag) => prepared.isOf(tag) || (tag.activity.startsWith('follow') && tag.taskQueue === followQueue),
     strikerOf(call, nth) {
       const isHere =
         call.site === `${kind}#${nth}` && (nth === Number(first) || (extent === 'lasting' && nth > Number(first)));

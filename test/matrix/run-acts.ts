@@ -28,7 +28,7 @@ export async function runActs(
         failures.push({ row: actRowName(row), broken });
         say(`broken ${actRowName(row)}\n    ${broken.join('\n    ')}`);
       }
-      if (queue.length % 20 === 0)
+      if (queue.length % 20 === 0 && queue.length > 0)
         say(`${rows.length - queue.length} of ${rows.length} acts begun, ${failures.length} failed`);
     }
   };
