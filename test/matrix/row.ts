@@ -41,7 +41,7 @@ export const isSlow = ({ fault, extent }: Row): boolean =>
 
 const lastingDeadlineMs = 8_000;
 /** What a busy machine, the last call and the clean-up may take beyond the deadline, in ms. */
-const marginMs = 30_000;
+const marginMs = 60_000;
 /** What was accepted late, and an archival, have ended after so long. */
 const settleMs = 6_000;
 
