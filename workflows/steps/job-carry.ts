@@ -53,6 +53,10 @@ const isMoment = (name: string) => name.endsWith('AtMs');
 export function carryJob(run: JobRun): CarriedJob {
   const fields: Record<string, unknown> = {};
   for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
+  // Those of the input travel once.
+  fields.prompts = run.prompts.map((prompt, index) =>
+    index in run.input.prompts ? { ...prompt, step: null } : prompt,
+  );
   return { fields, reached: [...run.reachedAtMs], inbox: run.inbox.carry() };
 }
 
@@ -63,5 +67,6 @@ export function takeUpJob(run: JobRun, { fields, reached }: CarriedJob): void {
     const isEndless = value === null && isMoment(name) && name !== 'firstSentAtMs';
     Object.assign(run, { [name]: isEndless ? Number.POSITIVE_INFINITY : value });
   }
+  run.prompts = run.prompts.map((prompt, index) => ({ ...prompt, step: run.input.prompts[index] ?? prompt.step }));
   for (const [milestone, ms] of reached) run.reachedAtMs.set(milestone, ms);
 }
