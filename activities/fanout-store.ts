@@ -1,6 +1,8 @@
 /** What a batch keeps in the result store, and reads there when it is resumed. */
+import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../src/contract/fanout-addresses.js';
+import { machineSeconds } from '../src/contract/machine-types.js';
 import {
   type FanoutPlace,
   fanoutItemResults,
@@ -11,8 +13,9 @@ import {
   storedChunks,
 } from '../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../src/result-store/index.js';
-import type { FanoutResult, ItemOutcome } from '../workflows/fanout.js';
+import type { FanoutResult, ItemOutcome, ItemResult } from '../workflows/fanout.js';
 import type { KnownItem, SealWish, StoredChunk } from '../workflows/fanout-parts.js';
+import type { DeletionResult, JobError, LeftBehind, StopResult } from '../workflows/job.js';
 import { beating } from './calls.js';
 
 export interface ReadChunkInput {
@@ -34,7 +37,7 @@ export interface SurveyedChunk {
   readonly firstIndex: number;
   readonly items: number;
   readonly digest: string;
-  /** Items by how their newest generation ended; those that left no result are not among them. */
+  /** Items by how their newest generation ended; those that left no result, or a fork to be ended, are not among them. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly spentSeconds: number;
 }
@@ -49,6 +52,22 @@ export interface AssembleInput {
   readonly result: Omit<FanoutResult, 'resultsRef'>;
 }
 
+/** What became of the fork of an item whose work was stored before. */
+export interface ItemEnding {
+  readonly stop: StopResult | null;
+  readonly deletion: DeletionResult | null;
+  readonly left: readonly LeftBehind[];
+  readonly apiCalls: number;
+  readonly error: JobError | null;
+  readonly endedAt: string;
+}
+
+export interface SettleItemInput {
+  /** Of the item's result in the result store. */
+  readonly key: string;
+  readonly ending: ItemEnding;
+}
+
 export function createFanoutStore(results: ResultStore) {
   async function survey(place: FanoutPlace, object: ListedObject): Promise<SurveyedChunk> {
     const { chunk, items, firstIndex, digest } = await readListedChunk(results, object);
@@ -56,7 +75,8 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      if (!known) continue;
+      // One whose fork is left to be ended has its turn once more.
+      if (!known || known.toEnd) continue;
       byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
       spentSeconds += known.machineSeconds;
     }
@@ -79,6 +99,18 @@ export function createFanoutStore(results: ResultStore) {
     /** What an item has left; null where none of its generations has ended. Safe to repeat. */
     async readFanoutItem(place: FanoutPlace, index: number): Promise<KnownItem | null> {
       return readKnownItem(results, place, index);
+    },
+
+    /**
+     * Stores the result of an item anew, with the end of its fork. Safe to repeat.
+     * @returns what the fork cost in all, where that can be known
+     */
+    async settleFanoutItem({ key, ending }: SettleItemInput) {
+      const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
+      if (!object) return { machineSeconds: 0, resultRef: null };
+      const item = settled(JSON.parse((await results.get(object.ref)).toString('utf8')) as ItemResult, ending);
+      const { ref: resultRef } = await results.put(key, Buffer.from(JSON.stringify(item)));
+      return { machineSeconds: item.machineSeconds, resultRef };
     },
 
     /** What earlier executions of a batch have left. Safe to repeat. */
@@ -114,5 +146,18 @@ export function createFanoutStore(results: ResultStore) {
         () => lines,
       );
     },
+  };
+}
+
+function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
+  const { job, times, type } = item;
+  // It was settled before, by an attempt whose answer was lost.
+  if (job === null || times.endedAt !== null) return item;
+  const from = Date.parse(times.forkedAt ?? times.queuedAt ?? endedAt);
+  return {
+    ...item,
+    times: { ...times, endedAt },
+    machineSeconds: machineSeconds(type, Date.parse(endedAt) - from),
+    job: { ...job, ...ending, apiCalls: job.apiCalls + apiCalls, error: job.error ?? error },
   };
 }

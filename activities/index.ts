@@ -27,7 +27,7 @@ import { resumeSandboxActivity, stopSandboxActivity } from './stop-sandbox.js';
 import { storeObjectActivity } from './store-object.js';
 import { updateEnvironmentActivity } from './update-environment.js';
 import { createWatchActivities } from './watch.js';
-import { awaitClosed, awaitJob, describeWorkflows } from './workflow-status.js';
+import { awaitItems, awaitJob, describeWorkflows } from './workflow-status.js';
 import { createWrites } from './writes.js';
 
 export interface ActivityDependencies {
@@ -89,7 +89,7 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
   return {
     followPrompt: followPromptActivity(client, hub, results),
     followSetup: followSetupActivity(client, hub),
-    awaitClosed,
+    awaitItems,
     awaitJob,
   };
 }

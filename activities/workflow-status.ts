@@ -1,6 +1,8 @@
 /** Asks Temporal about other workflows. */
+import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { ItemSummary } from '../workflows/fanout.js';
 import type { JobError, JobOutcome, JobResult } from '../workflows/job.js';
 import { beating } from './calls.js';
 
@@ -36,8 +38,8 @@ export async function describeWorkflows(workflowIds: readonly string[]): Promise
   });
 }
 
-/** Returns when none of the workflows runs any more. Safe to repeat. */
-export async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
+/** Returns when none of the workflows runs any more. */
+async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
   return beating(async () => {
     let [delayMs, atMostMs] = lookEveryMs as [number, number];
     for (const workflowId of workflowIds) {
@@ -62,4 +64,48 @@ export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
       return { outcome: null, sandboxId: null, error: null, apiCalls: 0 };
     }
   });
+}
+
+/** The workflow of an item that has ended. */
+export interface EndedItem {
+  readonly workflowId: string;
+  /** Null where it ended in no outcome of its own: it was terminated, or is not there. */
+  readonly summary: ItemSummary | null;
+}
+
+/** Items of one chunk often end together. */
+const gatherMs = 500;
+
+/** Waits until one of these items has ended, and says which have. Safe to repeat. */
+export async function awaitItems(workflowIds: readonly string[]): Promise<readonly EndedItem[]> {
+  const { client, cancellationSignal } = Context.current();
+  const over = new AbortController();
+  const signal = AbortSignal.any([cancellationSignal, over.signal]);
+  // Temporal's client adds a listener for every request.
+  setMaxListeners(0, signal);
+  const ended: EndedItem[] = [];
+  const wait = async (workflowId: string) => {
+    const summary = await client.withAbortSignal(signal, () => summaryOf(workflowId));
+    ended.push({ workflowId, summary });
+  };
+  return beating(async () => {
+    const waits = workflowIds.map(wait);
+    for (const waiting of waits) waiting.catch(() => undefined);
+    try {
+      await Promise.race(waits);
+      await sleep(gatherMs);
+    } finally {
+      over.abort();
+    }
+    return ended;
+  });
+}
+
+async function summaryOf(workflowId: string): Promise<ItemSummary | null> {
+  try {
+    return (await Context.current().client.workflow.getHandle(workflowId).result()) as ItemSummary;
+  } catch (error) {
+    if (error instanceof WorkflowFailedError || error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
 }

@@ -4,9 +4,18 @@
  *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
  *
  * It keeps to what the batch has granted: a window, a budget, a pause; and hears of it by signals, as it tells how far it
- * is. So it lives on where the batch goes on as new or is gone. Short enough that it never goes on as new itself.
+ * is. So it lives on where the batch goes on as new or is gone. Its items in turn live on where it goes on as new, because
+ * its history has grown, or is gone: whoever takes the chunk up finds them.
  */
-import { CancellationScope, condition, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ChunkInput, ChunkReport } from './fanout-parts.js';
 import { readItems, startItem } from './fanout-steps/chunk-items.js';
 import { ChunkRun } from './fanout-steps/chunk-run.js';
@@ -29,6 +38,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     await readItems(run);
     const reporting = reportFaithfully(run);
     while (!run.isOver) {
+      if (hasLongHistory(run)) await handOver(run);
       for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
       setCurrentDetails(run.details);
       const seen = run.news;
@@ -40,6 +50,18 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     timers.cancel();
     return reporting;
   });
+}
+
+function hasLongHistory({ input }: ChunkRun): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= (input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+}
+
+/** Returns where the chunk is over meanwhile. */
+async function handOver(run: ChunkRun): Promise<void> {
+  run.isPausing = true;
+  await condition(() => run.isQuiet);
+  if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
 }
 
 /** As long as a pause holds items back; without one only news can change anything. */

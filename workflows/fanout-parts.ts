@@ -7,9 +7,10 @@ import type {
   FanoutPhase,
   FanoutPolicy,
   ItemOutcome,
+  ItemToEnd,
   MachineType,
 } from './fanout.js';
-import type { JobError, JobTiming, SandboxSource } from './job.js';
+import type { JobError, JobTiming, LeftBehind, SandboxSource } from './job.js';
 
 /** Some of the items of a batch, as they are submitted. */
 export interface ChunkWish {
@@ -79,8 +80,9 @@ export interface ChunkReport {
   readonly blocked: { readonly message: string; readonly since: string } | null;
   /** Why nothing can be forked any more, as an item has found out. */
   readonly sourceError: JobError | null;
-  /** Forks that did not end as asked; the first 20. */
-  readonly leftSandboxIds: readonly string[];
+  /** What its items left to look after: the first few, and how much more there is. */
+  readonly left: readonly LeftBehind[];
+  readonly leftMore: number;
   readonly apiCalls: number;
   /** No item is started any more, by the batch's word or its own. */
   readonly isEnding: boolean;
@@ -109,7 +111,48 @@ export interface ChunkInput {
   readonly timing?: Partial<JobTiming>;
   readonly pace: FanoutPace;
   readonly grant: ChunkGrant;
+  /** Of a chunk that goes on as a new run. */
+  readonly carried?: CarriedChunk;
 }
+
+/** An item as a chunk carries it to its next run; what is left out is as in an item that waits for its first fork. */
+export interface CarriedItem {
+  readonly state?: 'running' | 'ended';
+  readonly generation?: number;
+  readonly lookFirst?: true;
+  readonly retried?: number;
+  readonly outcome?: ItemOutcome;
+  readonly losses?: number;
+  readonly toEnd?: ItemToEnd;
+  readonly after?: Resumption;
+}
+
+/** What a run of a chunk hands on to the next one. Its items are in the result store. */
+export interface CarriedChunk {
+  readonly startedAtMs: number;
+  readonly items: readonly CarriedItem[];
+  readonly grant: Required<ChunkGrant>;
+  readonly spentSeconds: number;
+  readonly throttledUntilMs: number | null;
+  readonly sourceError: JobError | null;
+  readonly apiCalls: number;
+  readonly isCut: boolean;
+  readonly reports: number;
+  readonly left: readonly LeftBehind[];
+  readonly leftMore: number;
+  readonly blocked: readonly (readonly [index: number, message: string, since: string])[];
+}
+
+/** What an item that an earlier workflow may have run needs now. */
+export type Resumption =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'run';
+      readonly generation: number;
+      /** True where that generation may have been forked already. */
+      readonly lookFirst: boolean;
+      readonly retried: number;
+    };
 
 /** What the result store knows of an item that has ended at least once. */
 export interface KnownItem {
@@ -118,16 +161,28 @@ export interface KnownItem {
   readonly generation: number;
   readonly outcome: ItemOutcome;
   readonly errorCode: string | null;
-  /** Of all its generations. */
+  /** Of all its generations whose forks have ended. */
   readonly machineSeconds: number;
+  /** Where the fork of the newest has not ended as asked, or nobody knows that it has. */
+  readonly toEnd: ItemToEnd | null;
 }
 
-/** A chunk as the batch keeps it. */
-export interface ChunkRecord {
+/** Where a chunk's items are in the batch, and which they are. */
+export interface ChunkPlace {
   readonly chunk: number;
   readonly firstIndex: number;
   readonly items: number;
   readonly digest: string;
+}
+
+/** What the batch keeps of a report: what is left to look after is kept for all chunks together. */
+export interface HeardReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
+  /** How much its items left to look after. */
+  readonly leftCount: number;
+}
+
+/** A chunk as the batch keeps it. */
+export interface ChunkRecord extends ChunkPlace {
   state: 'waiting' | 'open' | 'ended';
   /** Starts of its workflow; 0 before the first. */
   attempt: number;
@@ -142,10 +197,10 @@ export interface ChunkRecord {
   sent: Required<ChunkGrant>;
   /** What it may still act upon, because it has not said otherwise. */
   charged: { readonly window: number; readonly budgetSeconds: number };
-  report: ChunkReport | null;
+  report: HeardReport | null;
   heardAtMs: number;
   /** What earlier starts of it have reported and the result store does not tell. */
-  before: Pick<ChunkReport, 'apiCalls' | 'leftSandboxIds'>;
+  before: Pick<HeardReport, 'apiCalls' | 'leftCount'>;
 }
 
 /** Why a batch ends before all items had their turn. `enough`: the wished number of successes. */
@@ -159,12 +214,30 @@ export interface Throttle {
   readonly cutAtMs: number | null;
 }
 
+/** What a batch does by the clock. */
+export type BatchClock = 'checks' | 'recovery';
+
+/** `[chunk, firstIndex, items, digest]` */
+export type PackedPlace = readonly [number, number, number, string];
+/** See `pack-chunk.ts`. */
+export type PackedChunk = readonly [...PackedPlace, ...unknown[]];
+
 /** What a run of the batch hands on to the next one. */
 export interface CarriedBatch {
   readonly startedAtMs: number;
   readonly phase: FanoutPhase;
   readonly sinceMs: number;
-  readonly chunks: readonly ChunkRecord[];
+  /** Those that have not ended, packed: there may be a thousand. */
+  readonly chunks: readonly PackedChunk[];
+  /** Those that have ended: where their items are, and one record for all that they have reported. */
+  readonly places: readonly PackedPlace[];
+  readonly folded: ChunkRecord | null;
+  /** Why the item that has waited longest does not go on by itself. */
+  readonly blocked: string | null;
+  readonly left: readonly LeftBehind[];
+  readonly arrivedAtMs: number;
+  /** When each clock was last due, in ms since the epoch, so that runs that follow each other fast do not starve it. */
+  readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
   readonly seal: SealWish | null;
   readonly source: ReadySource | null;
   readonly preparedSandboxId: string | null;

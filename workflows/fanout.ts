@@ -8,6 +8,7 @@ import type {
   JobOutcome,
   JobResult,
   JobTiming,
+  LeftBehind,
   NotifyTarget,
   PromptStep,
   SandboxSource,
@@ -94,8 +95,10 @@ export interface FanoutPace {
   readonly checkChunksEveryMs: number;
   /** While the service throttles: how often the window may halve, and how often it grows by a tenth, in ms. */
   readonly recoverEveryMs: number;
-  /** The batch goes on as a new run when its history is longer. Null: when Temporal suggests it. */
+  /** The batch and its chunks go on as new runs when their history is longer. Null: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
+  /** The batch goes on as a new run when it has taken so many updates or signals: Temporal takes 2,000 and 10,000. */
+  readonly maxMessages: number;
 }
 
 /**
@@ -113,6 +116,7 @@ export interface ItemTimes {
   readonly promptedAt: string | null;
   readonly answeredAt: string | null;
   readonly endingAt: string | null;
+  /** Null in a result while the item's fork has not ended as asked: its work is done, and stored before its fork is ended. */
   readonly endedAt: string | null;
 }
 
@@ -147,6 +151,23 @@ export interface FanoutItemInput {
   readonly resultPrefix: string;
   /** The workflow that is told when the service throttles the item's fork. */
   readonly chunkWorkflowId: string;
+  /** Where the work is done, and only the fork is left to be ended. */
+  readonly toEnd?: ItemToEnd;
+}
+
+/** What an item left whose workflow was ended from outside after its work was done, and before its fork had ended. */
+export interface ItemToEnd {
+  readonly generation: number;
+  readonly sandboxId: string;
+  readonly outcome: ItemOutcome;
+  /** Code of its error, or null. */
+  readonly errorCode: string | null;
+  /** Prompts at which an agent may be at work: it was cut short. By their place. */
+  readonly running: readonly {
+    readonly at: number;
+    readonly promptId: string | null;
+    readonly conversationId: string | null;
+  }[];
 }
 
 /** What the workflow of an item hands back; the rest is in the result store. */
@@ -162,6 +183,8 @@ export interface ItemSummary {
   readonly resultRef: string | null;
   readonly apiCalls: number;
   readonly error: JobError | null;
+  /** What somebody has to look after; the first few. */
+  readonly left: readonly LeftBehind[];
 }
 
 /** Counts of a batch. `queued`, `running` and the outcomes together are `items`. */
@@ -233,6 +256,10 @@ export interface FanoutResult extends FanoutProgress {
   readonly durationMs: number;
   /** `results.jsonl`, one line an item, its newest generation, in the order of the batch. */
   readonly resultsRef: string | null;
-  /** Forks that did not end as asked; empty unless something is left to look after. */
+  /** What did not end as asked, or may have been made and was not found: the first 100. Somebody has to look after it. */
+  readonly left: readonly LeftBehind[];
+  /** How much more there is that `left` has no room for; the items' results name all of it. */
+  readonly leftMore: number;
+  /** The sandboxes in `left` whose ids are known. */
   readonly leftSandboxIds: readonly string[];
 }

@@ -49,7 +49,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
         return continueAsNew<typeof forkFanout>(run.carry());
       }
       const seen = run.news;
-      await condition(() => run.news !== seen);
+      await condition(() => run.news !== seen || hasManyMessages(run));
     }
     clocks.cancel();
     const result = await finish(run);
@@ -92,7 +92,12 @@ function isOver(run: BatchRun): boolean {
   return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
 }
 
-function hasLongHistory({ pace }: BatchRun): boolean {
+function hasLongHistory(run: BatchRun): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= (pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+  const isLong = historyLength >= (run.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+  return continueAsNewSuggested || isLong || hasManyMessages(run);
+}
+
+function hasManyMessages({ messages, pace }: BatchRun): boolean {
+  return messages >= pace.maxMessages;
 }

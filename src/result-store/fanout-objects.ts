@@ -1,5 +1,5 @@
 /** Reads what the result store holds of a batch: its chunks as submitted, and what its items have done. */
-import type { FanoutItem, ItemResult } from '../../workflows/fanout.js';
+import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout.js';
 import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout-parts.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -64,17 +64,33 @@ export async function readItemResult(
 export async function readKnownItem(store: ResultStore, place: FanoutPlace, index: number): Promise<KnownItem | null> {
   let known: KnownItem | null = null;
   for (const object of await itemGenerations(store, place, index)) {
-    const { generation, outcome, job, machineSeconds } = await readJson<ItemResult>(store, object);
+    const result = await readJson<ItemResult>(store, object);
+    const { generation, outcome, job, machineSeconds } = result;
     const before: number = known?.machineSeconds ?? 0;
+    const toEnd = itemToEnd(result);
+    const errorCode = job?.error?.code ?? null;
     known = {
       index,
       generation,
       outcome,
-      errorCode: job?.error?.code ?? null,
-      machineSeconds: before + machineSeconds,
+      errorCode,
+      machineSeconds: toEnd ? before : before + machineSeconds,
+      toEnd,
     };
   }
   return known;
+}
+
+const finalStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'interrupted', 'not_sent']);
+
+/** Its result was stored before its fork was ended, and never after that. */
+function itemToEnd({ generation, outcome, job, times }: ItemResult): ItemToEnd | null {
+  const sandboxId = job?.sandboxId ?? null;
+  if (job === null || sandboxId === null || times.endedAt !== null) return null;
+  const running = job.prompts.flatMap(({ status, promptId, conversationId }, at) =>
+    finalStatuses.has(status) ? [] : { at, promptId, conversationId },
+  );
+  return { generation, sandboxId, outcome, errorCode: job.error?.code ?? null, running };
 }
 
 /**

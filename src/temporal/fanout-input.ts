@@ -79,6 +79,7 @@ const pace = z
     checkChunksEveryMs: ms,
     recoverEveryMs: ms,
     maxHistoryEvents: z.number().int().positive().nullable(),
+    maxMessages: z.number().int().positive(),
   })
   .partial();
 

@@ -30,6 +30,9 @@ interface ItemOver {
   readonly chunkWorkflowId?: string;
 }
 
+const prefixOf = (batchId: string, key: string, index: number) =>
+  `fanout/sf-${deployment}-${batchId}/${key}/items/${index}`;
+
 function itemInput(batchId: string, index: number, { job, origin, chunkWorkflowId }: ItemOver = {}): FanoutItemInput {
   const key = origin?.key ?? keyOfBatch();
   const own = {
@@ -39,6 +42,7 @@ function itemInput(batchId: string, index: number, { job, origin, chunkWorkflowI
     step: itemStep(index),
     firstGeneration: 1,
     lookFirst: false,
+    records: prefixOf(batchId, key, index),
   };
   return {
     job: jobInput({
@@ -54,7 +58,7 @@ function itemInput(batchId: string, index: number, { job, origin, chunkWorkflowI
     labels: { place: String(index) },
     type: 'large',
     queuedAt: new Date().toISOString(),
-    resultPrefix: `fanout/sf-${deployment}-${batchId}/${key}/items/${index}`,
+    resultPrefix: prefixOf(batchId, key, index),
     chunkWorkflowId: chunkWorkflowId ?? 'nobody',
   };
 }
@@ -131,17 +135,32 @@ describe('a second run of an item whose first was terminated', () => {
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
   });
 
-  it('takes its next generation where the fork was stopped meanwhile', async () => {
+  it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
     const key = keyOfBatch();
-    const job = { prompts: [{ prompt: script('sleep 60') }] };
+    const job = { prompts: [{ prompt: script('sleep 1; echo was done') }] };
     const first = await start(itemInput('dead', 3, { job, origin: { key } }));
     await phaseIs(first, 'following');
+    await stand.restartWorker(async () => {
+      await first.terminate();
+      await expect.poll(() => promptsOf('dead')[0]?.status).toBe('completed');
+      await stand.api.stopSandbox(forksOf('dead')[0]?.id ?? '');
+    });
+    const second = await (await start(itemInput('dead', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
+    expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('was done');
+    expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
+  });
+
+  it('A2: does not know what became of a fork that was deleted since, and prompts in no other one', async () => {
+    const key = keyOfBatch();
+    const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;
+    const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
+    await phaseIs(first, 'following');
     await first.terminate();
-    const [fork] = forksOf('dead');
-    await stand.api.stopSandbox(fork?.id ?? '');
-    const second = await (await start(itemInput('dead', 3, { origin: { key, lookFirst: true } }))).result();
-    expect(second).toMatchObject({ outcome: 'completed', generation: 2 });
-    expect(forksOf('dead').map(({ state }) => state)).toEqual(['archived', 'archived']);
+    await stand.api.deleteSandbox(forksOf('deleted')[0]?.id ?? '');
+    const second = await (await start(itemInput('deleted', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'outcome_unknown', generation: 1 });
+    expect([forksOf('deleted').length, promptsOf('deleted').length]).toEqual([1, 1]);
   });
 });
 
@@ -167,7 +186,8 @@ describe('an item whose fork is not answered', () => {
     await handle.cancel();
     const summary = await handle.result();
     expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: false, sandboxId: null });
-    expect(summary.error?.message).toMatch(/not known whether the sandbox "sf-test-silent-.*-i4-1" was made/);
+    const sandboxName = expect.stringMatching(/^sf-test-silent-.*-i4-1$/);
+    expect(summary.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, sandboxName }]);
   });
 });
 

@@ -36,6 +36,8 @@ let sandboxId: string;
 let marks: string;
 /** Lasts long the first time, whatever the fork, and no time from then on. */
 const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
+/** Outlives the chunk that started it. */
+const briefly = (mark: string) => `mkdir ${marks}/${mark}; sleep 5`;
 
 beforeAll(async () => {
   marks = await mkdtemp(join(tmpdir(), 'sandflow-marks-'));
@@ -98,14 +100,12 @@ describe.concurrent('a batch', () => {
     expect((await lines(stand, result)).map(({ outcome }) => outcome)).toEqual(Array(6).fill('completed'));
   });
 
-  it('whose chunks were terminated too repeats what was cut short, as its next generation, and nothing else', async ({
-    expect,
-  }) => {
+  it('whose chunks were terminated too takes up the items that run on, and repeats nothing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
     await submitInChunks(
       stand,
       input,
-      items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`both-${at}`))),
+      items(4, (at) => (at < 2 ? 'echo quick' : briefly(`both-${at}`))),
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `both-${at}`)))).toBe(true);
@@ -115,7 +115,7 @@ describe.concurrent('a batch', () => {
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
-    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
     expect(leftForks(stand, input)).toEqual([]);
   });
 
@@ -124,15 +124,15 @@ describe.concurrent('a batch', () => {
     await submitInChunks(
       stand,
       input,
-      items(4, (at) => (at < 2 ? 'echo quick' : longOnce(`chunk-${at}`))),
+      items(4, (at) => (at < 2 ? 'echo quick' : briefly(`chunk-${at}`))),
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `chunk-${at}`)))).toBe(true);
-    await expect.poll(() => completed(input)).toBe(2);
+    await expect.poll(() => completed(input)).toBeGreaterThanOrEqual(2);
     await chunkOf(stand, input, 0).terminate();
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
-    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i2-2', 'i3-1', 'i3-2']);
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
   });
 
   it('goes on with an item whose workflow somebody terminated, in its fork and with its prompt', async ({ expect }) => {

@@ -1,6 +1,6 @@
 /** What follows on the end of an item, now or in an earlier execution. Pure. */
 import type { FanoutPolicy, ItemOutcome } from '../fanout.js';
-import type { KnownItem } from '../fanout-parts.js';
+import type { KnownItem, Resumption } from '../fanout-parts.js';
 
 export interface EndedItem {
   readonly outcome: ItemOutcome;
@@ -50,17 +50,6 @@ export function isFailure(outcome: ItemOutcome): boolean {
 export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null): boolean {
   return sandboxId === null && errorCode !== null && sourceCodes.has(errorCode);
 }
-
-/** What an item that an earlier workflow may have run needs now. */
-export type Resumption =
-  | { readonly kind: 'done' }
-  | {
-      readonly kind: 'run';
-      readonly generation: number;
-      /** True where that generation may have been forked already. */
-      readonly lookFirst: boolean;
-      readonly retried: number;
-    };
 
 /**
  * Nothing that is done is repeated. An item of which nothing is known runs under its first keys, which cannot make a

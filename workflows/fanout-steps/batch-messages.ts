@@ -10,7 +10,10 @@ import { placeProblem, sealProblem } from './seal-problem.js';
 
 export function handleBatchMessages(run: BatchRun): void {
   setHandler(fanoutProgressQuery, () => run.progress());
-  setHandler(chunkReportSignal, (report) => run.hear(report));
+  setHandler(chunkReportSignal, (report) => {
+    run.messages += 1;
+    run.hear(report);
+  });
   setHandler(sandboxEventSignal, (event) => run.sourceJob?.inbox.record(event));
   setHandler(addChunkUpdate, (wish) => CancellationScope.nonCancellable(() => addChunk(run, wish)), {
     validator: (wish) => refuseNonsense(wish),
@@ -20,8 +23,9 @@ export function handleBatchMessages(run: BatchRun): void {
 
 /** The items are stored before it answers, so that whatever happens then finds them. */
 async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNew: boolean }> {
+  run.messages += 1;
   await condition(() => run.isSurveyed && !run.arriving.has(wish.chunk));
-  const known = run.chunks.get(wish.chunk);
+  const known = run.known.get(wish.chunk);
   if (known) {
     if (known.digest === wish.digest) return { isNew: false };
     throw refused(`chunk ${wish.chunk} holds other items already. Items of a batch cannot be changed: use another id.`);
@@ -29,14 +33,14 @@ async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNe
   if (run.seal) throw refused(`the batch has all its items since it was sealed with ${run.seal.chunks} chunks.`);
   if (!run.takesItems) throw refused('the batch is ending and takes no items any more.');
   const record = newRecord({ ...wish, items: wish.items.length }, Date.now());
-  const problem = placeProblem(run.records, record);
+  const problem = placeProblem([...run.known.values()], record);
   if (problem) throw refused(problem);
   run.arriving.add(wish.chunk);
   run.arrivedAtMs = Date.now();
   try {
     const summary = `chunk ${wish.chunk}: ${wish.items.length} items`;
     await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(wish.chunk), wish]);
-    run.chunks.set(wish.chunk, record);
+    run.take(record);
     run.tellNews();
     return { isNew: true };
   } finally {
@@ -45,10 +49,11 @@ async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNe
 }
 
 async function seal(run: BatchRun, wish: SealWish): Promise<{ readonly isNew: boolean }> {
+  run.messages += 1;
   await condition(() => run.isSurveyed && run.arriving.size === 0);
   if (run.seal?.chunks === wish.chunks && run.seal.items === wish.items) return { isNew: false };
   if (run.seal) throw refused(`the batch was sealed with ${run.seal.items} items, not ${wish.items}.`);
-  const problem = sealProblem(run.records, wish);
+  const problem = sealProblem([...run.known.values()], wish);
   if (problem) throw refused(problem);
   await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, wish]);
   run.seal = wish;

@@ -3,21 +3,29 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import type { FanoutCounts, FanoutOutcome, FanoutPace, FanoutPhase, FanoutProgress } from '../fanout.js';
 import type {
+  BatchClock,
   BatchInput,
   CarriedBatch,
+  ChunkPlace,
   ChunkRecord,
   ChunkReport,
   EndReason,
+  HeardReport,
   ReadySource,
   SealWish,
   Throttle,
 } from '../fanout-parts.js';
-import type { JobError } from '../job.js';
+import type { JobError, LeftBehind } from '../job.js';
 import type { JobRun } from '../steps/job-run.js';
-import { hears, startAgain } from './chunk-record.js';
+import { heard, hears, startAgain } from './chunk-record.js';
 import { countsOf } from './counts.js';
+import { foldChunks } from './fold-chunks.js';
 import { defaultPace } from './pace.js';
+import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
+
+const namedAtMost = 100;
+const errorLength = 1_000;
 
 export class BatchRun {
   readonly batchKey: string;
@@ -25,7 +33,12 @@ export class BatchRun {
   readonly pace: FanoutPace;
   readonly startedAtMs: number;
   readonly deadlineAtMs: number;
+  /** Those that have not ended, or have in this run. */
   readonly chunks: Map<number, ChunkRecord>;
+  /** All that earlier runs have seen the end of. */
+  private readonly folded: ChunkRecord | null;
+  /** Where the items of every chunk are. */
+  readonly known = new Map<number, ChunkPlace>();
   seal: SealWish | null;
   source: ReadySource | null;
   preparedSandboxId: string | null;
@@ -39,8 +52,12 @@ export class BatchRun {
   error: JobError | null = null;
   /** Who makes calls for the source, while somebody does; its events are the batch's. */
   sourceJob: JobRun | null = null;
-  /** What the batch itself could not end; its items' are in the reports. */
-  readonly leftSandboxIds: string[] = [];
+  /** What somebody has to look after, as far as there is room for names. */
+  readonly left: Map<string, LeftBehind>;
+  /** When each clock was last due. */
+  readonly clockedAtMs: Partial<Record<BatchClock, number>>;
+  /** Updates and signals that this run has taken. */
+  messages = 0;
   /** Chunks whose Update is under way. */
   readonly arriving = new Set<number>();
   /** Chunks that a grant is on its way to. */
@@ -52,7 +69,7 @@ export class BatchRun {
   /** True once the time to end is over, whatever has not ended. */
   isGivenUp = false;
   /** When the last chunk came. */
-  arrivedAtMs = 0;
+  arrivedAtMs: number;
   /** True once nobody submits items any more, although the batch does not have all of them. */
   isLeftAlone = false;
   /** Counts what the batch must act upon. */
@@ -68,7 +85,17 @@ export class BatchRun {
     this.pace = { ...defaultPace, ...input.pace };
     this.startedAtMs = carried?.startedAtMs ?? Date.now();
     this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
-    this.chunks = new Map((carried?.chunks ?? []).map((record) => [record.chunk, record]));
+    this.chunks = new Map();
+    this.folded = carried?.folded ?? null;
+    for (const place of carried?.places ?? []) this.known.set(place[0], placeOf(place));
+    for (const packed of carried?.chunks ?? []) this.take(unpackChunk(packed, this.startedAtMs));
+    const blocked = this.records.find(({ state, report }) => state === 'open' && report?.blocked);
+    if (blocked?.report?.blocked && carried?.blocked) {
+      blocked.report = { ...blocked.report, blocked: { ...blocked.report.blocked, message: carried.blocked } };
+    }
+    this.left = new Map((carried?.left ?? []).map((one) => [keyOfLeft(one), one]));
+    this.clockedAtMs = { ...carried?.clockedAtMs };
+    this.arrivedAtMs = carried?.arrivedAtMs ?? 0;
     this.seal = carried?.seal ?? null;
     this.source = carried?.source ?? null;
     this.preparedSandboxId = carried?.preparedSandboxId ?? null;
@@ -86,9 +113,16 @@ export class BatchRun {
     return { deployment, batchId, batchKey: this.batchKey };
   }
 
-  /** By number. */
+  /** By number; one stands for all that had ended before this run. */
   get records(): ChunkRecord[] {
-    return [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
+    const records = [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
+    return this.folded ? [this.folded, ...records] : records;
+  }
+
+  take(record: ChunkRecord): void {
+    const { chunk, firstIndex, items, digest } = record;
+    this.chunks.set(chunk, record);
+    this.known.set(chunk, { chunk, firstIndex, items, digest });
   }
 
   get counts(): FanoutCounts {
@@ -119,7 +153,7 @@ export class BatchRun {
   /** Ends the batch before all items had their turn. The first reason stands. */
   end(reason: EndReason, error: JobError | null = null): void {
     if (this.ending !== null) return;
-    this.ending = { reason, error, atMs: Date.now() };
+    this.ending = { reason, error: error && cutError(error), atMs: Date.now() };
     this.enter('ending');
   }
 
@@ -136,8 +170,9 @@ export class BatchRun {
   hear(report: ChunkReport): void {
     const record = this.chunks.get(report.chunk);
     if (!record || !hears(record, report)) return;
-    record.report = report;
+    record.report = heard(report);
     record.heardAtMs = Date.now();
+    this.leave(report.left);
     const { throttledUntilMs, sourceError } = report;
     if (
       throttledUntilMs !== null &&
@@ -153,6 +188,11 @@ export class BatchRun {
       record.retryFailed = this.input.resume?.retryFailed === true;
     }
     this.tellNews();
+  }
+
+  /** Remembers by name what is left to look after, while there is room. */
+  leave(left: readonly LeftBehind[]): void {
+    for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
   }
 
   recover(): void {
@@ -185,7 +225,7 @@ export class BatchRun {
   progress(): FanoutProgress {
     const { input, throttle, counts } = this;
     const reports = this.records.flatMap(({ report }) => report ?? []);
-    const sum = (of: (report: ChunkReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+    const sum = (of: (report: HeardReport) => number) => reports.reduce((total, report) => total + of(report), 0);
     const isPaused = throttle.pausedUntilMs !== null && throttle.pausedUntilMs > Date.now();
     return {
       batchId: input.batchId,
@@ -197,7 +237,7 @@ export class BatchRun {
       deadlineAt: new Date(this.deadlineAtMs).toISOString(),
       sourceSandboxId: this.source?.sandboxId ?? null,
       sealed: this.seal !== null,
-      chunks: this.chunks.size,
+      chunks: this.known.size,
       counts,
       budget: {
         limitSeconds: input.policy.budgetSeconds,
@@ -212,10 +252,31 @@ export class BatchRun {
   }
 
   carry(): BatchInput {
-    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, leasedAtMs, apiCalls } =
-      this;
-    const place = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId };
-    const carried = { ...place, ending, throttle, leasedAtMs, apiCalls, chunks: this.records };
+    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls } = this;
+    const state = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls };
+    const { arrivedAtMs, clockedAtMs, leasedAtMs } = this;
+    const open = this.records.filter((record) => record.state !== 'ended');
+    const isOpen = new Set(open.map(({ chunk }) => chunk));
+    const carried: CarriedBatch = {
+      ...state,
+      arrivedAtMs,
+      clockedAtMs,
+      leasedAtMs,
+      chunks: open.map((record) => packChunk(record, startedAtMs)),
+      places: [...this.known.values()].filter(({ chunk }) => !isOpen.has(chunk)).map(packPlace),
+      folded: foldChunks(this.records.filter((record) => record.state === 'ended')),
+      blocked: this.blocked?.message ?? null,
+      left: [...this.left.values()],
+    };
     return { ...this.input, batchKey: this.batchKey, carried };
   }
+}
+
+function keyOfLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {
+  return [kind, sandboxId ?? sandboxName, conversationId].join(' ');
+}
+
+/** Every run that follows carries it. */
+function cutError(error: JobError): JobError {
+  return { ...error, message: error.message.slice(0, errorLength), details: null };
 }

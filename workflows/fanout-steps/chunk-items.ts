@@ -1,59 +1,68 @@
-/** Reads the items of a chunk, and runs each in a workflow of its own. */
+/** Reads the items of a chunk, and runs each in a workflow of its own, which outlives every run of the chunk. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
-  executeChild,
   isCancellation,
   ParentClosePolicy,
+  startChild,
   WorkflowIdReusePolicy,
-  workflowInfo,
 } from '@temporalio/workflow';
-import { executionOf, followTaskQueue } from '../../src/contract/addresses.js';
-import type { ItemResult, ItemSummary } from '../fanout.js';
+import { executionOf } from '../../src/contract/addresses.js';
+import type { ItemSummary } from '../fanout.js';
 import type { fanoutItem } from '../fanout-item.js';
+import type { KnownItem } from '../fanout-parts.js';
 import { workflowTypes } from '../messages.js';
-import { storing } from '../proxies.js';
 import { jobError } from '../steps/job-ended.js';
-import { type ChunkRun, lostItemCode, type Slot } from './chunk-run.js';
+import { awaitItem, watchItems } from './attached-items.js';
+import type { ChunkRun } from './chunk-run.js';
 import { itemInput } from './item-input.js';
-import { bulk, waitProxies } from './proxies.js';
+import { lostItem } from './lost-item.js';
+import { bulk, lookups } from './proxies.js';
+import type { Slot } from './slot.js';
 
 /** How often an item's workflow is started again after somebody terminated it. */
 const lossesAtMost = 2;
 
 /**
- * Where an earlier workflow of this chunk has run items, those that still do were cancelled with it: they come to their
- * end first, so that what is read then is all that they have done, and none runs twice.
+ * Takes the items up where they are: those that an earlier run of the chunk has started run on, and are waited for. Which
+ * run is asked before what they have left is read, so that one that ends in between is known to have ended.
  */
 export async function readItems(run: ChunkRun): Promise<void> {
-  const { chunk, isFresh } = run.input;
+  const { chunk, isFresh, carried } = run.input;
   const { place } = run;
-  if (!isFresh) await awaitItems(run);
+  const running = isFresh || carried ? new Set<number>() : await runningItems(run);
   const summary = `read chunk ${chunk}`;
-  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [
-    { place, chunk, withKnown: !isFresh },
-  ]);
-  run.load(items, known);
+  const withKnown = !isFresh && !carried;
+  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [{ place, chunk, withKnown }]);
+  if (carried) run.loadCarried(items, carried.items);
+  else run.load(items, known, running);
+  const attached = run.running;
+  if (attached.length === 0) return;
+  watchItems(
+    run,
+    attached.map(({ index }) => index),
+  );
+  for (const slot of attached) begin(run, slot);
+  if (run.isEnding) run.cut();
 }
 
-async function awaitItems(run: ChunkRun): Promise<void> {
+async function runningItems(run: ChunkRun): Promise<ReadonlySet<number>> {
   const { firstIndex, items } = run.input;
   const indexes = Array.from({ length: items }, (_, at) => firstIndex + at);
-  await awaitClosed(run, indexes);
-}
-
-async function awaitClosed(run: ChunkRun, indexes: readonly number[]): Promise<void> {
-  const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
-  const workflowIds = indexes.map(run.places.itemWorkflow);
-  await waits.awaitClosed.executeWithOptions({ summary: 'until items of an earlier start have ended' }, [workflowIds]);
+  const statuses = await lookups.describeWorkflows(indexes.map(run.places.itemWorkflow));
+  return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
 }
 
 /** Starts the next generation of an item, and settles it when it has ended. */
 export function startItem(run: ChunkRun, slot: Slot): void {
-  const scope = new CancellationScope();
   slot.state = 'running';
-  slot.scope = scope;
   run.tell('soon');
+  begin(run, slot);
+}
+
+function begin(run: ChunkRun, slot: Slot): void {
+  const scope = new CancellationScope();
+  slot.scope = scope;
   void settle(run, slot, scope);
 }
 
@@ -62,82 +71,69 @@ async function settle(run: ChunkRun, slot: Slot, scope: CancellationScope): Prom
     run.settle(slot, await scope.run(() => runItem(run, slot)));
   } catch (error) {
     if (isCancellation(error)) run.putBack(slot);
-    else run.settle(slot, await lost(run, slot, error));
+    else run.settle(slot, await run.busy(() => lostItem(run, slot, error)));
   }
 }
 
 async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
-  for (let losses = 0; ; ) {
-    try {
-      return await executeItem(run, slot);
-    } catch (error) {
-      const isTaken = error instanceof WorkflowExecutionAlreadyStartedError;
-      if (!isTaken && (isCancellation(error) || run.isEnding)) throw error;
-      // Somebody else has started it: a reset of this chunk, or an earlier one of which nobody knew.
-      if (isTaken) await awaitClosed(run, [slot.index]);
-      else losses += 1;
-      const left = await leftBy(run, slot);
-      if (left) return left;
-      if (losses > lossesAtMost) throw error;
-      // It finds its fork, and what was prompted there, and goes on with it.
-      slot.lookFirst = true;
-    }
+  for (;;) {
+    const ended = await runOnce(run, slot);
+    if (ended === 'taken') continue;
+    slot.isAttached = false;
+    if (ended && ended.generation >= slot.generation) return ended;
+    // What ran for an earlier start of the chunk was an earlier generation.
+    if (ended) continue;
+    slot.losses += 1;
+    const left = await run.busy(() => leftBy(run, slot));
+    if (left) return left;
+    if (slot.losses > lossesAtMost || (run.isEnding && !slot.toEnd)) throw new Error('it was terminated');
+    // It finds its fork, and what was prompted there, and goes on with it.
+    slot.lookFirst = true;
   }
 }
 
-function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
-  const queuedAt = new Date(workflowInfo().startTime).toISOString();
-  return executeChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
-    workflowId: run.places.itemWorkflow(slot.index),
-    args: [itemInput(run.input, { ...slot, queuedAt }, run.places)],
-    // The chunk's end asks its items to end; they clean up.
-    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    memo: { execution: executionOf(run.input.batchKey) },
-    staticSummary: slot.item.id,
-  });
+/** Null where its workflow was ended from outside. */
+async function runOnce(run: ChunkRun, slot: Slot): Promise<ItemSummary | 'taken' | null> {
+  if (slot.isAttached) return awaitItem(run, slot.index);
+  try {
+    return await executeItem(run, slot);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
+    // Somebody else has started it: a reset of this chunk, or an earlier one of which nobody knew.
+    slot.isAttached = true;
+    CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
+    return 'taken';
+  }
 }
 
-/** What the item had stored before its workflow was ended from outside; undefined where that is nothing. */
-async function leftBy(run: ChunkRun, { index, generation }: Slot): Promise<ItemSummary | undefined> {
-  const known = await bulk.readFanoutItem(run.place, index);
-  if (!known || known.generation < generation) return undefined;
-  const { outcome, machineSeconds, errorCode } = known;
-  return {
-    ...unanswered,
-    index,
-    generation: known.generation,
-    outcome,
-    machineSeconds,
-    error: errorCode === null ? null : jobError(errorCode, 'See the result of the item'),
-  };
+async function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+  const queuedAt = new Date(run.startedAtMs).toISOString();
+  const start = () =>
+    startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
+      workflowId: run.places.itemWorkflow(slot.index),
+      args: [itemInput(run.input, { ...slot, queuedAt }, run.places)],
+      // It goes on whatever becomes of this run, and the next one finds it.
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      memo: { execution: executionOf(run.input.batchKey) },
+      staticSummary: slot.item.id,
+    });
+  const child = await run.counting(start);
+  return child.result();
 }
 
-const unanswered = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0 } as const;
+/** What the item had stored before its workflow was ended from outside; undefined where that is not all. */
+async function leftBy(run: ChunkRun, slot: Slot): Promise<ItemSummary | undefined> {
+  const known = await bulk.readFanoutItem(run.place, slot.index);
+  if (!known || known.generation < slot.generation) return undefined;
+  slot.generation = known.generation;
+  slot.toEnd = known.toEnd;
+  return known.toEnd ? undefined : summaryOf(known);
+}
 
-/**
- * Somebody terminates the item's workflow again and again. Nobody ends its fork, and nobody knows how long it runs: the
- * whole reservation counts as spent.
- */
-async function lost(run: ChunkRun, slot: Slot, error: unknown): Promise<ItemSummary> {
-  const { index, item, costSeconds, generation } = slot;
-  const { batchId } = run.input;
-  const why = error instanceof Error ? error.message : String(error);
-  const never = { queuedAt: null, forkedAt: null, usableAt: null, promptedAt: null, answeredAt: null, endingAt: null };
-  const result: ItemResult = {
-    batchId,
-    itemId: item.id,
-    index,
-    generation,
-    outcome: 'outcome_unknown',
-    labels: item.labels ?? {},
-    type: run.typeOf(slot),
-    times: { ...never, endedAt: new Date().toISOString() },
-    machineSeconds: costSeconds,
-    job: null,
-  };
-  // A store that is out of order loses the word of it, and not the batch.
-  await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
-  const told = jobError(lostItemCode, `The workflow of item ${index} of ${batchId} ended without a result: ${why}`);
-  return { ...unanswered, index, generation, outcome: 'outcome_unknown', machineSeconds: costSeconds, error: told };
+function summaryOf({ index, generation, outcome, machineSeconds, errorCode }: KnownItem): ItemSummary {
+  const error = errorCode === null ? null : jobError(errorCode, 'See the result of the item');
+  const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
+  return { ...told, index, generation, outcome, machineSeconds, error };
 }

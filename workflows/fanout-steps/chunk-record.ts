@@ -1,5 +1,5 @@
 /** What the batch keeps of a chunk, and what the chunk may still act upon. Pure. */
-import type { ChunkGrant, ChunkRecord, ChunkReport } from '../fanout-parts.js';
+import type { ChunkGrant, ChunkRecord, ChunkReport, HeardReport } from '../fanout-parts.js';
 import { unfinished } from './counts.js';
 
 export function newRecord(
@@ -22,21 +22,30 @@ export function newRecord(
     charged: { window: 0, budgetSeconds: 0 },
     report: null,
     heardAtMs: nowMs,
-    before: { apiCalls: 0, leftSandboxIds: [] },
+    before: { apiCalls: 0, leftCount: 0 },
   };
 }
 
-/** Its workflow is gone; the next start goes on from what is stored, which does not tell everything. */
+/**
+ * Its workflow is gone; the next start goes on from what is stored, which does not tell everything. Its items run on, so
+ * it holds what it was granted.
+ */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
   Object.assign(record, { state: 'waiting', isAttached: false, isGreeted: false });
-  record.charged = { ...record.charged, window: 0 };
   if (!report) return;
   record.before = {
     apiCalls: before.apiCalls + report.apiCalls,
-    leftSandboxIds: [...before.leftSandboxIds, ...report.leftSandboxIds],
+    leftCount: before.leftCount + report.leftCount,
   };
-  record.report = { ...report, running: 0, apiCalls: 0, leftSandboxIds: [] };
+  record.report = { ...report, apiCalls: 0, leftCount: 0 };
+}
+
+type HearableReport = Omit<HeardReport, 'leftCount'>;
+
+/** What the batch keeps of a report. */
+export function heard({ left, leftMore, sourceError: _, ...report }: ChunkReport): HeardReport {
+  return { ...report, leftCount: left.length + leftMore };
 }
 
 /**
@@ -44,7 +53,7 @@ export function startAgain(record: ChunkRecord): void {
  * largest of them counts.
  * @returns false for a report that is older than the one that is known
  */
-export function hears(record: ChunkRecord, report: ChunkReport): boolean {
+export function hears(record: ChunkRecord, report: HearableReport): boolean {
   const known = record.report;
   const isOlder =
     report.attempt < record.attempt || (known?.attempt === report.attempt && report.report <= known.report);
@@ -63,7 +72,8 @@ export function hears(record: ChunkRecord, report: ChunkReport): boolean {
       budgetSeconds: report.budget.grantedSeconds,
     };
     // One that had no limit holds what it has taken.
-    record.charged = { window: report.window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
+    const window = Math.max(report.window, report.running);
+    record.charged = { window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
   }
   return true;
 }

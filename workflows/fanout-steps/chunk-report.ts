@@ -2,9 +2,6 @@
 import type { ChunkReport } from '../fanout-parts.js';
 import type { ChunkRun } from './chunk-run.js';
 
-/** A report has the same size however many items there are. */
-const namesAtMost = 20;
-
 /** Makes the next report. What it gives back is given back: from here on the chunk acts upon what it says. */
 export function reportOf(run: ChunkRun): ChunkReport {
   giveBack(run);
@@ -27,7 +24,7 @@ export function reportOf(run: ChunkRun): ChunkReport {
     throttledUntilMs: run.throttledUntilMs,
     blocked: run.blocked.values().next().value ?? null,
     sourceError: run.sourceError,
-    leftSandboxIds: run.left.slice(0, namesAtMost),
+    ...run.left.all,
     apiCalls: run.apiCalls,
     isEnding: run.isEnding,
     hasEnded: run.isOver,

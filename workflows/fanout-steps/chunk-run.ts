@@ -1,82 +1,89 @@
 /** The state of one chunk: its items, and what it was granted. */
-import type { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../fanout.js';
-import type { ChunkGrant, ChunkInput, KnownItem } from '../fanout-parts.js';
+import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../fanout-parts.js';
 import type { JobError } from '../job.js';
-import { type EndedItem, isFailure, isSourceLost, isTriedAgain, resumptionOf } from './after-item.js';
-import { accounted, reservedSeconds, typeOf } from './item-cost.js';
-
-/** An item and where it is. */
-export interface Slot {
-  readonly index: number;
-  readonly item: FanoutItem;
-  /** What is reserved for it while it is at work. */
-  readonly costSeconds: number;
-  state: 'waiting' | 'running' | 'ended';
-  /** The next one to run, or that runs. */
-  generation: number;
-  /** True where that generation may have been forked by an earlier workflow. */
-  lookFirst: boolean;
-  retried: number;
-  outcome: ItemOutcome | null;
-  /** Of the item's workflow while it runs. */
-  scope: CancellationScope | null;
-}
+import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './after-item.js';
+import { accounted, typeOf } from './item-cost.js';
+import { LeftList } from './left-list.js';
+import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 
 /** Code of an item whose workflow was ended from outside. */
 export const lostItemCode = 'item_lost';
+/** Forks that are left to be ended wait for no room, which they would only take away. */
+const endsAtOnce = 20;
 
 export class ChunkRun {
   readonly places: FanoutPlaces;
+  readonly startedAtMs: number;
   slots: Slot[] = [];
   grant: Required<ChunkGrant>;
-  spentSeconds = 0;
-  throttledUntilMs: number | null = null;
-  sourceError: JobError | null = null;
-  apiCalls = 0;
+  spentSeconds: number;
+  throttledUntilMs: number | null;
+  sourceError: JobError | null;
+  apiCalls: number;
   /** Items are there, and what an earlier workflow did with them is known. */
   isLoaded = false;
+  /** Items that an earlier run has started, and their ends. */
+  readonly watched = new Map<number, Promise<ItemSummary | null>>();
+  /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
+  private underWay = 0;
+  /** True while the run hands over to the next one. */
+  isPausing = false;
   /** Ended by itself or from outside, whatever the grants say. */
-  private isCut = false;
+  isCut: boolean;
   /** Counts what the report must tell; `urgent` what it must tell at once. */
   news = 0;
   urgent = 0;
-  private reports = 0;
-  readonly left: string[] = [];
+  reports: number;
+  readonly left: LeftList;
   /** Items that do not go on by themselves, and why; the oldest first. */
-  readonly blocked = new Map<number, { readonly message: string; readonly since: string }>();
+  readonly blocked: Map<number, { readonly message: string; readonly since: string }>;
 
   constructor(readonly input: ChunkInput) {
+    const { carried } = input;
     this.places = fanoutPlaces(input);
-    const { window = 0, budgetSeconds = null, ...grant } = input.grant;
+    const { window = 0, budgetSeconds = null, ...grant } = carried?.grant ?? input.grant;
     this.grant = { ...grant, window, budgetSeconds };
+    this.startedAtMs = carried?.startedAtMs ?? Date.now();
+    this.spentSeconds = carried?.spentSeconds ?? 0;
+    this.throttledUntilMs = carried?.throttledUntilMs ?? null;
+    this.sourceError = carried?.sourceError ?? null;
+    this.apiCalls = carried?.apiCalls ?? 0;
+    this.isCut = carried?.isCut ?? false;
+    this.reports = carried?.reports ?? 0;
+    this.left = new LeftList(carried?.left, carried?.leftMore);
+    this.blocked = new Map((carried?.blocked ?? []).map(([index, message, since]) => [index, { message, since }]));
   }
 
-  /** Takes the items, and from the second start of the chunk on what they have done. */
-  load(items: readonly FanoutItem[], known: readonly (KnownItem | null)[]): void {
-    const { isFresh, retryFailed, policy, firstIndex } = this.input;
+  /**
+   * Takes the items, and from the second start of the chunk on what they have done.
+   * @param running those whose workflows an earlier start has left running
+   */
+  load(
+    items: readonly FanoutItem[],
+    known: readonly (KnownItem | null)[],
+    running: ReadonlySet<number> = new Set(),
+  ): void {
     this.slots = items.map((item, place) => {
       const earlier = known[place] ?? null;
       this.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
-      const next = isFresh
-        ? ({ kind: 'run', generation: 1, lookFirst: false, retried: 0 } as const)
-        : resumptionOf(earlier, { retryFailed, retries: policy.retries });
-      const isDone = next.kind === 'done';
-      return {
-        index: firstIndex + place,
-        item,
-        costSeconds: reservedSeconds(item, this.input),
-        state: isDone ? 'ended' : 'waiting',
-        generation: isDone ? (earlier?.generation ?? 1) : next.generation,
-        lookFirst: !isDone && next.lookFirst,
-        retried: isDone ? 0 : next.retried,
-        outcome: isDone ? (earlier?.outcome ?? null) : null,
-        scope: null,
-      };
+      const index = this.input.firstIndex + place;
+      return knownSlot({ index, item }, { earlier, isRunning: running.has(index), chunk: this.input });
     });
     this.isLoaded = true;
     this.tell('now');
+  }
+
+  /** Takes the items in a run that goes on from another one. */
+  loadCarried(items: readonly FanoutItem[], carried: readonly CarriedItem[]): void {
+    this.slots = items.map((item, place) => {
+      const index = this.input.firstIndex + place;
+      return carriedSlot({ index, item }, { carried: carried[place] ?? {}, chunk: this.input });
+    });
+    this.isLoaded = true;
+    this.tell('soon');
   }
 
   get place() {
@@ -97,7 +104,9 @@ export class ChunkRun {
   }
 
   get isOver(): boolean {
-    return this.running.length === 0 && this.isLoaded && (this.isEnding || this.waiting.length === 0);
+    const { running, waiting, isLoaded } = this;
+    if (!isLoaded || running.length > 0 || waiting.some(({ toEnd }) => toEnd)) return false;
+    return this.isEnding || waiting.length === 0;
   }
 
   get reservedSeconds(): number {
@@ -112,11 +121,14 @@ export class ChunkRun {
 
   /** The next item that may start now. */
   next(nowMs: number): Slot | undefined {
+    const { running, waiting } = this;
     const { window, pausedUntilMs } = this.grant;
-    if (this.isEnding || this.running.length >= window) return undefined;
+    const toEnd = waiting.find((slot) => slot.toEnd);
+    if (toEnd && running.filter((slot) => slot.toEnd).length < endsAtOnce) return toEnd;
+    if (this.isEnding || running.length >= window) return undefined;
     if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
     const free = this.freeSeconds;
-    return this.waiting.find(({ costSeconds }) => free === null || costSeconds <= free);
+    return waiting.find((slot) => !slot.toEnd && (free === null || slot.costSeconds <= free));
   }
 
   obey(grant: ChunkGrant): void {
@@ -137,10 +149,13 @@ export class ChunkRun {
     this.tell('now');
   }
 
+  /** The first refusal of a wave is told at once: the batch pauses for all others. */
   throttle(untilMs: number): void {
-    if (untilMs <= (this.throttledUntilMs ?? 0)) return;
+    const { throttledUntilMs } = this;
+    if (untilMs <= (throttledUntilMs ?? 0)) return;
     this.throttledUntilMs = untilMs;
-    this.tell('now');
+    const isKnown = throttledUntilMs !== null && throttledUntilMs > Date.now();
+    this.tell(isKnown ? 'soon' : 'now');
   }
 
   block(index: number, message: string | null): void {
@@ -158,15 +173,24 @@ export class ChunkRun {
 
   /** Takes what became of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
-    slot.scope = null;
+    const { after } = slot;
+    Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
     this.blocked.delete(slot.index);
     this.spentSeconds += accounted(summary.machineSeconds);
     this.apiCalls += summary.apiCalls;
-    if (!summary.endedAsAsked && summary.sandboxId !== null) this.left.push(summary.sandboxId);
+    this.left.add(summary.left);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
+    if (after?.kind === 'run') {
+      // An earlier execution had cut it short, or had let it fail: only its fork was left.
+      const { generation, lookFirst, retried } = after;
+      Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
+      this.tell('soon');
+      return;
+    }
     const { retries } = this.input.policy;
-    if (!this.isEnding && this.sourceError === null && isTriedAgain(ended, slot.retried, { retries })) {
+    const mayRetry = after === null && !this.isEnding && this.sourceError === null;
+    if (mayRetry && isTriedAgain(ended, slot.retried, { retries })) {
       Object.assign(slot, { state: 'waiting', generation: summary.generation + 1 });
       // A lost one may have gone on to generations of which nobody heard.
       slot.lookFirst = ended.errorCode === lostItemCode;
@@ -210,6 +234,32 @@ export class ChunkRun {
       if (state === 'ended' && outcome !== null) counts[outcome] = (counts[outcome] ?? 0) + 1;
     }
     return counts;
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  /** Work that must be over before the run hands over. */
+  async counting<T>(work: () => Promise<T>): Promise<T> {
+    this.underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  /** The same, through a cancel. */
+  busy<T>(work: () => Promise<T>): Promise<T> {
+    return this.counting(() => CancellationScope.nonCancellable(work));
+  }
+
+  carry(): ChunkInput {
+    const { input, startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports } = this;
+    const state = { startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports };
+    const blocked = [...this.blocked].map(([index, { message, since }]) => [index, message, since] as const);
+    return { ...input, carried: { ...state, ...this.left.all, blocked, items: this.slots.map(carrySlot) } };
   }
 
   nextReport(): number {

@@ -1,5 +1,6 @@
 /** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import type { BatchClock } from '../fanout-parts.js';
 import { renewLease } from '../steps/watching.js';
 import { defaultTiming, renewLeaseInMs } from '../timing.js';
 import type { BatchRun } from './batch-run.js';
@@ -12,6 +13,9 @@ const slackMs = 60_000;
 const describedAtOnce = 100;
 /** A submitter that is alive sends its next chunk within this. */
 const submitterPauseMs = 10_000;
+
+/** Silent chunks that all run are looked up less and less often, down to this part of the pace. */
+const slowestChecks = 5;
 
 /** @returns the scope that stops them all */
 export function startClocks(run: BatchRun): CancellationScope {
@@ -38,21 +42,25 @@ async function endOfEnding(run: BatchRun): Promise<void> {
 
 async function lateItems(run: BatchRun): Promise<void> {
   await condition(() => run.ending !== null);
-  do await sleep(submitterPauseMs, { summary: 'until nobody submits items any more' });
-  while (run.takesItems && Date.now() - run.arrivedAtMs < submitterPauseMs);
+  for (;;) {
+    const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
+    if (!run.takesItems || leftMs <= 0) break;
+    await sleep(leftMs, { summary: 'until nobody submits items any more' });
+  }
   run.isLeftAlone = true;
   run.tellNews();
 }
 
 /**
- * A chunk that somebody terminated says nothing any more. It starts again from what is stored. A busy batch goes on as
- * new before a timer ends, so each run begins with a look; who was heard of lately is not asked.
+ * A chunk that somebody terminated says nothing any more. It starts again from what is stored.
  */
 async function checks(run: BatchRun): Promise<void> {
-  for (;;) {
+  for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
-    await toTheEnd(run, () => checkChunks(run));
-    await sleep(run.pace.checkChunksEveryMs, { summary: 'until silent chunks are looked up' });
+    const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
+    await untilDue(run, 'checks', { everyMs, summary: 'until silent chunks are looked up' });
+    const isQuiet = await toTheEnd(run, () => checkChunks(run));
+    quiet = isQuiet ? quiet + 1 : 0;
   }
 }
 
@@ -69,11 +77,24 @@ function toTheEnd<T>(run: BatchRun, work: () => Promise<T>): Promise<T | undefin
   });
 }
 
-async function checkChunks(run: BatchRun): Promise<void> {
+/** Counts from when it was last due, also in an earlier run: runs may follow each other faster than any clock is due. */
+async function untilDue(
+  run: BatchRun,
+  clock: BatchClock,
+  { everyMs, summary }: { readonly everyMs: number; readonly summary: string },
+): Promise<void> {
+  const sinceMs = run.clockedAtMs[clock] ?? Date.now();
+  run.clockedAtMs[clock] = sinceMs;
+  await sleep(Math.max(1, sinceMs + everyMs - Date.now()), { summary });
+  run.clockedAtMs[clock] = Date.now();
+}
+
+/** @returns true where all that are silent run, and few enough are to be looked up at once */
+async function checkChunks(run: BatchRun): Promise<boolean> {
   const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
   const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
   const asked = silent.slice(0, describedAtOnce);
-  if (asked.length === 0) return;
+  if (asked.length === 0) return false;
   const reports = asked.map(({ report }) => report);
   const statuses = await lookups.describeWorkflows(asked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
   for (const [at, record] of asked.entries()) {
@@ -82,12 +103,16 @@ async function checkChunks(run: BatchRun): Promise<void> {
       startAgain(record);
     }
   }
+  return asked.length === silent.length && statuses.every((status) => status === 'RUNNING');
 }
 
 async function recovery(run: BatchRun): Promise<void> {
   for (;;) {
     await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
-    await sleep(run.pace.recoverEveryMs, { summary: 'until forks may be faster' });
+    const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
+    // Nothing recovers during a pause, which may last for hours.
+    const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
+    await untilDue(run, 'recovery', { everyMs, summary: 'until forks may be faster' });
     run.recover();
   }
 }

@@ -57,7 +57,8 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
     });
     return null;
   } catch (error) {
-    run.leftSandboxIds.push(sandboxId);
+    const why = 'The prepared sandbox did not end as asked.';
+    run.leave([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     if (!isCancellation(error)) return endOf(error).jobError;
     return jobError(
       'clean_up_unfinished',
@@ -71,12 +72,16 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
 
 async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResult> {
   const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
+  const left = [...run.left.values()];
+  const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, 0);
   const result = {
     ...run.progress(),
     outcome,
     apiCalls: told.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
     durationMs: Date.now() - run.startedAtMs,
-    leftSandboxIds: [...told.flatMap(({ leftSandboxIds }) => leftSandboxIds), ...run.leftSandboxIds],
+    left,
+    leftMore: Math.max(0, leftCount - left.length),
+    leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
   };
   try {
     const resultsRef = await bulk.assembleFanout({ place: run.place, result });

@@ -1,7 +1,7 @@
 /** The input of an item's workflow. Pure. */
 import { executionOf, itemStep } from '../../src/contract/addresses.js';
 import type { FanoutPlaces } from '../../src/contract/fanout-addresses.js';
-import type { FanoutItem, FanoutItemInput } from '../fanout.js';
+import type { FanoutItem, FanoutItemInput, ItemToEnd } from '../fanout.js';
 import type { ChunkInput, ItemSource } from '../fanout-parts.js';
 import { typeOf } from './item-cost.js';
 
@@ -16,11 +16,12 @@ export function itemInput(
     readonly generation: number;
     readonly lookFirst: boolean;
     readonly queuedAt: string;
+    readonly toEnd: ItemToEnd | null;
   },
   places: FanoutPlaces,
 ): FanoutItemInput {
   const { deployment, batchId, batchKey, policy, timing } = chunk;
-  const { index, item, generation, lookFirst, queuedAt } = slot;
+  const { index, item, generation, lookFirst, queuedAt, toEnd } = slot;
   const step = itemStep(index);
   return {
     job: {
@@ -31,7 +32,8 @@ export function itemInput(
       put: item.put ?? [],
       prompts: item.prompts,
       conversations: 'one',
-      collect: item.collect ?? [],
+      // Where only the fork is left to be ended, everything was collected, or could not be.
+      collect: toEnd ? [] : (item.collect ?? []),
       end: item.end ?? policy.end,
       deadlineMs: item.deadlineMs ?? policy.itemDeadlineMs,
       ttlSeconds: policy.ttlSeconds,
@@ -56,6 +58,7 @@ export function itemInput(
     queuedAt,
     resultPrefix: places.item(index),
     chunkWorkflowId: places.chunkWorkflow(chunk.chunk),
+    ...(toEnd && { toEnd }),
   };
 }
 

@@ -6,4 +6,5 @@ export const defaultPace: FanoutPace = {
   checkChunksEveryMs: 60_000,
   recoverEveryMs: 10_000,
   maxHistoryEvents: null,
+  maxMessages: 1_500,
 };

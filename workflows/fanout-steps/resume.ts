@@ -1,7 +1,7 @@
 /** Takes up what an earlier execution of the batch has left: in the result store, and in chunks that still run. */
 import type { SurveyedChunk } from '../../activities/fanout-store.js';
 import type { ItemOutcome } from '../fanout.js';
-import type { ChunkRecord, ChunkReport } from '../fanout-parts.js';
+import type { ChunkRecord, HeardReport } from '../fanout-parts.js';
 import { isFailure } from './after-item.js';
 import type { BatchRun } from './batch-run.js';
 import { newRecord } from './chunk-record.js';
@@ -17,7 +17,7 @@ export async function takeUp(run: BatchRun, { retryFailed }: { readonly retryFai
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(run, records);
   for (const record of records) {
-    run.chunks.set(record.chunk, record);
+    run.take(record);
     if (open.has(record.chunk)) greet(run, record);
   }
   run.seal = seal;
@@ -57,7 +57,7 @@ function recordOf(
 }
 
 /** What the result store says, in the words of a chunk, until the chunk speaks for itself. */
-function silentReport(chunk: SurveyedChunk, byOutcome: ChunkReport['byOutcome']): ChunkReport {
+function silentReport(chunk: SurveyedChunk, byOutcome: HeardReport['byOutcome']): HeardReport {
   const spentSeconds = accounted(chunk.spentSeconds);
   return {
     chunk: chunk.chunk,
@@ -71,8 +71,7 @@ function silentReport(chunk: SurveyedChunk, byOutcome: ChunkReport['byOutcome'])
     budget: { grantedSeconds: spentSeconds, spentSeconds, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 },
     throttledUntilMs: null,
     blocked: null,
-    sourceError: null,
-    leftSandboxIds: [],
+    leftCount: 0,
     apiCalls: 0,
     isEnding: false,
     hasEnded: false,

@@ -29,6 +29,15 @@ export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise
   if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
+/**
+ * Resumes a sandbox of the job's own, once it is archived, and waits until it is usable.
+ * @throws JobEnded, or what the activity threw, where it cannot be resumed
+ */
+export async function resumeSandbox(run: JobRun, sandboxId: string): Promise<void> {
+  if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);
+  await resume(run, { kind: 'existing', sandboxId });
+}
+
 async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   const { sandboxId, type } = source;
   run.enter('resuming');

@@ -11,6 +11,7 @@ import { effects, forkProxies } from '../proxies.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
+import { settleLostFork, takeUpStopped } from './take-up-stopped.js';
 import { throughCancel } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox, waitUsable } from './wait-usable.js';
@@ -41,6 +42,7 @@ export async function createSandbox(run: JobRun, source: OwnSource): Promise<voi
         run.reached('usable');
         return;
       }
+      if (end === 'gone' && run.isFound) await settleLostFork(run, created.id, 'it is not there any more');
       if (end === 'gone') run.lost = [...run.lost, created];
     }
     // There is nothing to stop or delete.
@@ -84,8 +86,10 @@ async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' |
   const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
   if (seen === null) return 'on_its_way';
   if (isUsable(seen.state)) return 'usable';
+  if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
-  return seen.state === 'cancelled' || (origin && isStopped) ? 'dead' : 'on_its_way';
+  if (!origin || !isStopped) return 'on_its_way';
+  return run.isFound ? takeUpStopped(run, created.id) : 'dead';
 }
 
 async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<KeyedSandbox | 'resend'> {

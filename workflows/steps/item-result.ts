@@ -1,16 +1,27 @@
 /** What an item of a batch reports: the whole of it for the result store, and the little that its chunk needs. Pure. */
 import { machineSeconds } from '../../src/contract/machine-types.js';
 import type { FanoutItemInput, ItemResult, ItemSummary } from '../fanout.js';
-import type { JobEnd, JobResult } from '../job.js';
+import type { JobEnd, JobResult, LeftBehind } from '../job.js';
 import type { JobRun, Milestone } from './job-run.js';
 
 const errorLength = 500;
+const whyLength = 200;
+/** A hundred summaries are in the history of one chunk. */
+const leftAtMost = 3;
 
 /** The result of an item that was started. */
 export type StartedItemResult = ItemResult & { readonly job: JobResult };
 
-/** @param nowMs the end of an item whose fork is kept, or did not end */
-export function itemResult(input: FanoutItemInput, run: JobRun, job: JobResult, nowMs: number): StartedItemResult {
+/**
+ * @param options.hasEnded false before the fork is ended: the work is done, and the result says so already
+ * @param options.nowMs the end of an item whose fork is kept, or did not end
+ */
+export function itemResult(
+  input: FanoutItemInput,
+  run: JobRun,
+  job: JobResult,
+  { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
+): StartedItemResult {
   const { batchId, itemId, index, labels, type, queuedAt } = input;
   const at = (milestone: Milestone) => {
     const reachedAtMs = run.reachedAtMs.get(milestone);
@@ -31,7 +42,7 @@ export function itemResult(input: FanoutItemInput, run: JobRun, job: JobResult, 
       promptedAt: at('prompted'),
       answeredAt: at('answered'),
       endingAt: at('ending'),
-      endedAt: at('ended') ?? new Date(nowMs).toISOString(),
+      endedAt: hasEnded ? (at('ended') ?? new Date(nowMs).toISOString()) : null,
     },
     machineSeconds:
       run.sandbox === null ? 0 : machineSeconds(type, (run.reachedAtMs.get('ended') ?? nowMs) - madeMs(run)),
@@ -39,11 +50,15 @@ export function itemResult(input: FanoutItemInput, run: JobRun, job: JobResult, 
   };
 }
 
-/** A fork that was found has run since an earlier run made it. */
-function madeMs(run: JobRun): number {
-  const madeAtMs = run.reachedAtMs.get('made') ?? run.startedAtMs;
-  const createdAtMs = Date.parse(run.sandbox?.createdAt ?? '') || madeAtMs;
-  return run.isFound ? Math.min(madeAtMs, createdAtMs) : madeAtMs;
+/**
+ * A fork that was found has run since an earlier run made it, but no longer than an item may: where it was stopped
+ * meanwhile, nobody knows when.
+ */
+function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobRun): number {
+  const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
+  const createdAtMs = Date.parse(sandbox?.createdAt ?? '') || madeAtMs;
+  const longestMs = input.deadlineMs + timing.cleanUpMs;
+  return isFound ? Math.min(madeAtMs, Math.max(createdAtMs, madeAtMs - longestMs)) : madeAtMs;
 }
 
 export function itemSummary(
@@ -52,18 +67,36 @@ export function itemSummary(
 ): ItemSummary {
   const { index, generation, outcome, job } = item;
   const { error, sandboxId, apiCalls } = job;
+  const left = leftOf(job, options);
   return {
     index,
     generation,
     outcome,
     sandboxId,
-    endedAsAsked: options.unconfirmedName === null && endedAsAsked(job, options.end),
+    endedAsAsked: !left.some(({ kind }) => kind === 'sandbox'),
     machineSeconds: item.machineSeconds,
     resultRef: options.resultRef,
     apiCalls,
-    // A hundred of these are in the history of one chunk.
     error: error && { ...error, message: error.message.slice(0, errorLength), details: null },
+    left,
   };
+}
+
+function leftOf(
+  job: JobResult,
+  { end, unconfirmedName }: { readonly end: JobEnd; readonly unconfirmedName: string | null },
+): LeftBehind[] {
+  const { sandboxId, sandboxName } = job;
+  const left = job.left.map((one) => ({ ...one, why: one.why.slice(0, whyLength) }));
+  const unnamed = { kind: 'sandbox', conversationId: null } as const;
+  if (!endedAsAsked(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
+    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork did not end as asked.' });
+  }
+  if (unconfirmedName !== null && !left.some((one) => one.sandboxName === unconfirmedName)) {
+    const why = 'It is not known whether the fork was made.';
+    left.unshift({ ...unnamed, sandboxId: null, sandboxName: unconfirmedName, why });
+  }
+  return left.slice(0, leftAtMost);
 }
 
 /** Whether nothing of the job's sandbox is left that was to end: one that is gone needs no end. */

@@ -50,16 +50,18 @@ export function headerSection({ result, generatedAt }: FanoutReportData, spanMs:
 ${alerts(result)}<p class="made">Made ${timeText(generatedAt)}.</p></header>`;
 }
 
+const leftShown = 20;
+
 function alerts(result: FanoutReportData['result']): Markup[] {
   const texts: string[] = [];
   if (result.error) texts.push(`${result.error.code}: ${result.error.message}`);
   if (result.blocked) texts.push(`It waits since ${timeText(result.blocked.since)}: ${result.blocked.message}`);
   if (result.throttledUntil) texts.push(`The service throttles forks until ${timeText(result.throttledUntil)}.`);
-  if ('leftSandboxIds' in result && result.leftSandboxIds.length > 0) {
-    const shown = result.leftSandboxIds.slice(0, 20).join(', ');
-    const more = result.leftSandboxIds.length > 20 ? ' and more' : '';
-    const left = countOf(result.leftSandboxIds.length, 'fork', 'forks');
-    texts.push(`${left} did not end as asked; look after: ${shown}${more}`);
+  if ('left' in result && result.left.length > 0) {
+    const shown = result.left.slice(0, leftShown).map(({ sandboxId, sandboxName }) => sandboxId ?? sandboxName);
+    const count = result.left.length + result.leftMore;
+    const more = count > leftShown ? ' and more' : '';
+    texts.push(`${countOf(count, 'thing is', 'things are')} left to look after: ${shown.join(', ')}${more}`);
   }
   return texts.map(
     (text) => html`<p class="alert" dir="auto"><span aria-hidden="true">▲</span> ${plainText(text)}</p>`,

@@ -94,6 +94,8 @@ export function batchResult(change: Partial<FanoutResult> = {}): FanoutResult {
     apiCalls: 15,
     durationMs: 60_000,
     resultsRef: null,
+    left: [],
+    leftMore: 0,
     leftSandboxIds: [],
     ...change,
   };

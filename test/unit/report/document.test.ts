@@ -69,10 +69,10 @@ describe('a batch', () => {
     };
     const left = renderFanoutReport({
       ...rest,
-      result: { ...result, error, leftSandboxIds: ['sbx_left'] } as typeof result,
+      result: { ...result, error, left: [{ sandboxId: 'sbx_left' }], leftMore: 0 } as unknown as typeof result,
     });
     expect(left).toContain('sandbox_not_found: The source is gone.');
-    expect(left).toContain('1 fork did not end as asked; look after: sbx_left');
+    expect(left).toContain('1 thing is left to look after: sbx_left');
   });
 });
 
@@ -86,7 +86,7 @@ test('the script of the page is checked against what the page carries', () => {
 
 /** Without what only the end of a batch tells. */
 function onlyProgress(progress: FanoutProgress): FanoutReportData['result'] {
-  const { apiCalls, durationMs, leftSandboxIds, resultsRef, ...rest } = progress as FanoutProgress &
+  const { apiCalls, durationMs, left, leftMore, leftSandboxIds, resultsRef, ...rest } = progress as FanoutProgress &
     Record<string, unknown>;
   return rest as FanoutProgress;
 }

@@ -177,6 +177,8 @@ function resultOf(items: readonly ItemResult[], durationMs: number): FanoutResul
     apiCalls: items.length * 9 + 12,
     durationMs,
     resultsRef: 'fanout/nightly-review/results.jsonl',
+    left: [],
+    leftMore: 0,
     leftSandboxIds: [],
   };
 }

@@ -19,6 +19,7 @@ const known = (outcome: ItemOutcome, generation = 1) => ({
   outcome,
   errorCode: null,
   machineSeconds: 1,
+  toEnd: null,
 });
 
 describe('an item that has ended', () => {

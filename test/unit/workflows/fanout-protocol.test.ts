@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ItemSummary } from '../../../workflows/fanout.js';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
 import { isBudgetSpent } from '../../../workflows/fanout-steps/allot-budget.js';
-import { budgetHolderOf, hears, newRecord, sends } from '../../../workflows/fanout-steps/chunk-record.js';
+import { budgetHolderOf, heard, hears, newRecord, sends } from '../../../workflows/fanout-steps/chunk-record.js';
 import { reportOf } from '../../../workflows/fanout-steps/chunk-report.js';
 import { ChunkRun } from '../../../workflows/fanout-steps/chunk-run.js';
 import { dueGrants } from '../../../workflows/fanout-steps/due-grants.js';
@@ -110,6 +110,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
           resultRef: null,
           apiCalls: 1,
           error: null,
+          left: [],
         };
         possible.push(() => run.settle(running, summary));
       }
@@ -132,7 +133,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
         const report = sent[0];
         possible.push(() => {
           // As the batch takes it.
-          if (hears(record, report)) record.report = report;
+          if (hears(record, report)) record.report = heard(report);
           reports.set(chunk, []);
           share();
         });

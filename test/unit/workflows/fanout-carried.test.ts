@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import type { ItemOutcome } from '../../../workflows/fanout.js';
+import type { ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
+import { heard, newRecord } from '../../../workflows/fanout-steps/chunk-record.js';
+import { countsOf } from '../../../workflows/fanout-steps/counts.js';
+import { foldChunks } from '../../../workflows/fanout-steps/fold-chunks.js';
+import { LeftList } from '../../../workflows/fanout-steps/left-list.js';
+import { packChunk, unpackChunk } from '../../../workflows/fanout-steps/pack-chunk.js';
+
+const startedAtMs = Date.parse('2026-03-01T10:00:00Z');
+const nowMs = startedAtMs + 3_000_000;
+const outcomes: readonly ItemOutcome[] = ['completed', 'prompt_failed', 'rejected', 'outcome_unknown', 'cancelled'];
+const left = Array.from({ length: 20 }, (_, at) => ({
+  kind: 'sandbox' as const,
+  sandboxId: `bx_${at}`,
+  sandboxName: 'n'.repeat(60),
+  conversationId: null,
+  why: 'w'.repeat(200),
+}));
+
+/** A chunk of a hundred items about which there is as much to say as there can be. */
+function busiest(chunk: number): ChunkRecord {
+  const place = { chunk, firstIndex: chunk * 100, items: 100, digest: '0123456789abcdef' };
+  const report: ChunkReport = {
+    chunk,
+    attempt: 3,
+    report: 12_345,
+    seq: nowMs,
+    window: 87,
+    running: 87,
+    byOutcome: Object.fromEntries(outcomes.map((outcome, at) => [outcome, at + 1])),
+    retried: 42,
+    budget: {
+      grantedSeconds: 87_654.123_046_875,
+      spentSeconds: 12_345.678_710_937_5,
+      reservedSeconds: 54_321.000_976_562_5,
+      nextSeconds: 960,
+      wantedSeconds: 83_520,
+    },
+    throttledUntilMs: nowMs + 900_000,
+    blocked: { message: 'm'.repeat(500), since: new Date(nowMs - 60_000).toISOString() },
+    sourceError: null,
+    left,
+    leftMore: 80,
+    apiCalls: 98_765,
+    isEnding: true,
+    hasEnded: false,
+    wasCut: false,
+  };
+  const sent = { seq: nowMs, window: 87, budgetSeconds: 87_654.123_046_875, pausedUntilMs: nowMs, isEnding: false };
+  return {
+    ...newRecord(place, nowMs),
+    state: 'open',
+    attempt: 3,
+    isFresh: false,
+    isAttached: true,
+    sent,
+    charged: { window: 87, budgetSeconds: 87_654.123_046_875 },
+    report: heard(report),
+    before: { apiCalls: 1_234, leftCount: 56 },
+  };
+}
+
+it('B12: a thousand chunks of which all is to be said take less than 300 bytes each where a batch goes on as new', () => {
+  const packed = Array.from({ length: 1_000 }, (_, chunk) => packChunk(busiest(chunk), startedAtMs));
+  const bytes = Buffer.byteLength(JSON.stringify(packed));
+  expect(Buffer.byteLength(JSON.stringify(busiest(1)))).toBeGreaterThan(1_000);
+  expect(bytes / 1_000).toBeLessThan(300);
+});
+
+it('B12: what is packed is the same after it, but for the text of what blocks it', () => {
+  const record = busiest(7);
+  const back = unpackChunk(JSON.parse(JSON.stringify(packChunk(record, startedAtMs))), startedAtMs);
+  expect(back.report?.blocked?.since).toBe(record.report?.blocked?.since);
+  const unblocked = (of: ChunkRecord) => ({ ...of, report: of.report && { ...of.report, blocked: null } });
+  expect(unblocked(back)).toEqual(unblocked(record));
+  const fresh = newRecord({ chunk: 1, firstIndex: 100, items: 3, digest: 'd' }, startedAtMs);
+  expect(unpackChunk(packChunk(fresh, startedAtMs), startedAtMs)).toEqual(fresh);
+});
+
+it('B12: chunks that have ended count as one, again and again', () => {
+  const ended = [1, 2, 3].map((chunk): ChunkRecord => ({ ...busiest(chunk), state: 'ended' }));
+  const once = foldChunks(ended.slice(0, 2));
+  const twice = foldChunks([...(once ? [once] : []), ...ended.slice(2)]);
+  expect(countsOf(twice ? [twice] : [], false).byOutcome).toEqual(countsOf(ended, false).byOutcome);
+  expect(twice).toMatchObject({ items: 300, before: { leftCount: 168 }, report: { leftCount: 300, retried: 126 } });
+  expect(twice?.charged.budgetSeconds).toBe(3 * 87_654.123_046_875);
+  expect(Buffer.byteLength(JSON.stringify(twice))).toBeLessThan(1_500);
+});
+
+it('B12: what is left is named while there is room, and counted from then on', () => {
+  const list = new LeftList();
+  for (let more = 0; more < 5; more += 1) list.add(left.slice(0, 7), 1);
+  expect(list.all).toMatchObject({ left: { length: 20 }, leftMore: 20 });
+  const again = new LeftList(list.all.left, list.all.leftMore);
+  again.add(left.slice(0, 1));
+  expect(again.all).toMatchObject({ left: { length: 20 }, leftMore: 21 });
+});

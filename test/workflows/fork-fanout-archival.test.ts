@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { itemWorkflowId } from '../../src/contract/addresses.js';
+import { fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
+import {
+  archivedSandbox,
+  batchOf,
+  chunkOf,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  leftForks,
+  lines,
+  promptedForks,
+  source,
+  storedResults,
+  submit,
+} from './fanout-stand.js';
+import { createStand, deployment, type Stand } from './stand.js';
+import { heal } from './stop-stand.js';
+
+let stand: Stand;
+let sandboxId: string;
+/** Forks that the list leaves out (trap S13). */
+const hidden = new Set<string>();
+beforeAll(async () => {
+  stand = await createStand({
+    worker: { forksPerSecond: 1_000 },
+    through: (client) => ({
+      ...client,
+      async listSandboxes(...args) {
+        const answer = await client.listSandboxes(...args);
+        return { ...answer, sandboxes: answer.sandboxes.filter(({ name }) => !hidden.has(name ?? '')) };
+      },
+      async listAllSandboxes(...args) {
+        return (await client.listAllSandboxes(...args)).filter(({ name }) => !hidden.has(name ?? ''));
+      },
+    }),
+  });
+  sandboxId = await archivedSandbox(stand);
+});
+afterAll(() => stand.close());
+
+const itemOf = (input: { readonly batchId: string }, index: number) =>
+  stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, index));
+
+/** Until the work of an item is stored, while its fork is not archived yet. */
+async function untilArchival(input: ReturnType<typeof fanoutInput>): Promise<string> {
+  const { batchKey } = await fanoutProgress(stand.client, input);
+  const stored = async () => (await storedResults(stand, { ...input, batchKey }))[0]?.times.endedAt;
+  const isWorked = async () => (await storedResults(stand, { ...input, batchKey }))[0]?.outcome;
+  await expect.poll(isWorked, { timeout: 30_000 }).toBe('completed');
+  expect(await stored()).toBe(null);
+  return batchKey;
+}
+
+describe('A2: an item whose workflow is terminated while its fork is being archived', () => {
+  it('is not prompted again: its result is there, and its fork is seen to its end', async () => {
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { end: 'stop' } }), items(1));
+    await untilArchival(input);
+    await itemOf(input, 0).terminate();
+    await heal(stand);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1, retried: 0 }, left: [] });
+    expect(promptedForks(stand, input)).toEqual(['i0-1']);
+    const [line] = await lines(stand, result);
+    expect(line).toMatchObject({ generation: 1, outcome: 'completed', job: { stop: { status: 'completed' } } });
+    expect([line?.times.endedAt, leftForks(stand, input)]).toEqual([expect.any(String), []]);
+  });
+
+  it('with its chunk and its batch is ended when the batch is resumed, and its result is kept', async () => {
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { end: 'stop' } }), items(1));
+    await untilArchival(input);
+    const all = [batchOf(stand, input), chunkOf(stand, input, 0), itemOf(input, 0)];
+    await Promise.all(all.map((workflow) => workflow.terminate()));
+    await heal(stand);
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 }, left: [] });
+    expect(promptedForks(stand, input)).toEqual(['i0-1']);
+    expect((await lines(stand, result))[0]).toMatchObject({ generation: 1, job: { stop: { status: 'completed' } } });
+  });
+});
+
+it('A3: an item whose fork the list leaves out is followed in it, and not prompted there again', async () => {
+  const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
+  const wait = `while [ ! -e ${mark} ]; do sleep 0.2; done; echo at last; rm ${mark}`;
+  const input = await submit(
+    stand,
+    fanoutInput(source(sandboxId)),
+    items(1, () => wait),
+  );
+  await expect.poll(() => promptedForks(stand, input), { timeout: 30_000 }).toEqual(['i0-1']);
+  for (const { name } of forks(stand, input)) hidden.add(name);
+  await itemOf(input, 0).terminate();
+  const again = async () => (await itemOf(input, 0).describe()).status.name;
+  await expect.poll(again, { timeout: 20_000 }).toBe('RUNNING');
+  const { writeFile } = await import('node:fs/promises');
+  await writeFile(mark, '');
+  const result = await ended(stand, input);
+  expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
+  expect(promptedForks(stand, input)).toEqual(['i0-1']);
+});
