@@ -35,7 +35,7 @@ export interface ActionPorts {
   readonly read: (sandboxId: string) => Promise<SandboxFacts | null>;
   /** Those that are complete. */
   readonly snapshotsOf: (sandboxId: string) => Promise<readonly SnapshotFacts[]>;
-  readonly ownerOf: (name: string | null) => Promise<Ownership>;
+  readonly ownerOf: (sandbox: Pick<SandboxFacts, 'id' | 'name'>) => Promise<Ownership>;
   readonly nowMs: () => number;
   /** @returns id of the stop */
   readonly stop: (sandboxId: string, previousStopId: string | null) => Promise<string | null>;
@@ -108,7 +108,7 @@ async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: Act
   }
   const snapshots = planned.snapshotId === null ? [] : await ports.snapshotsOf(id);
   const facts = await ports.read(id);
-  const owner = await ports.ownerOf(facts === null ? name : facts.name);
+  const owner = await ports.ownerOf({ id, name: facts === null ? name : facts.name });
   const nowMs = ports.nowMs();
   return { policy, planned, nowMs, facts, owner, leasedBy, claimGranted, allowed, missingKeeps, snapshots };
 }

@@ -41,7 +41,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
           claim: claim.ask,
           confirm: claim.confirm,
           release: (sandboxId) => releaseClaim(sandboxId, wish),
-          ownerOf: (name) => askOwner(Context.current().client, name, deployment),
+          ownerOf: (sandbox) => askOwner(Context.current().client, sandbox, deployment),
           nowMs: () => Date.now(),
           async stop(sandboxId) {
             const stopped = await stopSandbox({ sandboxId });

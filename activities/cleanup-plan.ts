@@ -103,7 +103,7 @@ async function readCandidates(
   const ask = async () => {
     for (let facts = left.pop(); facts; facts = left.pop()) {
       attempt.signal.throwIfAborted();
-      candidates.push({ facts, owner: await ownerOf(facts.name) });
+      candidates.push({ facts, owner: await ownerOf(facts) });
     }
   };
   await Promise.all(Array.from({ length: askAtOnce }, ask));

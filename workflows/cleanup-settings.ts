@@ -3,6 +3,7 @@ import type { CleanupCounts, CleanupSettings } from './cleanup.js';
 
 export const defaultCleanupSettings: CleanupSettings = {
   settleMs: 2_000,
+  planDeadlineMs: 7_200_000,
   concurrency: 5,
   chunkSize: 50,
   actionDeadlineMs: 900_000,

@@ -9,6 +9,8 @@ export interface CleanupSettings {
    * runs that have just begun with a delay.
    */
   readonly settleMs: number;
+  /** How long making the plan may take, with all refusals that are waited out, in ms. */
+  readonly planDeadlineMs: number;
   /** How many sandboxes are worked on at once. */
   readonly concurrency: number;
   /** How many actions are reported together, as one object of the result store. */
@@ -94,7 +96,7 @@ export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
  * - `applied`: everything that was due has been tried; the counts say how it went.
  * - `outside_window`, `another_run`: nothing was done, and why.
  * - `cancelled`: it was cut short.
- * - `failed`: no plan could be made.
+ * - `failed`: no plan could be made in time, or the results could not be kept.
  */
 export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another_run' | 'cancelled' | 'failed';
 

@@ -23,7 +23,7 @@ import { cleanupProgressQuery } from './messages.js';
 import { planning, storing } from './proxies.js';
 import { cleanOne } from './steps/clean-one.js';
 import { CleanupRun } from './steps/cleanup-run.js';
-import { endOf } from './steps/job-ended.js';
+import { endOf, JobEnded, jobError } from './steps/job-ended.js';
 import { endingReads } from './steps/leavable.js';
 import { patiently, tell } from './steps/patiently.js';
 
@@ -41,7 +41,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   try {
     // Of the run before it only this one's memo is seen from here on.
     if (run.planned) run.reserve(run.left);
-    const planned = run.planned ?? (await plan(run));
+    const planned = run.planned ?? (await planInTime(run));
     if (input.mode === 'plan') outcome = 'planned';
     else if (planned.refusal) outcome = planned.refusal.outcome;
     else await apply(run, planned);
@@ -56,6 +56,20 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
     }
   }
   return CancellationScope.nonCancellable(() => report(run, outcome, error));
+}
+
+/** @throws JobEnded where the service, or Temporal, did not let it be made in time */
+async function planInTime(run: CleanupRun): Promise<CleanupPlanned> {
+  const { planDeadlineMs } = run.settings;
+  const whole = CancellationScope.current();
+  try {
+    return await CancellationScope.withTimeout(planDeadlineMs, () => plan(run));
+  } catch (error) {
+    if (!isCancellation(error) || whole.consideredCancelled) throw error;
+    const waitedFor = run.blocked === null ? '' : `; it was waiting: ${run.blocked.message}`;
+    const message = `No plan could be made within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
+    throw new JobEnded('rejected', jobError('plan_deadline', message));
+  }
 }
 
 async function plan(run: CleanupRun): Promise<CleanupPlanned> {

@@ -34,7 +34,7 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
     longerThan(match.idleForMs, sinceMs(facts.idleSince, nowMs)) &&
     longerThan(match.costAboveDollars, facts.dollars ?? undefined) &&
     (match.dataExpired === null || match.dataExpired === (facts.dataExpiredAt !== null)) &&
-    (match.owned === null || match.owned.includes(owner.status))
+    (match.owned === null ? owner.status !== 'kept' || action === 'keep' : match.owned.includes(owner.status))
   );
 }
 

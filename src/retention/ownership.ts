@@ -1,11 +1,12 @@
 /** Whose a sandbox is, by its name and by what Temporal knows of the workflow that the name leads to. Pure. */
 import { executionOf, jobWorkflowId, ownerWorkflowId, parseOwnedSandboxName } from '../contract/addresses.js';
 
-export const ownerStatuses = ['open', 'closed', 'unknown', 'none', 'other-deployment'] as const;
+export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'other-deployment'] as const;
 
 /**
  * - `open`: a workflow of this deployment owns it and runs.
  * - `closed`: the very execution that made it was seen to be closed. The sandbox is an orphan.
+ * - `kept`: the job that made it has ended, and has kept this very sandbox on purpose.
  * - `unknown`: its name leads to a workflow of this deployment that Temporal does not know, or whose execution is
  *   another one. That proves nothing: another cluster may have it, or its retention is over.
  * - `none`: no job made it.
@@ -25,6 +26,8 @@ export interface OwnerSeen {
   readonly isOpen: boolean;
   /** First run ids of the closed executions of this id that were seen. */
   readonly closedFirstRunIds: readonly string[];
+  /** Sandboxes that executions of this id, or of its item's, have kept on purpose. */
+  readonly keptSandboxIds?: readonly string[];
 }
 
 /** Which workflows a name leads to. */
@@ -46,7 +49,11 @@ export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk 
 }
 
 /** @param seen undefined where Temporal knows no such workflow, or was not asked */
-export function ownershipOf(name: string | null, deployment: string, seen: OwnerSeen | undefined): Ownership {
+export function ownershipOf(
+  { id, name }: { readonly id: string; readonly name: string | null },
+  deployment: string,
+  seen: OwnerSeen | undefined,
+): Ownership {
   if (name === null) return { status: 'unknown', workflowId: null };
   const parts = parseOwnedSandboxName(name);
   if (!parts) return { status: 'none', workflowId: null };
@@ -55,6 +62,7 @@ export function ownershipOf(name: string | null, deployment: string, seen: Owner
   if (!seen) return { status: 'unknown', workflowId };
   // A later job under the same id may have taken the sandbox over, so any open execution keeps it.
   if (seen.isOpen) return { status: 'open', workflowId };
+  if (seen.keptSandboxIds?.includes(id)) return { status: 'kept', workflowId };
   const isItsOwn = seen.closedFirstRunIds.some((runId) => executionOf(runId) === parts.execution);
   return { status: isItsOwn ? 'closed' : 'unknown', workflowId };
 }

@@ -18,6 +18,9 @@ interface Draft {
 /** The first reason that holds, or null where the action is due. */
 export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft): Decision | null {
   const { facts, owner } = candidate;
+  if (rule === null && owner.status === 'kept') {
+    return { reason: 'kept_by_owner', why: `${owner.workflowId} has kept it on purpose, and no rule names those` };
+  }
   if (rule === null) return { reason: 'no_rule', why: 'no rule fits' };
   if (rule.action === 'keep') return { reason: 'rule_keeps', why: 'its rule keeps it' };
   if (facts.name === null) return { reason: 'no_name', why: 'it has no name to know its owner by' };

@@ -28,6 +28,7 @@ export type KeepReason =
   | 'rule_keeps'
   | 'protected'
   | 'no_name'
+  | 'kept_by_owner'
   | 'owner_open'
   | 'owner_unknown'
   | 'other_deployment'

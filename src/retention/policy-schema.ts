@@ -41,7 +41,9 @@ const match = z
     dataExpired: z.boolean().optional().describe('Whether its data was deleted, 14 days after its stop'),
     owned: oneOrMore(z.enum(ownerStatuses))
       .optional()
-      .describe('Whose it is: closed is what a job of this deployment has left behind, none what no job made'),
+      .describe(
+        'Whose it is: closed is what a job of this deployment has left behind, kept what it has kept on purpose, none what no job made. Only a rule that names kept stops or deletes those',
+      ),
   })
   .describe('All conditions must hold. One that is left out holds always');
 
@@ -74,7 +76,7 @@ const rule = z
     snapshotOlderThan: duration.optional().describe('With delete-snapshot: only snapshots that are older'),
   })
   .superRefine(({ action, match: { owned } }, context) => {
-    const touchable = owned === undefined || owned.some((status) => status === 'closed' || status === 'none');
+    const touchable = owned === undefined || owned.some((status) => ['closed', 'kept', 'none'].includes(status));
     if (action === 'keep' || touchable) return;
     const message = `what is ${owned?.join(' or ')} is never touched; the action can only be keep`;
     context.addIssue({ code: 'custom', path: ['action'], message });
@@ -109,7 +111,8 @@ export const policySchema = z
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
     limits: z
       .strictObject({
-        maxActions: z.number().int().min(0).default(100).describe('At most so many actions a night'),
+        // What a run carries on grows with its actions, by a reference for every fifty.
+        maxActions: z.number().int().min(0).max(10_000).default(100).describe('At most so many actions a night'),
         maxPercent: z
           .number()
           .min(0)

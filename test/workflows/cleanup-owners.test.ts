@@ -30,7 +30,8 @@ it('holds the fork of an item to be owned while its workflow runs, though its ba
   const execution = executionOf(batch.firstExecutionRunId);
   const name = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(7), generation: 1 });
   const other = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(8), generation: 1 });
-  const statusOf = async (sandboxName: string) => (await askOwner(client, sandboxName, deployment)).status;
+  const statusOf = async (sandboxName: string) =>
+    (await askOwner(client, { id: 'bx_1', name: sandboxName }, deployment)).status;
 
   expect(await statusOf(name)).toBe('open');
   await batch.terminate();

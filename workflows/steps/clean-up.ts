@@ -10,6 +10,7 @@ import { interruptPrompts, nameRunningPrompts } from './interrupt-prompts.js';
 import { endedAsAsked } from './item-result.js';
 import { endOf, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
+import { markKept } from './mark-kept.js';
 import { requestStop } from './request-stop.js';
 import { stopSandbox } from './stop-own-sandbox.js';
 import { readSandbox } from './wait-usable.js';
@@ -64,6 +65,7 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
 async function endAsAsked(run: JobRun, sandboxId: string): Promise<void> {
   if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
   if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
+  if (run.input.end === 'keep') markKept(run, sandboxId);
 }
 
 async function collectWhatIsLeft(run: JobRun, sandboxId: string, ms: number): Promise<void> {

@@ -1,7 +1,8 @@
 /** One finding of `doctor`. */
 
 export interface Check {
-  /** What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`. */
+  /** What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
+   * `account`. */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;

@@ -14,6 +14,7 @@ import { createPaint } from '../output/paint.js';
 import { createReporter } from '../output/reporter.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
+import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
 import { checkWorkers } from './check-workers.js';
 
@@ -44,6 +45,7 @@ export async function runDoctor(
     // A service that was waited for in vain is asked once more, and not waited for again.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
+    if (platform) checks.push(await accountCheck(platform));
   } finally {
     reporter.close();
     await platform?.close();
@@ -63,7 +65,11 @@ async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> 
     const mend = 'Check TEMPORAL_NAMESPACE, and that the key may use it.';
     return [failed('temporal', `The namespace ${namespace} at ${where}: ${failureOf(error).error.message}`, mend)];
   }
-  return [ok('temporal', `The namespace ${namespace} answers at ${where}.`), await checkWorkers(temporal, config)];
+  return [
+    ok('temporal', `The namespace ${namespace} answers at ${where}.`),
+    await checkWorkers(temporal, config),
+    await checkRetention(temporal),
+  ];
 }
 
 type Asking = Parameters<typeof checkService>[1];
@@ -102,6 +108,16 @@ async function webhookChecks(
     const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
     const { check, bridgeUrl } = await checkWebhook(createServiceReads(service, ask));
     return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
+  } finally {
+    await service.close();
+  }
+}
+
+async function accountCheck({ temporal, config }: Platform): Promise<Check> {
+  if (!config.sandboxService) return skipped('account', 'There is no service to ask.');
+  const service = clientOf(config.sandboxService);
+  try {
+    return await checkDeployments(service, temporal, config.deployment);
   } finally {
     await service.close();
   }

@@ -94,11 +94,11 @@ export function changingWorld(
           parts.snapshots = world.get(id)?.snapshots ?? [];
           return parts.snapshots;
         },
-        async ownerOf(name) {
+        async ownerOf(named) {
           ask('owner');
           const truth = world.get(id) ?? last;
           parts.seen = truth?.seen;
-          return truth ? ownershipOf(name, deployment, truth.seen) : action.owner;
+          return truth ? ownershipOf(named, deployment, truth.seen) : action.owner;
         },
         nowMs: () => nowMs,
         stop: act,

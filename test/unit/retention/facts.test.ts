@@ -94,8 +94,20 @@ describe('whose a sandbox is', () => {
     ['an execution that runs', name, { isOpen: true, closedFirstRunIds: [] }, 'open'],
     ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
     ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
+    [
+      'B3: its execution, closed, that kept it',
+      name,
+      { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_kept'] },
+      'kept',
+    ],
+    [
+      'B3: its execution, closed, that kept another',
+      name,
+      { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_other'] },
+      'closed',
+    ],
     ['another execution, closed', name, { isOpen: false, closedFirstRunIds: [other] }, 'unknown'],
   ] as const)('%s', (_, sandboxName, seen, status) => {
-    expect(ownershipOf(sandboxName, 'mine', seen).status).toBe(status);
+    expect(ownershipOf({ id: 'bx_kept', name: sandboxName }, 'mine', seen).status).toBe(status);
   });
 });

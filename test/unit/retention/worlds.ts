@@ -182,4 +182,4 @@ export const policy: fc.Arbitrary<CleanupPolicy> = fc.record({
   rules: fc.tuple(rule('first'), rule('second'), rule('third')),
 });
 
-export const ownerIn = ({ facts: { name: known }, seen }: Truth) => ownershipOf(known, deployment, seen);
+export const ownerIn = ({ facts, seen }: Truth) => ownershipOf(facts, deployment, seen);

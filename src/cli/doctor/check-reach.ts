@@ -1,0 +1,72 @@
+/** Looks for what leases and cleanups cannot reach: another namespace's deployments, and what Temporal has forgotten. */
+import type { Client } from '@temporalio/client';
+import type { SandboxClient } from '../../client/index.js';
+import { parseOwnedSandboxName } from '../../contract/addresses.js';
+import { failureOf } from '../failure.js';
+import { type Check, ok, skipped, warning } from './check.js';
+
+const timeoutMs = 10_000;
+const enoughDays = 14;
+const named = 5;
+const askedAtMost = 50;
+const daySeconds = 86_400;
+
+/** @param retention as the namespace's configuration has it */
+export function judgeRetention(retention: { readonly seconds?: unknown } | null | undefined): Check {
+  const days = Number(retention?.seconds ?? Number.NaN) / daySeconds;
+  if (Number.isNaN(days))
+    return skipped('retention', 'Temporal does not say how long it keeps workflows that have ended.');
+  const kept = `Temporal keeps workflows that have ended for ${Math.round(days * 10) / 10} days`;
+  if (days >= enoughDays) return ok('retention', `${kept}.`);
+  return warning(
+    'retention',
+    `${kept}; the sandboxes that older jobs have left are \`unknown\` to cleanups, which report them and never touch them.`,
+    `Keep ${enoughDays} days or more: temporal operator namespace update --retention ${enoughDays * 24}h -n NAMESPACE`,
+  );
+}
+
+/** Deployments that have named sandboxes, but `own`; in their order. */
+export function otherDeployments(names: readonly (string | null)[], own: string): string[] {
+  const named = names.flatMap((name) => (name === null ? [] : (parseOwnedSandboxName(name)?.deployment ?? [])));
+  return [...new Set(named)].filter((deployment) => deployment !== own).sort();
+}
+
+/** @param strangers deployments of which this namespace knows no workflow */
+export function judgeDeployments(strangers: readonly string[]): Check {
+  if (strangers.length === 0) return ok('account', 'No deployment of another namespace has sandboxes on this account.');
+  const more = strangers.length > named ? ` and ${strangers.length - named} more` : '';
+  return warning(
+    'account',
+    `Deployments of which this namespace knows no job have sandboxes on this account: ${strangers.slice(0, named).join(', ')}${more}. Leases do not reach them.`,
+    'Run them in one Temporal namespace, or give each namespace an account of its own.',
+  );
+}
+
+export async function checkRetention(temporal: Client): Promise<Check> {
+  const { namespace } = temporal.options;
+  const { config } = await temporal.workflowService.describeNamespace({ namespace });
+  return judgeRetention(config?.workflowExecutionRetentionTtl);
+}
+
+/** Asks the account for its sandboxes, and Temporal for a workflow of each deployment that they name. */
+export async function checkDeployments(service: SandboxClient, temporal: Client, own: string): Promise<Check> {
+  try {
+    const sandboxes = await service.listAllSandboxes({}, { timeoutMs });
+    const strangers: string[] = [];
+    for (const deployment of otherDeployments(
+      sandboxes.map(({ name }) => name ?? null),
+      own,
+    ).slice(0, askedAtMost)) {
+      if (!(await hasWorkflows(temporal, deployment))) strangers.push(deployment);
+    }
+    return judgeDeployments(strangers);
+  } catch (error) {
+    return skipped('account', `It is not known who else uses the account: ${failureOf(error).error.message}`);
+  }
+}
+
+async function hasWorkflows(temporal: Client, deployment: string): Promise<boolean> {
+  const query = `WorkflowId STARTS_WITH 'sf-${deployment}-'`;
+  for await (const _ of temporal.workflow.list({ query, pageSize: 1 })) return true;
+  return false;
+}
