@@ -7,13 +7,24 @@
  *
  * A later attempt that finds no intent, or `not_sent`, sends. One that finds `sending` looks for evidence and never
  * sends. An attempt that Temporal has given up cannot write its intent any more, and so cannot send either.
+ *
+ * Beats tell Temporal while the call lasts that somebody waits for its answer. A cancel does not cut it: the workflow must
+ * learn what it did.
  */
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EndpointName } from '../src/contract/endpoints.js';
-import { outcomeUnknownCode } from '../src/contract/service-failure.js';
+import { notSentCode, outcomeUnknownCode } from '../src/contract/service-failure.js';
 import type { Attempt } from './calls.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, whoRepeats } from './failures.js';
+import { createIntentBeats, type IntentBeats } from './intent-beats.js';
+
+/** What others than this activity may have done, from where they left it. */
+export type Earlier<Value, Known> =
+  | { readonly was: 'not_sent' }
+  | { readonly was: 'accepted'; readonly value: Value }
+  /** Nobody knows: it is only looked for. `known` is undefined where nothing was left. */
+  | { readonly was: 'perhaps_sent'; readonly known: Known | undefined };
 
 export interface EvidenceCall<Value, Known> {
   readonly endpoint: EndpointName;
@@ -22,14 +33,19 @@ export interface EvidenceCall<Value, Known> {
   readonly what: string;
   /** Where evidence is looked for, such as `the history of bx_…`, for messages. */
   readonly where: string;
-  /** True after a reset, when it may have been sent by a run that this one does not remember: then it only looks. */
-  readonly lookFirst?: boolean;
-  /** What `look` must know of the time before the first byte; kept with the intent, so it holds no secret. */
+  /** Asked before anything else is done, for what another activity may have sent. Default: nobody has. */
+  readonly earlier?: () => Promise<Earlier<Value, Known>>;
+  /**
+   * Makes and keeps what `look` must know of the time before the first byte. It is also kept with the intent, so it is small
+   * and holds no secret. Where it fails, nothing is sent, and it is tried again.
+   */
   readonly before: () => Promise<Known>;
   /** Without an abort signal: a call that is cut in the middle would leave the outcome unknown for nothing. */
   readonly send: (timeoutMs: number) => Promise<Value>;
-  /** Evidence that it took effect, or null. `known` is undefined after a reset. */
+  /** Evidence that it took effect, or null. `known` is undefined where no record was made. */
   readonly look: (known: Known | undefined) => Promise<Value | null>;
+  /** Keeps what became of the call. Best effort. */
+  readonly settled?: (known: Known, value: Value | null) => Promise<void>;
 }
 
 interface Intent<Known> {
@@ -40,44 +56,96 @@ interface Intent<Known> {
 /** The call is given up this long before the attempt's own end. */
 const marginMs = 5_000;
 const longestCallMs = 30_000;
+/** An attempt that has less than this for its call does not make it. */
+const shortestCallMs = 5_000;
+/** Temporal may have given an attempt up whose intent it took so slowly. */
+const slowestIntentMs = 5_000;
 const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 
 /**
  * Makes the call at most once.
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it took effect
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it took effect, `not_sent` when a cancel came
+ *   before the first byte
  */
 export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): Promise<Value> {
-  const { attempt } = call;
   const earlier = activityInfo().heartbeatDetails as Intent<Known> | undefined;
-  if (attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
-  if (call.lookFirst) return adoptOrGiveUp(call, 'reset', undefined);
-
-  const known = await call.before().catch((error: unknown) => {
-    throw notSent(error, attempt);
-  });
-  const timeoutMs = remainingMs() - marginMs;
-  if (timeoutMs <= 0) {
-    throw ApplicationFailure.retryable(`Too little time was left in this attempt to send ${call.what}`, 'no_time_left');
-  }
-  await record({ phase: 'sending', known });
+  const beats = createIntentBeats<Intent<Known>>(earlier);
   try {
-    return await attempt.call(() => call.send(Math.min(timeoutMs, longestCallMs)));
+    if (call.attempt.attempt > 1 && earlier?.phase === 'sending') {
+      return await adoptOrGiveUp(call, 'crash', earlier.known);
+    }
+    // That this activity itself has not sent is known best here; otherwise others may have.
+    const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
+    if (others?.was === 'accepted') return others.value;
+    if (others?.was === 'perhaps_sent') return await adoptOrGiveUp(call, 'others', others.known);
+    return await sendNow(call, beats);
+  } finally {
+    await beats.stop();
+  }
+}
+
+async function sendNow<Value, Known>(
+  call: EvidenceCall<Value, Known>,
+  beats: IntentBeats<Intent<Known>>,
+): Promise<Value> {
+  const { attempt } = call;
+  const known = await prepared(call, call.before);
+  if (beats.isCancelled()) throw cancelledBefore(call.what);
+  const askedAtMs = Date.now();
+  if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
+  await beats.record({ phase: 'sending', known }).catch((error: unknown) => {
+    throw beats.isCancelled() ? cancelledBefore(call.what) : error;
+  });
+  const timeoutMs = callTimeMs();
+  const isLate = timeoutMs < shortestCallMs || Date.now() - askedAtMs > slowestIntentMs;
+  if (isLate) {
+    await notSentAfterAll(call, beats, known);
+    throw tooLate(call.what);
+  }
+  let value: Value;
+  try {
+    value = await attempt.call(() => call.send(Math.min(timeoutMs, longestCallMs)));
   } catch (error) {
     if (effectOf(error) === 'unknown') return adoptOrGiveUp(call, 'lost_answer', known);
-    await record({ phase: 'not_sent' });
+    await notSentAfterAll(call, beats, known);
+    throw notSent(error, attempt);
+  }
+  await call.settled?.(known, value).catch(() => undefined);
+  return value;
+}
+
+/** What `make` gives; where it fails, nothing was sent. */
+async function prepared<T>({ attempt }: { readonly attempt: Attempt }, make: () => Promise<T> | T): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
     throw notSent(error, attempt);
   }
 }
 
-/** Resolves when Temporal has it; rejects when Temporal has given this attempt up. */
-async function record(intent: Intent<unknown>): Promise<void> {
-  await Context.current().client.activity.heartbeat(activityInfo().taskToken, intent);
+async function notSentAfterAll<Value, Known>(
+  call: EvidenceCall<Value, Known>,
+  beats: IntentBeats<Intent<Known>>,
+  known: Known,
+): Promise<void> {
+  await call.settled?.(known, null).catch(() => undefined);
+  // After a cancel nobody will make another attempt, and Temporal takes no beat.
+  await beats.record({ phase: 'not_sent' }).catch((error: unknown) => {
+    if (!beats.isCancelled()) throw error;
+  });
 }
 
-function remainingMs(): number {
+/** How long a call may last that begins now, in ms. */
+function callTimeMs(): number {
   const { currentAttemptScheduledTimestampMs, startToCloseTimeoutMs } = activityInfo();
-  return currentAttemptScheduledTimestampMs + startToCloseTimeoutMs - Date.now();
+  return currentAttemptScheduledTimestampMs + startToCloseTimeoutMs - Date.now() - marginMs;
 }
+
+const tooLate = (what: string) =>
+  ApplicationFailure.retryable(`Too little time was left in this attempt to send ${what}`, 'no_time_left');
+
+const cancelledBefore = (what: string) =>
+  ApplicationFailure.nonRetryable(`A cancel came before ${what} was sent`, notSentCode);
 
 /** The failure where the call certainly had no effect: another attempt may make it. */
 function notSent(error: unknown, attempt: Attempt): unknown {
@@ -89,7 +157,7 @@ function notSent(error: unknown, attempt: Attempt): unknown {
 
 const whatHappened = {
   crash: (what: string) => `An earlier attempt ended while it was sending ${what}`,
-  reset: (what: string) => `This run was reset, and an earlier one may have sent ${what}`,
+  others: (what: string) => `An earlier run may have sent ${what}`,
   lost_answer: (what: string) => `The answer to ${what} was lost`,
 } as const;
 
@@ -99,9 +167,11 @@ async function adoptOrGiveUp<Value, Known>(
   known: Known | undefined,
 ): Promise<Value> {
   for (const delayMs of evidenceDelaysMs) {
-    await Context.current().sleep(delayMs);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
     const evidence = await call.look(known).catch(() => null);
-    if (evidence !== null) return evidence;
+    if (evidence === null) continue;
+    if (known !== undefined) await call.settled?.(known, evidence).catch(() => undefined);
+    return evidence;
   }
   const why = `${whatHappened[reason](call.what)}, and ${call.where} does not show it (${outcomeUnknownCode}).`;
   throw outcomeUnknown(why, { endpoint: call.endpoint, calls: call.attempt.calls() });

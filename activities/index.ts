@@ -22,7 +22,7 @@ import { createReads } from './reads.js';
 import { createCommandActivities } from './run-command.js';
 import { createSandboxReads } from './sandbox-reads.js';
 import { createSecretActivities } from './secrets.js';
-import { sendPromptActivity } from './send-prompt.js';
+import { createPromptReads, sendPromptActivity } from './send-prompt.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './stop-sandbox.js';
 import { storeObjectActivity } from './store-object.js';
 import { updateEnvironmentActivity } from './update-environment.js';
@@ -70,6 +70,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     stopSandbox: stopSandboxActivity(client),
     resumeSandbox: resumeSandboxActivity(client),
     sendPrompt: sendPromptActivity(client, results),
+    ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
     notify: notifyActivity(allowNotifyCommands),
   };

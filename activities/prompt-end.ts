@@ -6,9 +6,17 @@ import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { SandboxHistoryEvent } from '../src/contract/records.js';
 import type { Attempt } from './calls.js';
 import type { FollowPromptInput, PromptEnd } from './follow-prompt.js';
-import { isSameText } from './texts.js';
+import { isQueued } from './prompt-evidence.js';
+import { readHistory } from './prompt-history.js';
+import { newTo, type PromptRecord } from './prompt-record.js';
 
-type End = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
+export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
+
+/** Which prompt of a history it is. */
+export type PromptInHistory = Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'> & {
+  /** What was there before it; null where no record was made. */
+  readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
+};
 
 const endStatuses: Readonly<Record<string, string>> = {
   'prompt.completed': 'completed',
@@ -16,13 +24,17 @@ const endStatuses: Readonly<Record<string, string>> = {
   'prompt.interrupted': 'interrupted',
 };
 
-/** What is known of the prompt now; undefined when nothing is. */
+/**
+ * What is known of the prompt now; undefined when nothing is.
+ * @param readRecord asked only where the prompt must be told from others by what was there before it
+ */
 export async function readPromptEnd(
   client: SandboxClient,
   input: FollowPromptInput,
-  attempt: Attempt,
-): Promise<End | undefined> {
+  options: { readonly attempt: Attempt; readonly readRecord: () => Promise<PromptRecord | null> },
+): Promise<PromptEndSeen | undefined> {
   const { sandboxId, promptId, conversationId } = input;
+  const { attempt, readRecord } = options;
   if (promptId !== null) {
     try {
       const { prompt } = await attempt.call((signal) => client.getPrompt(sandboxId, promptId, { signal }));
@@ -40,23 +52,21 @@ export async function readPromptEnd(
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }
-  const filter = conversationId === null ? {} : { conversation: conversationId };
-  const { events } = await attempt.call((signal) => client.listEvents(sandboxId, filter, { signal }));
-  return promptEndOfEvents(events, input);
+  const events = await readHistory(client, sandboxId, { conversationId, attempt });
+  return promptEndOfEvents(events, { ...input, record: await readRecord() });
 }
 
 /** What the history of a conversation says about a prompt; undefined where it does not hold it. */
 export function promptEndOfEvents(
   events: readonly SandboxHistoryEvent[],
-  input: Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'>,
-): End | undefined {
-  const begin = events.findIndex((event) => isBegin(event, input));
-  const queued = events[begin];
+  input: PromptInHistory,
+): PromptEndSeen | undefined {
+  const queued = beginOf(events, input);
   if (!queued) return undefined;
   const promptId = queued.promptId ?? null;
-  const own = events
-    .slice(begin)
-    .filter((event) => event.conversationId === queued.conversationId && (event.promptId ?? null) === promptId);
+  const ofConversation = events.filter((event) => event.conversationId === queued.conversationId);
+  const own =
+    promptId === null ? turnOf(ofConversation, queued) : ofConversation.filter((event) => event.promptId === promptId);
   const ended = own.find((event) => endStatuses[event.type] !== undefined);
   const said = own.filter((event) => event.type === 'agent.message').at(-1)?.data?.text;
   const reason = ended?.data?.error;
@@ -71,12 +81,30 @@ export function promptEndOfEvents(
   };
 }
 
-function isBegin(
-  event: SandboxHistoryEvent,
-  input: Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'>,
-): boolean {
-  if (event.type !== 'prompt.queued') return false;
-  if (input.promptId !== null && event.promptId != null) return event.promptId === input.promptId;
-  if (event.promptId != null && input.knownPromptIds.includes(event.promptId)) return false;
-  return isSameText(input.prompt, event.data?.prompt);
+function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory): SandboxHistoryEvent | undefined {
+  const { promptId, prompt, knownPromptIds, record } = input;
+  const byId = events.find(
+    (event) => event.type === 'prompt.queued' && promptId !== null && event.promptId === promptId,
+  );
+  if (byId) return byId;
+  return newTo(
+    record,
+    events.filter((event) => isQueued(event, prompt)),
+  ).find(({ promptId: of }) => of == null || (promptId === null && !knownPromptIds.includes(of)));
+}
+
+/** Events without prompt ids that are of one prompt: those of a conversation run one after the other, in order. */
+function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {
+  const waiting: SandboxHistoryEvent[] = [];
+  const own: SandboxHistoryEvent[] = [];
+  for (const event of events) {
+    if (event.promptId != null) continue;
+    if (event.type === 'prompt.queued') {
+      waiting.push(event);
+      continue;
+    }
+    if (waiting[0] === queued) own.push(event);
+    if (endStatuses[event.type] !== undefined && waiting.shift() === queued) break;
+  }
+  return own;
 }

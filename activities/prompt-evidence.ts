@@ -1,25 +1,29 @@
 /** Looks in the history of a sandbox for proof that a prompt was accepted. */
-import type { SandboxClient } from '../src/client/index.js';
+import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { SandboxHistoryEvent } from '../src/contract/records.js';
 import type { Text } from '../src/contract/texts.js';
 import type { Attempt } from './calls.js';
+import { type HistoryOptions, readHistory } from './prompt-history.js';
+import { newTo, type PromptRecord } from './prompt-record.js';
 import { isSameText } from './texts.js';
 
-export interface PromptEvidenceQuery {
+/** Which prompt, without its text: it is large, and where this goes it goes beside it. */
+export interface PromptQuery {
   readonly sandboxId: string;
-  /** The prompt's exact text, or its digest. */
-  readonly prompt: Text;
-  /** The conversation that it was sent to; null for a new one. */
+  /** The conversation that it is sent to; null for a new one. */
   readonly conversationId: string | null;
-  /** Prompts and conversations that are known to be others. */
+  /** Other prompts of this job with the same text, and their conversations. */
   readonly knownPromptIds: readonly string[];
   readonly knownConversationIds: readonly string[];
-  /** When the step that sends the prompt began, in ms since the epoch. */
-  readonly beganAtMs: number;
-  /** True when other people or jobs may prompt in the same sandbox. */
-  readonly shared: boolean;
-  /** Takes the oldest where several fit: for prompts of one job alone, sent one after the other. Default false. */
-  readonly oldest?: boolean;
+  /** As asked for; undefined leaves the choice to the service, and then it is not compared. */
+  readonly provider?: string;
+  readonly model?: string;
+  /** Where its record is in the result store. */
+  readonly recordKey: string;
+  /** False where others work in the same sandbox: then nothing is adopted, since nobody can tell whose it is. */
+  readonly isOwnSandbox: boolean;
+  /** When the sandbox was made: what is older is of the sandbox that it is a fork of. Null where that is not known. */
+  readonly sandboxMadeAt: string | null;
 }
 
 export interface PromptEvidence {
@@ -27,38 +31,98 @@ export interface PromptEvidence {
   readonly conversationId: string | null;
 }
 
-const clockSkewMs = 60_000;
+export interface EvidenceOptions {
+  readonly client: SandboxClient;
+  readonly attempt: Attempt;
+  /** The prompt's exact text, or its digest. */
+  readonly text: Text;
+  /** What was there before the first byte; null where no record was made. */
+  readonly record: PromptRecord | null;
+}
+
+/** Looking must end long before the attempt does. */
+const lookTimeoutMs = 8_000;
 
 /**
- * The prompt that the history holds, or null. Where more than one fits, none is taken unless the oldest was asked for:
- * adopting the wrong one would report somebody else's answer.
+ * The prompt that the history holds beyond the record, or null. Where more than one fits, none is taken: adopting the wrong
+ * one would report somebody else's answer. In a sandbox of others none ever is.
  */
-export async function findPromptEvidence(
-  client: SandboxClient,
-  query: PromptEvidenceQuery,
-  attempt: Attempt,
-): Promise<PromptEvidence | null> {
-  const filter = query.conversationId === null ? {} : { conversation: query.conversationId };
-  const { events } = await attempt.call((signal) => client.listEvents(query.sandboxId, filter, { signal }));
-  const matches = matchingPrompts(events, query);
-  const [match] = query.oldest
-    ? matches.toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
-    : matches;
-  if (!match || (matches.length > 1 && !query.oldest)) return null;
+export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
+  if (!query.isOwnSandbox) return null;
+  const { client, attempt, text, record } = options;
+  const { sandboxId, conversationId } = query;
+  const reading = { conversationId, attempt, timeoutMs: lookTimeoutMs, throughCancel: true };
+  const candidates = newPrompts(await readHistory(client, sandboxId, reading), { query, text, record });
+  const fitting = [];
+  for (const event of candidates) if (await isAsAsked(event, query, { client, attempt })) fitting.push(event);
+  const [match] = fitting;
+  if (!match || fitting.length > 1) return null;
   return { promptId: match.promptId ?? null, conversationId: match.conversationId ?? null };
 }
 
-/** The `prompt.queued` events that can be the prompt that was sent. */
-export function matchingPrompts(
-  events: readonly SandboxHistoryEvent[],
-  query: PromptEvidenceQuery,
-): readonly SandboxHistoryEvent[] {
-  return events.filter((event) => {
-    if (event.type !== 'prompt.queued' || !isSameText(query.prompt, event.data?.prompt)) return false;
-    if (event.promptId != null && query.knownPromptIds.includes(event.promptId)) return false;
-    const isNew = query.conversationId === null;
-    if (isNew && event.conversationId != null && query.knownConversationIds.includes(event.conversationId))
-      return false;
-    return !query.shared || Date.parse(event.createdAt) >= query.beganAtMs - clockSkewMs;
+/** Reads what must be in the record: the events that queued the same text, in the conversation where there is one. */
+export async function readEqualPrompts(
+  client: SandboxClient,
+  query: PromptQuery,
+  text: Text,
+  options: Omit<HistoryOptions, 'conversationId'>,
+): Promise<SandboxHistoryEvent[]> {
+  const history = await readHistory(client, query.sandboxId, { ...options, conversationId: query.conversationId });
+  return history.filter((event) => isQueued(event, text));
+}
+
+export function isQueued(event: SandboxHistoryEvent, text: Text): boolean {
+  return event.type === 'prompt.queued' && isSameText(text, event.data?.prompt);
+}
+
+/** The events of `history`, oldest first, that may have queued the prompt. */
+export function newPrompts(
+  history: readonly SandboxHistoryEvent[],
+  options: { readonly query: PromptQuery; readonly text: Text; readonly record: PromptRecord | null },
+): SandboxHistoryEvent[] {
+  const { query, text, record } = options;
+  const { conversationId, knownPromptIds, knownConversationIds, sandboxMadeAt } = query;
+  const madeAtMs = Date.parse(sandboxMadeAt ?? '') || 0;
+  const begun = firstOfTheirConversations(history);
+  const equal = history.filter((event) => isQueued(event, text));
+  return newTo(record, equal).filter((event) => {
+    if (event.promptId != null && knownPromptIds.includes(event.promptId)) return false;
+    if (record === null && Date.parse(event.createdAt) < madeAtMs) return false;
+    const of = event.conversationId ?? null;
+    if (of === null) return true;
+    return conversationId === null ? begun.has(event) && !knownConversationIds.includes(of) : of === conversationId;
   });
+}
+
+/** A prompt that asks for a new conversation is the first one in it. */
+function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): ReadonlySet<SandboxHistoryEvent> {
+  const first = new Map<string | null | undefined, SandboxHistoryEvent>();
+  for (const event of history) {
+    if (event.type === 'prompt.queued' && !first.has(event.conversationId)) first.set(event.conversationId, event);
+  }
+  return new Set(first.values());
+}
+
+/** Whether provider and model are those that were asked for, where the service shows them: in the event, or in the prompt. */
+async function isAsAsked(
+  event: SandboxHistoryEvent,
+  { provider, model, sandboxId }: PromptQuery,
+  { client, attempt }: Pick<EvidenceOptions, 'client' | 'attempt'>,
+): Promise<boolean> {
+  if (provider === undefined && model === undefined) return true;
+  const { promptId } = event;
+  const shown = { provider: event.data?.provider, model: event.data?.model };
+  const isSilent = (provider !== undefined && shown.provider == null) || (model !== undefined && shown.model == null);
+  if (isSilent && promptId != null) {
+    try {
+      const { prompt } = await attempt.call(() => client.getPrompt(sandboxId, promptId, { timeoutMs: lookTimeoutMs }));
+      shown.provider ??= prompt.provider;
+      shown.model ??= prompt.model;
+    } catch (error) {
+      // The record of a prompt is an assumption: a service may have none.
+      if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
+    }
+  }
+  const differs = (asked: string | undefined, seen: unknown) => asked !== undefined && seen != null && seen !== asked;
+  return !differs(provider, shown.provider) && !differs(model, shown.model);
 }

@@ -4,7 +4,6 @@ import type { DeletionOperation } from '../src/contract/records.js';
 import type { SandboxView, StopView } from '../src/contract/sandbox-view.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import { counted } from './calls.js';
-import { findPromptEvidence, type PromptEvidence, type PromptEvidenceQuery } from './prompt-evidence.js';
 import { sandboxView, stopView } from './sandbox-view.js';
 
 /** The value of a read, or null where the service says that there is no such thing. */
@@ -49,11 +48,6 @@ export function createReads(client: SandboxClient) {
         const answer = await orNullWhenMissing(call((signal) => client.getPrompt(sandboxId, promptId, { signal })));
         return answer?.prompt.status ?? null;
       });
-    },
-
-    /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
-    async findPrompt(query: PromptEvidenceQuery): Promise<Counted<PromptEvidence | null>> {
-      return counted((attempt) => findPromptEvidence(client, query, attempt));
     },
   };
 }

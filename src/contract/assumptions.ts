@@ -33,7 +33,8 @@ export const assumptions = {
     'The very same content makes no version; the default stops being one only when another becomes it.',
   'A-environment-upgrade':
     'Active is what is usable, on its way there or in error; what cannot be upgraded counts as failed, what needs none as neither.',
-  'A-events': 'Events of the history, and the query beyond `conversation`.',
+  'A-events':
+    'Events of the history, oldest first, and the query beyond `conversation`: an answer of fewer than 100 events is the last page, and `after` the id of an event goes on from there.',
   'A-file-limit': 'A file read or written as JSON has at most 32 MiB; more is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':

@@ -7,6 +7,9 @@ import type { ErrorMeaning } from './error-codes.js';
 /** The code of a call of which nobody can know whether it took effect. */
 export const outcomeUnknownCode = 'outcome_unknown';
 
+/** The code of a call that was cancelled before its first byte. */
+export const notSentCode = 'not_sent';
+
 export interface ServiceFailure {
   readonly code: string;
   readonly message: string;

@@ -10,7 +10,10 @@ import { type ActivityStand, createActivityStand } from './activity-stand.js';
 const rows: Record<EndpointName, Row> = { ...accountRows, ...sandboxRows, ...workRows };
 const keyed = { idempotencyKey: 'k', firstSentAtMs: Date.now(), lookFirst: false };
 const webhookBody = { name: 'n', url: 'https://a.example/', events: ['sandbox.ready'] };
-const evidence = { sandboxId: id, prompt: 'x', knownPromptIds: [], knownConversationIds: [], beganAtMs: 0 };
+const promptQuery = {
+  ...{ sandboxId: id, conversationId: null, knownPromptIds: [], knownConversationIds: [] },
+  ...{ recordKey: 'sent/0', isOwnSandbox: true, sandboxMadeAt: null },
+};
 const canary = 'canary-of-a-secret';
 const environmentSecrets = { envContents: `A=${canary}`, secretFiles: [{ path: 'a', contents: canary }] };
 const sandboxSecrets = { desktopUrl: canary, url: canary };
@@ -46,7 +49,7 @@ const inputs: Record<EndpointName, readonly unknown[]> = {
   stopSandbox: [{ sandboxId: id }],
   getStop: [id, 'stop_1'],
   resumeSandbox: [{ sandboxId: id, body: {}, previousStopId: null }],
-  sendPrompt: [{ sandboxId: id, body: { prompt: 'x' }, lookFirst: false, evidence }],
+  sendPrompt: [{ query: promptQuery, body: { prompt: 'x' }, earlier: 'ask_record' }],
   getPrompt: [id, 'prm_1'],
   listEvents: [id],
   interruptSandbox: [id, null],
@@ -93,7 +96,7 @@ describe('an activity for each endpoint', () => {
       sendJson(response, own ? status : 200, {
         ok: true,
         type,
-        ...(own ? withSecrets(name) : { webhooks: [], sandbox }),
+        ...(own ? withSecrets(name) : { webhooks: [], events: [], sandbox }),
       });
     });
     await stand.run(name, ...inputs[name]);

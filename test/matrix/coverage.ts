@@ -18,6 +18,7 @@ const silent = [
   'notify',
   'readFanoutChunk',
   'readFanoutItem',
+  'readPromptPhase',
   'registerWatch',
   'storeObject',
   'surveyFanout',

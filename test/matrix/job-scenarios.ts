@@ -135,7 +135,7 @@ const scenarios: readonly JobScenario[] = [
     input: (_, id) => ({ ...create, prompts: [echo(id)], onUnknownOutcome: 'wait', end: 'stop' }),
     always: {
       'sendPrompt/sendPrompt#1': 'dropped-after',
-      ...Object.fromEntries([1, 2, 3, 4].map((nth) => [`sendPrompt/listEvents#${nth}`, 'page-502'])),
+      ...Object.fromEntries([2, 3, 4, 5].map((nth) => [`sendPrompt/listEvents#${nth}`, 'page-502'])),
     },
   },
   {

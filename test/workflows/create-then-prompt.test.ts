@@ -25,17 +25,18 @@ describe('a plain job', () => {
     expect(sandbox.state).toBe('archived');
   });
 
-  it('makes five calls and its follow', async () => {
+  it('makes six calls and its follow', async () => {
     const result = await (await stand.start({})).result();
     expect(callsOf(result.sandboxId)).toEqual([
       'createSandbox',
+      'listEvents',
       'sendPrompt',
       'getPrompt',
       'getSandbox',
       'stopSandbox',
       'getSandbox',
     ]);
-    expect(result.apiCalls).toBe(6);
+    expect(result.apiCalls).toBe(7);
   });
 
   it('needs at most 8 workflow tasks and 60 events', async () => {

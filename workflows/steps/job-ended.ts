@@ -38,6 +38,12 @@ export function serviceFailureOf(error: unknown): ServiceFailure | undefined {
   return isServiceFailure ? (detail as ServiceFailure) : undefined;
 }
 
+/** The type of an `ApplicationFailure` that an activity made itself; undefined for any other failure. */
+export function applicationCodeOf(error: unknown): string | undefined {
+  const cause = causeOf(error);
+  return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined;
+}
+
 /** The outcome of a job that ends by this error; cancellations are the caller's. */
 export function endOf(error: unknown): JobEnded {
   if (error instanceof JobEnded) return error;

@@ -53,7 +53,7 @@ async function waitSetUp(run: JobRun, sandboxId: string): Promise<void> {
   run.enter('waiting_for_setup');
   const follow = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const setup = await patiently(run, 'setup', () =>
-    follow.followSetup.executeWithOptions({ summary: 'setup script' }, [sandboxId]),
+    follow.followSetup.executeWithOptions({ summary: 'setup script' }, [sandboxId, run.timing.readLagMs]),
   );
   run.setup = setup;
   if (setup.status === 'done') return;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFollowHub } from '../../../activities/follow-hub.js';
+import { createFollower, createFollowHub } from '../../../activities/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import { errorMeaning } from '../../../src/contract/error-codes.js';
 import type { Sandbox } from '../../../src/contract/records.js';
@@ -32,7 +32,7 @@ describe('the follow hub', () => {
   it('reads once a tick for all that wait, however many they are', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a'), sandbox('b')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
-    const next = (id: string) => hub.next(id, { followedSinceMs: Date.now(), signal: idle() });
+    const next = (id: string) => hub.next(id, { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
     const first = next('a');
     await vi.advanceTimersByTimeAsync(0);
     expect((await first).sandbox?.id).toBe('a');
@@ -47,7 +47,7 @@ describe('the follow hub', () => {
     let finish: (list: Sandbox[]) => void = () => undefined;
     const { client, listAllSandboxes } = serviceWith(() => new Promise((resolve) => (finish = resolve)));
     const hub = createFollowHub(client, { minIntervalMs: 100 });
-    const options = { followedSinceMs: Date.now(), signal: idle() };
+    const options = { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() };
     const early = hub.next('a', options);
     await vi.advanceTimersByTimeAsync(0);
     let answered = false;
@@ -67,47 +67,91 @@ describe('the follow hub', () => {
   it('asks less often the older its follows are, and at once when a young one comes', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100, maxIntervalMs: 5_000 });
-    const old = { followedSinceMs: Date.now() - 3_600_000, signal: idle() };
+    const old = { followedSinceMs: Date.now() - 3_600_000, lookedAtMs: 0, signal: idle() };
     await Promise.all([hub.next('a', old), vi.advanceTimersByTimeAsync(0)]);
     const waiting = hub.next('a', old);
     await vi.advanceTimersByTimeAsync(4_900);
     expect(listAllSandboxes).toHaveBeenCalledTimes(1);
-    const young = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
+    const young = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
     await vi.advanceTimersByTimeAsync(1);
     await Promise.all([waiting, young]);
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
-  it('waits an outage out', async () => {
+  it('waits a short failure out', async () => {
     let calls = 0;
     const { client } = serviceWith(async () => {
       calls += 1;
-      if (calls < 3) throw refusal(503, 'http_500');
+      if (calls < 2) throw refusal(503, 'http_500');
       return [sandbox('a', 'idle')];
     });
     const hub = createFollowHub(client, { minIntervalMs: 100 });
-    const read = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
+    const read = hub.next('a', { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await read).sandbox?.state).toBe('idle');
-    expect(calls).toBe(3);
+    expect(calls).toBe(2);
   });
 
-  it('hands a refusal to those that wait, who show it', async () => {
-    const { client } = serviceWith(async () => {
-      throw refusal(401, 'unauthorized');
-    });
-    const hub = createFollowHub(client, { minIntervalMs: 100 });
-    const read = hub.next('a', { followedSinceMs: Date.now(), signal: idle() });
-    const refused = expect(read).rejects.toMatchObject({ code: 'unauthorized' });
-    await vi.advanceTimersByTimeAsync(0);
-    await refused;
+  const silences: [string, () => Promise<Sandbox[]>][] = [
+    ['refuses with 401', () => Promise.reject(refusal(401, 'unauthorized'))],
+    ['refuses with 403', () => Promise.reject(refusal(403, 'forbidden'))],
+    ['throttles', () => Promise.reject(refusal(429, 'rate_limited'))],
+    ['cannot be read', () => Promise.reject(new TypeError('garbage'))],
+    ['hangs', () => new Promise<Sandbox[]>(() => undefined)],
+    ['leaves everything out', async () => []],
+  ];
+  it.each(silences)('D4, B10: a list that %s makes a follow look itself, and rejects nobody', async (_, list) => {
+    const hub = createFollowHub(serviceWith(list).client);
+    const follower = createFollower(hub, 'a');
+    const read = follower.next(idle());
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(await read).toEqual({ sandbox: undefined });
   });
+
+  it.each(silences)(
+    'D4: where a list %s, 1,000 follows look at most 4 times a second, one ever more rarely',
+    async (_, list) => {
+      async function looksIn(ms: number, follows: number) {
+        const { client, listAllSandboxes } = serviceWith(list);
+        const hub = createFollowHub(client);
+        const stop = new AbortController();
+        const looks = new Map<number, number>();
+        for (let id = 0; id < follows; id += 1) {
+          const follower = createFollower(hub, `bx_${id}`);
+          const forEver = async () => {
+            for (;;) {
+              await follower.next(stop.signal);
+              looks.set(id, (looks.get(id) ?? 0) + 1);
+            }
+          };
+          forEver().catch(() => undefined);
+        }
+        await vi.advanceTimersByTimeAsync(ms);
+        stop.abort(new Error('over'));
+        await vi.advanceTimersByTimeAsync(120_000);
+        const counts = [...looks.values()];
+        return {
+          all: counts.reduce((a, b) => a + b, 0),
+          most: Math.max(...counts),
+          lists: listAllSandboxes.mock.calls.length,
+        };
+      }
+      const many = await looksIn(60_000, 1_000);
+      expect(many.all).toBeLessThanOrEqual(4 * 60 + 8);
+      expect(many.all).toBeGreaterThan(4 * 50);
+      expect(many.most).toBe(1);
+      const one = await looksIn(600_000, 1);
+      expect(one.all).toBeGreaterThan(30);
+      expect(one.all).toBeLessThan(90);
+      expect(one.lists).toBeLessThan(150);
+    },
+  );
 
   it('stops reading when the last one has left', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const controller = new AbortController();
-    const options = { followedSinceMs: Date.now(), signal: controller.signal };
+    const options = { followedSinceMs: Date.now(), lookedAtMs: 0, signal: controller.signal };
     await Promise.all([hub.next('a', options), vi.advanceTimersByTimeAsync(0)]);
     const left = expect(hub.next('a', options)).rejects.toThrow('left');
     controller.abort(new Error('left'));

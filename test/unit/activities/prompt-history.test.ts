@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { promptEndOfEvents } from '../../../activities/prompt-end.js';
-import { matchingPrompts, type PromptEvidenceQuery } from '../../../activities/prompt-evidence.js';
+import { newPrompts, type PromptQuery } from '../../../activities/prompt-evidence.js';
+import { newTo, recordOf } from '../../../activities/prompt-record.js';
 import type { SandboxHistoryEvent } from '../../../src/contract/records.js';
 
 let position = 0;
@@ -24,15 +25,17 @@ describe('the end of a prompt in a history', () => {
       said('three', 'prm_2'),
       event('prompt.completed', { promptId: 'prm_2' }),
     ];
-    const end = promptEndOfEvents(events, { promptId: 'prm_2', prompt: 'a', knownPromptIds: ['prm_1'] });
+    const end = promptEndOfEvents(events, { promptId: 'prm_2', prompt: 'a', knownPromptIds: ['prm_1'], record: null });
     expect(end).toMatchObject({ status: 'completed', result: 'three', promptId: 'prm_2' });
-    const first = promptEndOfEvents(events, { promptId: 'prm_1', prompt: 'a', knownPromptIds: [] });
+    const first = promptEndOfEvents(events, { promptId: 'prm_1', prompt: 'a', knownPromptIds: [], record: null });
     expect(first).toMatchObject({ status: 'failed', error: 'no', result: 'one' });
   });
 
   it('S2: is found by the text where the service gave no id, past the prompts that are known', () => {
     const events = [queued('a', 'prm_1'), event('prompt.completed', { promptId: 'prm_1' }), queued('a', 'prm_2')];
-    expect(promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: ['prm_1'] })).toMatchObject({
+    expect(
+      promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: ['prm_1'], record: null }),
+    ).toMatchObject({
       promptId: 'prm_2',
       status: 'running',
     });
@@ -40,44 +43,102 @@ describe('the end of a prompt in a history', () => {
 
   it('S2: is found in a history without any prompt ids', () => {
     const events = [queued('a'), event('prompt.started'), said('done'), event('prompt.completed')];
-    expect(promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: [] })).toMatchObject({
+    expect(promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: [], record: null })).toMatchObject({
       status: 'completed',
       result: 'done',
     });
   });
 
   it('is not known while the history lags', () => {
-    expect(promptEndOfEvents([], { promptId: 'prm_1', prompt: 'a', knownPromptIds: [] })).toBeUndefined();
+    expect(promptEndOfEvents([], { promptId: 'prm_1', prompt: 'a', knownPromptIds: [], record: null })).toBeUndefined();
+  });
+});
+
+describe('the end of a prompt in a history without prompt ids', () => {
+  const by = { promptId: null, prompt: 'a', knownPromptIds: [] };
+
+  it('A18: is not that of an equal one that the record holds', () => {
+    const before = [queued('a'), event('prompt.started'), said('one'), event('prompt.completed')];
+    const record = recordOf(before.slice(0, 1));
+    expect(promptEndOfEvents(before, { ...by, record })).toBeUndefined();
+    const after = [...before, queued('a'), event('prompt.started'), said('two')];
+    expect(promptEndOfEvents(after, { ...by, record })).toMatchObject({ status: 'running', result: 'two' });
+  });
+
+  it('A18: comes in turn, after those that were queued before it in the conversation', () => {
+    const events = [
+      ...[queued('other'), event('prompt.started'), queued('a'), said('of the other'), event('prompt.completed')],
+      ...[event('prompt.started'), said('mine'), event('prompt.failed', { data: { error: 'no' } })],
+    ];
+    expect(promptEndOfEvents(events.slice(0, 5), { ...by, record: null })).toMatchObject({
+      status: 'running',
+      result: null,
+    });
+    expect(promptEndOfEvents(events, { ...by, record: null })).toMatchObject({
+      status: 'failed',
+      error: 'no',
+      result: 'mine',
+    });
   });
 });
 
 describe('evidence that a prompt was accepted', () => {
-  const query = (over: Partial<PromptEvidenceQuery> = {}): PromptEvidenceQuery => ({
-    sandboxId: 'bx_22222222',
-    prompt: 'a',
-    conversationId: null,
-    knownPromptIds: [],
-    knownConversationIds: [],
-    beganAtMs: 0,
-    shared: false,
-    ...over,
-  });
+  const query: PromptQuery = {
+    ...{ sandboxId: 'bx_22222222', conversationId: null, knownPromptIds: [], knownConversationIds: [] },
+    ...{ recordKey: 'k', isOwnSandbox: true, sandboxMadeAt: null },
+  };
+  const found = (events: readonly SandboxHistoryEvent[], over: Partial<PromptQuery> = {}, before = 0) =>
+    newPrompts(events, {
+      query: { ...query, ...over },
+      text: 'a',
+      record: before === 0 ? null : { by: 'x', ...recordOf(events.slice(0, before)) },
+    }).map(({ promptId }) => promptId);
 
   it('is a queued prompt of the very text that is not known to be another', () => {
-    const events = [queued('a', 'prm_1', { conversationId: 'conv_0' }), queued('b', 'prm_2'), queued('a', 'prm_3')];
-    const matches = matchingPrompts(events, query({ knownPromptIds: ['prm_1'] }));
-    expect(matches.map(({ promptId }) => promptId)).toEqual(['prm_3']);
+    const events = [
+      queued('a', 'prm_1', { conversationId: 'conv_0' }),
+      queued('b', 'prm_2', { conversationId: 'conv_1' }),
+      queued('a', 'prm_3', { conversationId: 'conv_2' }),
+    ];
+    expect(found(events, { knownPromptIds: ['prm_1'] })).toEqual(['prm_3']);
   });
 
-  it('is not one of a conversation that belongs to an earlier prompt of the job', () => {
-    const events = [queued('a', undefined, { conversationId: 'conv_0' })];
-    expect(matchingPrompts(events, query({ knownConversationIds: ['conv_0'] }))).toEqual([]);
+  it('A4: is not one that was there before the first byte', () => {
+    const events = [
+      queued('a', 'prm_1', { conversationId: 'conv_0' }),
+      queued('a', 'prm_2', { conversationId: 'conv_1' }),
+    ];
+    expect(found(events, {}, 1)).toEqual(['prm_2']);
+    expect(found(events, {}, 2)).toEqual([]);
   });
 
-  it('is not a prompt that others sent into a shared sandbox before', () => {
+  it('A4: is the first of a new conversation, and of the given one where there is one', () => {
+    const events = [queued('b', 'prm_1'), queued('a', 'prm_2')];
+    expect(found(events)).toEqual([]);
+    expect(found(events, { conversationId: 'conv_1' })).toEqual(['prm_2']);
+    expect(found(events, { conversationId: 'conv_2' })).toEqual([]);
+  });
+
+  it('is not one of a conversation that belongs to another prompt of the job', () => {
+    expect(found([queued('a', undefined, { conversationId: 'conv_0' })], { knownConversationIds: ['conv_0'] })).toEqual(
+      [],
+    );
+  });
+
+  it('A4: is without a record none that is older than the fork', () => {
     const old = queued('a', 'prm_1');
-    const beganAtMs = Date.parse(old.createdAt) + 3_600_000;
-    expect(matchingPrompts([old], query({ shared: true, beganAtMs }))).toEqual([]);
-    expect(matchingPrompts([old], query({ shared: false, beganAtMs }))).toHaveLength(1);
+    const sandboxMadeAt = new Date(Date.parse(old.createdAt) + 1).toISOString();
+    expect(found([old], { sandboxMadeAt })).toEqual([]);
+    expect(found([old], { sandboxMadeAt: old.createdAt })).toEqual(['prm_1']);
+  });
+});
+
+describe('the record of a prompt', () => {
+  it('is bounded, and takes for seen what stands before the oldest that it keeps', () => {
+    const events = Array.from({ length: 1_500 }, () => queued('a'));
+    const record = recordOf(events);
+    expect(JSON.stringify(record).length).toBeLessThan(16_000);
+    const next = queued('a');
+    expect(newTo(record, [...events, next])).toEqual([next]);
   });
 });

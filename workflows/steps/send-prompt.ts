@@ -1,0 +1,129 @@
+/** Sends one prompt of a job, at most once, and settles what became of it where nobody can know. */
+import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
+import type { PromptEvidence, PromptQuery } from '../../activities/prompt-evidence.js';
+import type { SendPromptInput } from '../../activities/send-prompt.js';
+import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { cut, headOf, type Text } from '../../src/contract/texts.js';
+import { effects, reads } from '../proxies.js';
+import { applicationCodeOf, JobEnded, jobError, serviceFailureOf } from './job-ended.js';
+import type { JobPrompt, JobRun } from './job-run.js';
+import { patiently } from './patiently.js';
+import { promptQuery } from './prompt-query.js';
+import { settleUnknown } from './unknown-outcome.js';
+import { waitUsable } from './wait-usable.js';
+import { wasReset } from './was-reset.js';
+import { whileUsable } from './while-usable.js';
+
+/** One prompt on its way. */
+interface Sending {
+  readonly run: JobRun;
+  readonly prompt: JobPrompt;
+  readonly query: PromptQuery;
+  /** What the next call must know of earlier ones. */
+  earlier: SendPromptInput['earlier'];
+}
+
+/**
+ * Goes on from the prompt's status: `not_sent` is sent, `sending` and `unknown` are looked for, all others are left alone.
+ * @param conversationId the one that it is sent to; null for a new one
+ * @throws JobEnded, or what the activity threw; the status then says whether the prompt was sent, or `unknown`
+ */
+export async function sendPrompt(run: JobRun, index: number, conversationId: string | null): Promise<void> {
+  const prompt = run.prompts[index];
+  if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
+  const query = promptQuery(run, index, conversationId);
+  const sending: Sending = { run, prompt, query, earlier: await earlierOf(run, index) };
+  const accepted = await untilAccepted(sending);
+  if (!run.reachedAtMs.has('prompted')) run.reached('prompted');
+  prompt.promptId = accepted.promptId;
+  prompt.conversationId = accepted.conversationId ?? conversationId;
+  prompt.status = 'queued';
+}
+
+/** Whether a missing record means that nobody has sent the prompt: so it does in the store where an earlier run left one. */
+async function earlierOf(run: JobRun, index: number): Promise<SendPromptInput['earlier']> {
+  if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
+  // Batches need one store for all their workers.
+  if (run.input.origin || !wasReset()) return 'ask_record';
+  if (index === 0) return 'doubt';
+  const before = promptQuery(run, index - 1, null).recordKey;
+  return (await reads.readPromptPhase(before)) === null ? 'doubt' : 'ask_record';
+}
+
+async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
+  const { run, query } = sending;
+  for (let tries = 0; ; tries += 1) {
+    run.enter('prompting');
+    const since = run.inbox.mark();
+    try {
+      return await whileUsable(run, query.sandboxId, 'prompt', () => sendOnce(sending));
+    } catch (error) {
+      const failure = serviceFailureOf(error);
+      if (failure?.code === outcomeUnknownCode) {
+        const settled = await settle(sending, failure.message);
+        if (settled === 'abandon') throw error;
+        if (settled !== 'resend') return settled;
+        sending.earlier = 'known_not';
+      } else if (failure?.code === 'sandbox_not_promptable') {
+        // What woke the job was only a hint: ask the service, then wait for the next one.
+        if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
+        if ((await waitUsable(run, query.sandboxId, { since, readFirst: true })) === 'usable') continue;
+        throw new JobEnded('sandbox_failed', jobError('sandbox_gone', 'The sandbox went away before the prompt'));
+      } else throw error;
+    }
+  }
+}
+
+/** One call. Whatever comes of it, the prompt's status says it. */
+async function sendOnce(sending: Sending) {
+  const { prompt, query, earlier } = sending;
+  // What is not begun cannot have been sent.
+  if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
+  const { conversationId } = query;
+  const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
+  prompt.status = 'sending';
+  try {
+    const summary = promptSummary(prompt.step.prompt);
+    return await effects.sendPrompt.executeWithOptions({ summary }, [{ query, body, earlier }]);
+  } catch (error) {
+    prompt.status = await statusAfter(error, sending);
+    // A refusal is certain: nothing of this run is on its way.
+    if (prompt.status === 'not_sent') sending.earlier = 'known_not';
+    throw error;
+  }
+}
+
+async function statusAfter(error: unknown, { run, query }: Sending): Promise<'not_sent' | 'unknown'> {
+  const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
+  if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
+  if (!isCancellation(error)) return 'unknown';
+  // A cancel between two attempts says nothing of the earlier ones; their record does.
+  try {
+    const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
+    const isCertain = phase === 'not_sent' || (phase === null && run.input.origin !== undefined);
+    return isCertain ? 'not_sent' : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Waits for evidence, a person or the policy. */
+async function settle(
+  { run, prompt, query }: Sending,
+  message: string,
+): Promise<PromptEvidence | 'resend' | 'abandon'> {
+  const look = async () => {
+    if (!query.isOwnSandbox) return undefined;
+    const text = prompt.step.prompt;
+    return (await patiently(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
+  };
+  const settled = await settleUnknown(run, 'prompt', message, look);
+  if ('evidence' in settled) return settled.evidence;
+  if (settled.action !== 'sent') return settled.action;
+  return { promptId: settled.promptId ?? null, conversationId: settled.conversationId ?? null };
+}
+
+/** One line of a prompt. */
+export function promptSummary(text: Text): string {
+  return cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80);
+}
