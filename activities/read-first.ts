@@ -58,6 +58,8 @@ export async function readFirst<T>(
   let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before, missingSinceMs: null };
   const remember = async (next: Partial<Memory>) => {
     memory = { ...memory, ...next };
+    // Also to the worker, which sends the newest that it was told when the attempt fails.
+    heartbeat(memory);
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, memory);
   };
   const tools: ReadFirst = {
@@ -100,8 +102,7 @@ export async function readFirst<T>(
       const spent = { calls, maybeSent: memory.before !== null };
       const lag = isMissing(error) ? mayBeLag(error) : undefined;
       const missingSinceMs = lag ? (memory.missingSinceMs ?? Date.now()) : null;
-      memory = { ...memory, missingSinceMs, spent };
-      heartbeat(memory);
+      await remember({ missingSinceMs, spent }).catch(() => undefined);
       const failure = lag ?? repeatableFailure(error, spent);
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }

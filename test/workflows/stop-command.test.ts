@@ -56,11 +56,12 @@ describe('sandflow stop', () => {
 
   it('ends with 1 where one of them does not end archived, and the others are not held up', async () => {
     const good = await readySandbox(stand);
-    const { exitCode, stdout } = await cli(['stop', 'bx_2a2a2a2a', good, '--wait', '--json']);
+    // A 404 is believed after 90 s, and not before.
+    const { exitCode, stdout } = await cli(['stop', 'bx_2a2a2a2a', good, '--wait', '--json', '--deadline', '20s']);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       stops: [
-        { sandboxId: 'bx_2a2a2a2a', outcome: 'gone' },
+        { sandboxId: 'bx_2a2a2a2a', outcome: 'still_failing', error: { code: 'stop_not_accepted' } },
         { sandboxId: good, outcome: 'archived', kept: 'saved' },
       ],
       error: null,
