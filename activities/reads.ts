@@ -26,6 +26,17 @@ export function createReads(client: SandboxClient) {
       });
     },
 
+    /** The caller's own sandbox of this exact name; null where the list shows none, or several, which proves nothing. */
+    async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
+      return counted(async ({ call }) => {
+        const all = await call((signal) => client.listAllSandboxes({}, { signal }));
+        const [match, ...more] = all.filter(
+          (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
+        );
+        return match && more.length === 0 ? sandboxView(match) : null;
+      });
+    },
+
     /** Reads a stop by its own id; null when the sandbox or the stop is unknown. */
     async getStop(sandboxId: string, stopId: string): Promise<Counted<StopView | null>> {
       return counted(async ({ call }) => {

@@ -1,20 +1,22 @@
 /** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
-import { workflowInfo } from '@temporalio/workflow';
+import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/own-by-name.js';
 import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
 import { itemRecords } from '../../src/contract/item-records.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
+import type { InboxMark } from '../event-inbox.js';
 import type { SandboxSource } from '../job.js';
-import { effects, forkProxies } from '../proxies.js';
+import { effects, forkProxies, reads } from '../proxies.js';
+import { safetyPollMs } from '../timing.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { settleLostFork, takeUpStopped } from './take-up-stopped.js';
 import { throughCancel } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
-import { readSandbox, waitUsable } from './wait-usable.js';
+import { readSandbox, type UsableOrNot, waitUsable } from './wait-usable.js';
 import { wasReset } from './was-reset.js';
 import { watchSandbox } from './watching.js';
 
@@ -36,8 +38,7 @@ export async function createSandbox(run: JobRun, source: OwnSource): Promise<voi
     if (created === null) continue;
     const standing = await standingOf(run, created);
     if (standing !== 'dead') {
-      await keepAddress(run, created, nameOf(run, run.generation));
-      const end = standing === 'usable' ? 'usable' : await waitUsable(run, created.id, { since });
+      const end = await obtain(run, source, { created, standing, since });
       if (end === 'usable') {
         run.reached('usable');
         return;
@@ -50,6 +51,49 @@ export async function createSandbox(run: JobRun, source: OwnSource): Promise<voi
     if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
     tries += 1;
   }
+}
+
+/** Waits until what was made can be used, and until it is certain that it is what was made. */
+async function obtain(
+  run: JobRun,
+  source: OwnSource,
+  first: { readonly created: SandboxView; readonly standing: string; readonly since: InboxMark },
+): Promise<UsableOrNot> {
+  const name = nameOf(run, run.generation);
+  let created = first.created;
+  for (let tries = 0; ; tries += 1) {
+    // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
+    const named = created.name === name ? null : await findByName(run, name);
+    if (named) created = take(run, named);
+    await keepAddress(run, created, name);
+    const readFirst = first.standing === 'usable' || tries > 0;
+    const end = await waitUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
+    if (end !== 'foreign') return end;
+    run.sandbox = null;
+    run.unconfirmedName = name;
+    await sleep(safetyPollMs(run.timing, tries), {
+      summary: `${created.id} is not ${name}; asked for again after this`,
+    });
+    created = take(run, (await findByName(run, name)) ?? (await madeAgain(run, source)));
+  }
+}
+
+function findByName(run: JobRun, name: string): Promise<SandboxView | null> {
+  return patiently(run, 'look for the sandbox', () => reads.findSandboxByName(name));
+}
+
+/** The same key: it makes no second one. */
+async function madeAgain(run: JobRun, source: OwnSource): Promise<SandboxView> {
+  const again = await createGeneration(run, source, run.generation);
+  if (again === 'resend')
+    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
+  return again;
+}
+
+function take(run: JobRun, created: SandboxView): SandboxView {
+  run.unconfirmedName = null;
+  run.make(created);
+  return created;
 }
 
 function noMachine(tries: number): JobEnded {

@@ -12,8 +12,15 @@ import { patiently } from './patiently.js';
 /**
  * - `cancelled`: the service said so: it found no machine, and there is nothing.
  * - `gone`: it was not found for longer than a read may lag. It may be there all the same (trap S5).
+ * - `foreign`: it is not what the job has made: the answer to the create was about somebody else's.
  */
-export type UsableOrNot = 'usable' | 'cancelled' | 'gone';
+export type UsableOrNot = 'usable' | 'cancelled' | 'gone' | 'foreign';
+
+/** What a job has made, as the service first answered, and the name that it asked for. */
+export interface OwnSandbox {
+  readonly name: string;
+  readonly created: SandboxView;
+}
 
 type Seen = UsableOrNot | 'error';
 
@@ -30,18 +37,20 @@ export function waitOptions(run: JobRun) {
 export async function waitUsable(
   run: JobRun,
   sandboxId: string,
-  options: { readonly since: InboxMark; readonly readFirst?: boolean },
+  options: { readonly since: InboxMark; readonly readFirst?: boolean; readonly own?: OwnSandbox },
 ): Promise<UsableOrNot> {
   run.enter('waiting_for_sandbox');
+  const { own } = options;
   const lag = new Lag(run.timing.readLagMs);
   const seen = await until<Seen>(sandboxId, {
     ...waitOptions(run),
     ...options,
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
-    read: () => look(run, sandboxId, lag),
-    // The prompt that follows finds out whether it still is.
-    believe: (event) => (event.type === 'sandbox.ready' ? 'usable' : undefined),
+    read: () => look(run, sandboxId, { lag, own }),
+    // The prompt that follows finds out whether it still is. An event that names the job's own sandbox proves that it is that.
+    believe: ({ type, sandboxName }) =>
+      type === 'sandbox.ready' && (own === undefined || sandboxName === own.name) ? 'usable' : undefined,
   });
   if (seen !== 'error') return seen ?? 'gone';
   // `sandbox.error` is not the end: the service may recover it, and then sends `sandbox.ready`.
@@ -52,7 +61,7 @@ export async function waitUsable(
     since: run.inbox.mark(),
     limitMs: run.timing.errorGraceMs,
     read: async () => {
-      const now = await look(run, sandboxId, lag);
+      const now = await look(run, sandboxId, { lag, own });
       return now === 'error' ? undefined : now;
     },
   });
@@ -80,9 +89,14 @@ export class Lag {
   }
 }
 
-async function look(run: JobRun, sandboxId: string, lag: Lag): Promise<Seen | undefined> {
+async function look(
+  run: JobRun,
+  sandboxId: string,
+  { lag, own }: { readonly lag: Lag; readonly own: OwnSandbox | undefined },
+): Promise<Seen | undefined> {
   const sandbox = await readSandbox(run, sandboxId);
   if (sandbox === null) return lag.lasts('missing') ? 'gone' : undefined;
+  if (own && sandbox.state !== 'cancelled' && !isOwn(sandbox, own)) return 'foreign';
   const { state, stop } = sandbox;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'archived' || state === 'archiving') {
@@ -98,6 +112,13 @@ async function look(run: JobRun, sandboxId: string, lag: Lag): Promise<Seen | un
   lag.over();
   if (isUsable(state)) return 'usable';
   return state === 'error' ? 'error' : undefined;
+}
+
+/** Somebody may have renamed it, and a service need not take names; when it was made nobody changes. */
+export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean {
+  if (seen.name === name) return true;
+  if (seen.createdAt !== null && created.createdAt !== null) return seen.createdAt === created.createdAt;
+  return seen.name === created.name;
 }
 
 function stopped(): JobEnded {
