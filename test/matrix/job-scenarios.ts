@@ -139,6 +139,11 @@ const scenarios: readonly JobScenario[] = [
     },
   },
   {
+    name: 'foreign-create',
+    always: { 'createSandbox/createSandbox#1': 'foreign-ids' },
+    input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
+  },
+  {
     name: 'lost-prompt',
     always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),

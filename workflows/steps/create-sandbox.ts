@@ -65,7 +65,9 @@ async function obtain(
     // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
     const named = created.name === name ? null : await findByName(run, name);
     if (named) created = take(run, named);
-    await keepAddress(run, created, name);
+    // A name that it lost since is somebody's wish.
+    if (tries === 0) await keepAddress(run, created, name);
+    else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.standing === 'usable' || tries > 0;
     const end = await waitUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
     if (end !== 'foreign') return end;
