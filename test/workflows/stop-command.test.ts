@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import { stopProgress } from '../../src/temporal/stops-read.js';
 import { type InProcessOptions, cli as runCli } from '../unit/cli/in-process.js';
 import { stopForGood } from '../unit/house/snippets/stop-sandbox.js';
-import { createStand, type Stand } from './stand.js';
+import { createStand, type Stand, script } from './stand.js';
 import { ask, heal, outcomeOf, readySandbox } from './stop-stand.js';
 
 let stand: Stand;
@@ -66,6 +66,14 @@ describe('sandflow stop', () => {
       ],
       error: null,
     });
+  });
+
+  it('D7: --all under a working agent ends its job as sandbox_failed, and not as a prompt that failed', async () => {
+    const job = await stand.start({ prompts: [{ prompt: script('sleep 50') }] });
+    const working = () => stand.service.books.prompts().find(({ status }) => status === 'running');
+    await expect.poll(working, { timeout: 20_000 }).toBeDefined();
+    expect((await cli(['stop', '--all', '--name', 'sf-*', '--yes', '--wait'])).exitCode).toBe(0);
+    expect(await job.result()).toMatchObject({ outcome: 'sandbox_failed', stop: { status: 'completed' }, left: [] });
   });
 
   it('says what it saw of a stop that still fails at its deadline', async () => {
