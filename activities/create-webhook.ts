@@ -1,5 +1,6 @@
 /** Retry class `evidence`: webhook create. See `evidence.ts`. */
 import type { SandboxClient } from '../src/client/index.js';
+import type { Webhook } from '../src/contract/records.js';
 import type { CreateWebhookBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { SecretStore } from '../src/secret-store/index.js';
@@ -23,6 +24,7 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
   return async function createWebhook(body: CreateWebhookBody): Promise<Counted<CreatedWebhook>> {
     const attempt = createAttempt();
     const list = async () => (await attempt.call((signal) => client.listWebhooks({ signal }))).webhooks;
+    const isOurs = ({ url, name }: Webhook) => url === body.url && (name ?? body.name) === body.name;
     const value = await sendOnce<CreatedWebhook, readonly string[]>({
       endpoint: 'createWebhook',
       attempt,
@@ -30,16 +32,14 @@ export function createWebhookActivity(client: SandboxClient, secrets: SecretStor
       where: 'the list of webhooks',
       async before() {
         await checkSecretsCanBeKept(secrets);
-        return (await list()).map(({ id }) => id);
+        return (await list()).filter(isOurs).map(({ id }) => id);
       },
       async send(timeoutMs) {
         const { webhook, secret } = await client.createWebhook(body, { timeoutMs });
         return { webhook: webhookView(webhook), secretRef: await secrets.put(`webhook-${webhook.id}`, secret) };
       },
       async look(known = []) {
-        const matches = (await list()).filter(
-          ({ id, url, name }) => url === body.url && (name ?? body.name) === body.name && !known.includes(id),
-        );
+        const matches = (await list()).filter((one) => isOurs(one) && !known.includes(one.id));
         const [match] = matches;
         if (!match || matches.length > 1) return null;
         const secretRef = await attempt.call((signal) => rotateAndKeep(client, secrets, match.id, signal));

@@ -8,6 +8,7 @@ import { createAccountWrites } from './account-writes.js';
 import { createCleanupApply } from './cleanup-apply.js';
 import { createCleanupPlanning } from './cleanup-plan.js';
 import { createCleanupReporting } from './cleanup-report.js';
+import { createApiKeyActivity } from './create-api-key.js';
 import { createSandboxActivity, forkSandboxActivity } from './create-sandbox.js';
 import { createWebhookActivity } from './create-webhook.js';
 import { createDownloads } from './downloads.js';
@@ -65,6 +66,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     describeWorkflows,
     createSandbox: createSandboxActivity(client, results),
     forkSandbox: forkSandboxActivity(client, results),
+    createApiKey: createApiKeyActivity(client, secrets),
     createWebhook: createWebhookActivity(client, secrets),
     updateEnvironment: updateEnvironmentActivity(client, secrets),
     stopSandbox: stopSandboxActivity(client),

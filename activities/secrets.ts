@@ -1,10 +1,8 @@
 /**
  * Calls whose answers are secrets. The secret stays in the worker's secret store; the workflow gets a reference to it.
- * Retry class `secret` (rotate, key create): repeated until a secret has been read and kept.
+ * Retry class `secret` (rotate): repeated until a secret has been read and kept.
  */
-import { activityInfo } from '@temporalio/activity';
 import type { DesktopRequest, SandboxClient } from '../src/client/index.js';
-import type { CreateApiKeyBody } from '../src/contract/account-requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 import { counted } from './calls.js';
@@ -39,21 +37,6 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       return counted(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
         return { secretRef: await call((signal) => rotateAndKeep(client, secrets, webhookId, signal)) };
-      });
-    },
-
-    /**
-     * Creates a scoped key; kept as `api-key-<id>`. Where an answer was lost, the key of that answer stays, with a
-     * secret that nobody has: revoke it, or let it expire.
-     */
-    async createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {
-      return counted(async ({ call }) => {
-        await checkSecretsCanBeKept(secrets);
-        const { apiKey, secret } = await call((signal) => client.createApiKey(body, { signal }));
-        const { workflowExecution, activityId } = activityInfo();
-        const name = apiKey?.id ?? `${workflowExecution?.runId ?? 'none'}-${activityId}`;
-        const secretRef = await secrets.put(`api-key-${name}`, secret);
-        return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef };
       });
     },
 

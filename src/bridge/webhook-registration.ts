@@ -36,7 +36,7 @@ const defaultRetryDelaysMs = [500, 2_000];
 
 /**
  * Makes sure that one webhook delivers all four events to `url` and that its secret is at hand. Safe to repeat. The
- * secret is written to its file and never returned. Two of these at the same time can make two webhooks.
+ * secret is written to its file and never returned. Of two at the same time, the one that was made later takes its own away.
  * @throws SandflowError `webhook_secret_unknown`, `webhook_duplicate`, `secret_file_unwritable`; the client's errors
  */
 export async function ensureWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
@@ -75,6 +75,7 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
   try {
     return await reserved(secretFile, async (reservation) => {
       const { webhook, secret } = await client.createWebhook({ name, url, events: allEvents });
+      if (await yields(client, webhook, retryDelaysMs)) return ensureOther(client, options);
       await reservation.keep(secret);
       return { webhookId: webhook.id, action: 'created' };
     });
@@ -92,10 +93,45 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
   throw unclear;
 }
 
-async function findByUrl(client: SandboxClient, url: string): Promise<Webhook | undefined> {
+/**
+ * Whether somebody else registered the same one at the same time, and ours is the one that goes: the older stays, and of two of
+ * the same age the one with the smaller id. Looked at twice, since the other's may come right after the first look.
+ */
+async function yields(client: SandboxClient, own: Webhook, retryDelaysMs: readonly number[]): Promise<boolean> {
+  for (const delayMs of [0, ...retryDelaysMs.slice(0, 1)]) {
+    await sleep(delayMs);
+    const same = await repeated(() => listOf(client, own.url), retryDelaysMs).catch(() => []);
+    if (!same.some((other) => other.name === own.name && goesBefore(other, own))) continue;
+    await repeated(() => client.deleteWebhook(own.id), retryDelaysMs);
+    return true;
+  }
+  return false;
+}
+
+function goesBefore(other: Webhook, own: Webhook): boolean {
+  const [theirs, ours] = [other, own].map(({ createdAt }) => Date.parse(String(createdAt)));
+  if (theirs !== undefined && ours !== undefined && theirs !== ours && !Number.isNaN(theirs - ours))
+    return theirs < ours;
+  return other.id < own.id;
+}
+
+/** The other one may be of the same home, and is about to keep its secret there. */
+async function ensureOther(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
+  for (const delayMs of options.retryDelaysMs ?? defaultRetryDelaysMs) {
+    if ((await readSecrets(options.secretFile)).length > 0) break;
+    await sleep(delayMs);
+  }
+  return ensureWebhook(client, options);
+}
+
+async function listOf(client: SandboxClient, url: string): Promise<readonly Webhook[]> {
   const wanted = new URL(url).href;
   const { webhooks } = await client.listWebhooks();
-  const [first, ...others] = webhooks.filter((one) => URL.canParse(one.url) && new URL(one.url).href === wanted);
+  return webhooks.filter((one) => URL.canParse(one.url) && new URL(one.url).href === wanted);
+}
+
+async function findByUrl(client: SandboxClient, url: string): Promise<Webhook | undefined> {
+  const [first, ...others] = await listOf(client, url);
   if (others.length === 0) return first;
   const ids = [first, ...others].map((one) => one?.id).join(', ');
   throw new SandflowError(

@@ -96,7 +96,7 @@ describe('an activity for each endpoint', () => {
       sendJson(response, own ? status : 200, {
         ok: true,
         type,
-        ...(own ? withSecrets(name) : { webhooks: [], events: [], sandbox }),
+        ...(own ? withSecrets(name) : { webhooks: [], apiKeys: [], events: [], sandbox }),
       });
     });
     await stand.run(name, ...inputs[name]);

@@ -22,7 +22,10 @@ describe('what the service shows once', () => {
     const stand = await startStand();
     const url = 'https://d.example/?_token=abc';
     stand.answer((_, response) =>
-      sendJson(response, 200, { ok: true, url, secret: 'key_new', apiKey: { id: 'sak_9', name: 'ci', prefix: 'key' } }),
+      sendJson(response, 200, {
+        ...{ ok: true, url, apiKeys: [] },
+        ...{ secret: 'key_new', apiKey: { id: 'sak_9', name: 'ci', prefix: 'key' } },
+      }),
     );
     const key = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
     expect(key).toMatchObject({ value: { apiKey: { id: 'sak_9', prefix: 'key' } } });
@@ -32,12 +35,15 @@ describe('what the service shows once', () => {
     expect(await stand.secrets.get(desktop.value.secretRef)).toBe(url);
     expect(await stand.history()).not.toContain('_token');
     expect(await stand.secrets.list()).toEqual(['api-key-sak_9', 'desktop-bx_23456789']);
-    expect(stand.seen()).toEqual(['POST /v1/api-keys/scoped', 'POST /v1/sandboxes/bx_23456789/desktop?vnc=1']);
+    expect(stand.seen().filter((line) => line.startsWith('POST'))).toEqual([
+      'POST /v1/api-keys/scoped',
+      'POST /v1/sandboxes/bx_23456789/desktop?vnc=1',
+    ]);
   });
 
   it('is not asked for by a worker that cannot keep it', async () => {
     const stand = await startStand({ withSecrets: false });
-    stand.answer((_, response) => sendJson(response, 200, { ok: true, secret: 'key_new', webhooks: [] }));
+    stand.answer((_, response) => sendJson(response, 200, { ok: true, secret: 'key_new', webhooks: [], apiKeys: [] }));
     for (const [name, input] of [
       ['createApiKey', { name: 'ci' }],
       ['rotateApiKey', 'sak_1'],

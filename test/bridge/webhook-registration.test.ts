@@ -34,6 +34,7 @@ async function startService(webhooks: Hook[] = [], faults: Partial<Record<'creat
     const given = body ? JSON.parse(body) : {};
     const webhook = webhooks.find(({ id }) => path.includes(id)) ?? { id: `wh_${webhooks.length + 1}`, ...given };
     if (write === 'create') webhooks.push(webhook);
+    if (method === 'DELETE') webhooks.splice(webhooks.indexOf(webhook), 1);
     if (method === 'PATCH') Object.assign(webhook, given);
     const secret = write && `whsec_${++secrets}`;
     if (fault === 'lose the answer') return response.destroy();
@@ -57,6 +58,15 @@ describe('ensureWebhook', () => {
     expect(await fileText()).toBe('whsec_1\n');
     expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(directory, 'state'))).toEqual(['webhook-secrets']);
+  });
+
+  it('twice at once leaves one webhook, whose secret is at hand', async () => {
+    const service = await startService();
+    const results = await Promise.all([1, 2].map(() => ensureWebhook(service.client, options())));
+    expect(service.webhooks).toHaveLength(1);
+    expect(new Set(results.map(({ webhookId }) => webhookId))).toEqual(new Set([service.webhooks[0]?.id]));
+    expect(service.writes().filter((line) => line === 'POST /v1/webhooks')).toHaveLength(2);
+    expect(await fileText()).toBe('whsec_1\n');
   });
 
   it('adopts what it made before and changes nothing', async () => {

@@ -1,11 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { JobInput } from '../../workflows/index.js';
 import { createStand, type Stand, type StandOptions } from './stand.js';
 
 let stand: Stand;
-afterEach(() => stand.close());
+afterEach(async () => {
+  // Of commands that never began, these stay.
+  await Promise.all((await markers()).map((name) => rm(`/tmp/${name}`, { recursive: true })));
+  await stand.close();
+});
 
 /** Leaves a line for each time that it runs. */
 const counting = 'echo ran >> runs';

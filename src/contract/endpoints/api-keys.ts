@@ -28,7 +28,7 @@ export const apiKeyEndpoints = {
     status: 201,
     type: 'api_key.created',
     scope: 'account.admin',
-    retry: 'secret',
+    retry: 'evidence',
     body: createApiKeyBodySchema,
     response: ofNewSecret,
     secret: true,

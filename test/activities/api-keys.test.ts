@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorBody, sendJson } from '../client/http-stand.js';
+import { type ActivityStand, createActivityStand } from './activity-stand.js';
+
+let stand: ActivityStand;
+beforeAll(async () => {
+  stand = await createActivityStand();
+});
+afterAll(() => stand.close());
+
+interface Refusals {
+  readonly rotate?: boolean;
+  readonly revoke?: boolean;
+}
+interface Kept {
+  readonly value: { readonly apiKey: { readonly id: string }; readonly secretRef: string };
+}
+
+/** A service that keeps keys, loses the answer to the first create, and refuses what it is told to. */
+function keyService(refused: Refusals = {}, loses: 'after' | 'before' = 'after') {
+  // A key of the same name was there before, and one row of somebody else cannot be read.
+  const keys: object[] = [{ id: 'sak_before', name: 'ci' }, { id: 7 }];
+  let creates = 0;
+  stand.answer(({ method, url, body }, response) => {
+    const forbidden = () => sendJson(response, 403, errorBody(403, 'forbidden'));
+    if (method === 'GET') return sendJson(response, 200, { ok: true, apiKeys: keys });
+    if (url.endsWith('/rotate')) {
+      return refused.rotate
+        ? forbidden()
+        : sendJson(response, 200, { ok: true, apiKey: keys.at(-1), secret: 'key_rotated' });
+    }
+    if (method === 'DELETE') {
+      if (refused.revoke) return forbidden();
+      keys.pop();
+      return sendJson(response, 200, { ok: true });
+    }
+    creates += 1;
+    const apiKey = { ...JSON.parse(body), id: `sak_${creates}` };
+    if (creates > 1 || loses === 'after') keys.push(apiKey);
+    if (creates === 1) return response.destroy();
+    return sendJson(response, 201, { ok: true, apiKey, secret: 'key_second' });
+  });
+  return keys;
+}
+const creates = () => stand.seen().filter((line) => line === 'POST /v1/api-keys/scoped');
+
+describe('a scoped key whose answer is lost', { timeout: 60_000 }, () => {
+  it('is found by its name, and gets a new secret', async () => {
+    const keys = keyService();
+    const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
+    expect(value.apiKey.id).toBe('sak_1');
+    expect(await stand.secrets.get(value.secretRef)).toBe('key_rotated');
+    expect([keys.length, creates().length]).toEqual([3, 1]);
+    expect(await stand.history()).not.toContain('key_rotated');
+  });
+
+  it('is revoked where it may not be rotated, and a new one is made', async () => {
+    const keys = keyService({ rotate: true });
+    const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
+    expect(value.apiKey.id).toBe('sak_2');
+    expect(await stand.secrets.get(value.secretRef)).toBe('key_second');
+    expect([keys.length, creates().length]).toEqual([3, 2]);
+  });
+
+  it('is named where it may be neither rotated nor revoked', async () => {
+    keyService({ rotate: true, revoke: true });
+    const failure = await stand.failureOf('createApiKey', { name: 'ci' });
+    expect(failure).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
+    expect(failure.message).toContain('sak_1');
+    expect(creates()).toHaveLength(1);
+  });
+
+  it('and that does not show up is not made again', async () => {
+    keyService({}, 'before');
+    expect(await stand.failureOf('createApiKey', { name: 'ci' })).toMatchObject({ type: 'outcome_unknown' });
+    expect(creates()).toHaveLength(1);
+  });
+});
