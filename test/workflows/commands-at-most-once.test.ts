@@ -62,6 +62,26 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await readFile('runs')).toBe('ran\n');
   });
 
+  it('whose answer was lost before its job went on as new has still run once, and is found', async () => {
+    let calls = 0;
+    // The looks at its marker are refused, so that a run ends between the command and its result.
+    const refusal = { kind: 'error', endpoint: 'runCommand', status: 429, code: 'rate_limited', times: 2 } as const;
+    stand = await createStand(
+      texts(async (text) => {
+        calls += 1;
+        if (calls === 2) await stand.fault(refusal);
+        return text;
+      }),
+    );
+    await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });
+    const job = await stand.start({ ...input, commands: [counting, 'test -e runs'], maxHistoryEvents: 20 });
+    await begun('runs');
+    const { runId } = await job.describe();
+    expect(await job.result()).toMatchObject({ outcome: 'completed' });
+    expect(await readFile('runs')).toBe('ran\n');
+    expect((await job.describe()).runId).not.toBe(runId);
+  });
+
   it('whose sandbox was stopped and resumed since is of unknown outcome, and the policy decides', async () => {
     let sent = 0;
     stand = await createStand(
