@@ -33,7 +33,7 @@ export async function cleanUp(run: JobRun, ending: JobEnding): Promise<JobError 
   let problem: JobError | null = null;
   if (sandboxId !== undefined) {
     run.reached('ending');
-    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run, sandboxId));
+    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
     await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
     await within(wholeMs * share.store, async () => run.beforeEnd?.(run.result(ending.outcome, ending.error)));
     problem = await within(leftMs(run), () => endAsAsked(run, sandboxId));

@@ -1,26 +1,27 @@
 /** Interrupts what a job has running, and says what it could not interrupt. */
-import { isCancellation, sleep } from '@temporalio/workflow';
-import { isFinalPromptStatus } from '../../src/contract/states.js';
-import { effects, reads } from '../proxies.js';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { PromptEnd } from '../../activities/follow-prompt.js';
+import { effects } from '../proxies.js';
+import { followOnce } from './follow-once.js';
 import { endOf, serviceFailureOf } from './job-ended.js';
-import type { JobPrompt, JobRun } from './job-run.js';
+import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 
-const mayRun: ReadonlySet<string> = new Set(['sending', 'queued', 'running', 'unknown']);
-const looksAtMost = 20;
+const runs: ReadonlySet<string> = new Set(['queued', 'running']);
+const mayRun: ReadonlySet<string> = new Set([...runs, 'sending', 'unknown']);
+const triesAtMost = 10;
+const lookMs = 2_000;
 
 /**
- * Only conversations that are known to be this job's. An interrupt is repeated only while a read shows the very prompt
- * running: others may prompt in the same conversation.
+ * Only prompts that were accepted, in conversations that are known. An interrupt is repeated only while the very prompt is
+ * seen to run: others may prompt in the same conversation.
  */
-export async function interruptPrompts(run: JobRun, sandboxId: string): Promise<void> {
-  const running = run.prompts.filter(({ status }) => mayRun.has(status));
-  if (running.length === 0) return;
-  run.enter('interrupting');
-  for (const prompt of running) {
-    if (prompt.conversationId === null) continue;
+export async function interruptPrompts(run: JobRun): Promise<void> {
+  for (const [index, { status, conversationId }] of run.prompts.entries()) {
+    if (!runs.has(status) || conversationId === null) continue;
+    run.enter('interrupting');
     try {
-      await interruptPrompt(run, sandboxId, prompt);
+      await interruptPrompt(run, index);
     } catch (error) {
       // What cannot be interrupted is named with all that is left, unless its sandbox ends.
       if (isCancellation(error)) throw error;
@@ -29,23 +30,34 @@ export async function interruptPrompts(run: JobRun, sandboxId: string): Promise<
   }
 }
 
-async function interruptPrompt(run: JobRun, sandboxId: string, prompt: JobPrompt): Promise<void> {
-  const { conversationId } = prompt;
-  for (let looks = 0; looks < looksAtMost; looks += 1) {
-    if (looks === 0 || prompt.status === 'running' || prompt.status === 'queued') {
-      try {
-        await patiently(run, 'interrupt', () => effects.interruptSandbox(sandboxId, conversationId));
-      } catch (error) {
-        // A machine that runs no more has nothing to interrupt, and is refused for good.
-        if (serviceFailureOf(error) === undefined) throw error;
-      }
+async function interruptPrompt(run: JobRun, index: number): Promise<void> {
+  const prompt = run.prompts[index];
+  if (!prompt || !run.sandbox) return;
+  const { id } = run.sandbox;
+  for (let tries = 0; tries < triesAtMost; tries += 1) {
+    try {
+      await patiently(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
+    } catch (error) {
+      // A machine that runs no more has nothing to interrupt, and is refused for good.
+      if (serviceFailureOf(error) === undefined) throw error;
     }
-    const { promptId } = prompt;
-    if (promptId === null) return;
-    const seen = await patiently(run, 'read', () => reads.readPromptStatus(sandboxId, promptId));
-    if (seen) prompt.status = seen;
-    if (seen === null || isFinalPromptStatus(seen)) return;
-    await sleep(Math.min(5_000, 250 * 2 ** looks), { summary: 'until the prompt is interrupted' });
+    const end = await endWithin(run, index, lookMs * 2 ** tries);
+    if (end === undefined) continue;
+    if (end.status === 'sandbox_lost') return;
+    const { sandboxState: _, promptId, ...known } = end;
+    Object.assign(prompt, known, { promptId: promptId ?? prompt.promptId });
+    return;
+  }
+}
+
+/** Undefined where the prompt was not seen to end. */
+async function endWithin(run: JobRun, index: number, ms: number): Promise<PromptEnd | undefined> {
+  const outer = CancellationScope.current();
+  try {
+    return await CancellationScope.withTimeout(ms, () => followOnce(run, index, true));
+  } catch (error) {
+    if (!isCancellation(error) || outer.consideredCancelled) throw error;
+    return undefined;
   }
 }
 

@@ -2,16 +2,11 @@
  * Runs the prompts of a job: in order in one conversation, or side by side in several. Goes on from the status of each:
  * one that has ended is left alone, one that is under way is followed, and only one that was not sent is sent.
  */
-import { workflowInfo } from '@temporalio/workflow';
-import { followTaskQueue } from '../../src/contract/addresses.js';
 import { isFinalPromptStatus } from '../../src/contract/states.js';
-import { followProxies } from '../proxies.js';
-import { answerRoom } from './fit-result.js';
+import { followOnce } from './follow-once.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
-import { patiently } from './patiently.js';
-import { promptQuery } from './prompt-query.js';
-import { promptSummary, sendPrompt } from './send-prompt.js';
+import { sendPrompt } from './send-prompt.js';
 import { waitUsable } from './wait-usable.js';
 
 /**
@@ -35,6 +30,7 @@ export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> 
   }
   for (; next < run.prompts.length; next += 1) {
     failIfOneFailed(run);
+    run.goOnAsNewIfDue();
     await sendPrompt(run, next, next === 0 ? null : (run.prompts[0]?.conversationId ?? null));
     await follow(run, sandboxId, next, false);
   }
@@ -61,7 +57,7 @@ async function follow(run: JobRun, sandboxId: string, index: number, sideBySide:
   for (;;) {
     run.enter('following');
     const since = run.inbox.mark();
-    const end = await followOnce(run, index, prompt, sideBySide);
+    const end = await followOnce(run, index, sideBySide);
     const { sandboxState, status, promptId, ...known } = end;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'sandbox_lost') {
@@ -77,25 +73,6 @@ async function follow(run: JobRun, sandboxId: string, index: number, sideBySide:
     if (endedWithSandbox) throw sandboxState === 'error' ? sandboxInError(prompt) : sandboxLost(isStopped);
     return;
   }
-}
-
-function followOnce(run: JobRun, index: number, prompt: JobPrompt, sideBySide: boolean) {
-  const { taskQueue, workflowId, firstExecutionRunId } = workflowInfo();
-  const { sandboxId, knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, index, prompt.conversationId);
-  const { promptId, conversationId } = prompt;
-  const text = prompt.step.prompt;
-  const input = {
-    ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },
-    resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
-    answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
-    // Conversations of others keep a shared sandbox running too.
-    sideBySide: sideBySide || !isOwnSandbox,
-    readLagMs: run.timing.readLagMs,
-  };
-  const proxies = followProxies(followTaskQueue(taskQueue));
-  return patiently(run, 'follow', () =>
-    proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]),
-  );
 }
 
 function sandboxLost(isStopped: boolean): JobEnded {
