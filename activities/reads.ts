@@ -52,13 +52,5 @@ export function createReads(client: SandboxClient) {
         return answer?.operation ?? null;
       });
     },
-
-    /** Status of a prompt by its own id, without its answer; null when there is none. */
-    async readPromptStatus(sandboxId: string, promptId: string): Promise<Counted<string | null>> {
-      return counted(async ({ call }) => {
-        const answer = await orNullWhenMissing(call((signal) => client.getPrompt(sandboxId, promptId, { signal })));
-        return answer?.prompt.status ?? null;
-      });
-    },
   };
 }

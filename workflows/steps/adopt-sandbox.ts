@@ -44,11 +44,16 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   const since = run.inbox.mark();
   const previousStopId = run.sandbox?.stop?.id ?? null;
   run.previousStopId = previousStopId;
-  const body = { type, ttlSeconds: run.input.ttlSeconds };
-  const resumed = await patiently(run, 'resume', () =>
-    effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [{ sandboxId, body, previousStopId }]),
+  const { readLagMs } = run.timing;
+  const input = { sandboxId, body: { type, ttlSeconds: run.input.ttlSeconds }, previousStopId, readLagMs };
+  const { how, ...resumed } = await patiently(run, 'resume', () =>
+    effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]),
   );
   run.sandbox = resumed;
+  if (how === 'stopped_again') {
+    const message = 'Somebody stopped the sandbox again while it was resumed';
+    throw new JobEnded('sandbox_failed', jobError('sandbox_stopped', message));
+  }
   if (isUsable(resumed.state)) return;
   if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
