@@ -49,15 +49,25 @@ const lookTimeoutMs = 8_000;
  */
 export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
   if (!query.isOwnSandbox) return null;
-  const { client, attempt, text, record } = options;
+  const found = await findOnce(query, options);
+  // Nothing in a history says whose it is, so a misrouted answer looks like any other: it must say the same twice.
+  const again = found && (await findOnce(query, options));
+  const isSame = again && again.id === found.id && again.promptId === found.promptId;
+  if (!isSame || again.conversationId !== found.conversationId) return null;
+  return { promptId: found.promptId ?? null, conversationId: found.conversationId ?? null };
+}
+
+async function findOnce(
+  query: PromptQuery,
+  { client, attempt, text, record }: EvidenceOptions,
+): Promise<SandboxHistoryEvent | null> {
   const { sandboxId, conversationId } = query;
   const reading = { conversationId, attempt, timeoutMs: lookTimeoutMs, throughCancel: true };
   const candidates = newPrompts(await readHistory(client, sandboxId, reading), { query, text, record });
   const fitting = [];
   for (const event of candidates) if (await isAsAsked(event, query, { client, attempt })) fitting.push(event);
   const [match] = fitting;
-  if (!match || fitting.length > 1) return null;
-  return { promptId: match.promptId ?? null, conversationId: match.conversationId ?? null };
+  return match && fitting.length === 1 ? match : null;
 }
 
 /** Reads what must be in the record: the events that queued the same text, in the conversation where there is one. */

@@ -55,6 +55,25 @@ describe('a prompt whose request was lost', () => {
     expect(conversationId).toBeTruthy();
   });
 
+  it('D3: is not one of a history that was misrouted once', async () => {
+    let looks = 0;
+    stand.play({
+      sendPrompt: async (id, body) => {
+        await stand.api.sendPrompt(id, body);
+        throw lostAnswer('sendPrompt');
+      },
+      listEvents: async (id, query) => {
+        const answer = await stand.api.listEvents(id, query);
+        const others = { promptId: 'prm_others', conversationId: 'conv_others' };
+        looks += 1;
+        return looks === 2 ? { ...answer, events: answer.events.map((event) => ({ ...event, ...others })) } : answer;
+      },
+    });
+    const result = await (await stand.start({ ...decided, deadlineMs: 30_000 })).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'mine\n' }] });
+    expect(stand.service.books.prompts()).toHaveLength(1);
+  });
+
   it('A4: is not one of another conversation or provider', async () => {
     stand.play(overtakenBy({ prompt: text, provider: 'claude-code' }));
     const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, provider: 'codex' }] })).result();
