@@ -52,9 +52,11 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   });
 }
 
-function hasLongHistory({ input }: ChunkRun): boolean {
+/** A run that has neither started nor seen the end of an item has room for twice as much, so that each comes further. */
+function hasLongHistory({ input, hasMoved }: ChunkRun): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= (input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+  const limit = input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY;
+  return continueAsNewSuggested || historyLength >= (hasMoved ? limit : 2 * limit);
 }
 
 /** Returns where the chunk is over meanwhile. */

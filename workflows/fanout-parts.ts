@@ -122,6 +122,7 @@ export interface CarriedItem {
   readonly lookFirst?: true;
   readonly retried?: number;
   readonly outcome?: ItemOutcome;
+  readonly settled?: number;
   readonly losses?: number;
   readonly toEnd?: ItemToEnd;
   readonly after?: Resumption;

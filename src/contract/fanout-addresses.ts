@@ -12,7 +12,7 @@ export const maxBytesInChunk = 1_000_000;
 export const usualBytesInChunk = 500_000;
 /** The batch's own state grows with its chunks and is one payload where it goes on as new. */
 export const maxChunks = 1_000;
-/** The history of a chunk grows with every try of its items, and a chunk does not go on as new. */
+/** Each try is a fork of its own, and costs as much as the first. */
 export const maxRetries = 10;
 
 /** The workflow of the chunk `chunk` of a batch. */

@@ -36,8 +36,9 @@ let sandboxId: string;
 let marks: string;
 /** Lasts long the first time, whatever the fork, and no time from then on. */
 const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
-/** Outlives the chunk that started it. */
-const briefly = (mark: string) => `mkdir ${marks}/${mark}; sleep 5`;
+/** Lasts until it is let go. */
+const untilLetGo = (mark: string) => `mkdir ${marks}/${mark}; while [ ! -e ${marks}/go-${mark} ]; do sleep 0.2; done`;
+const letGo = (...names: readonly string[]) => Promise.all(names.map((mark) => mkdir(join(marks, `go-${mark}`))));
 
 beforeAll(async () => {
   marks = await mkdtemp(join(tmpdir(), 'sandflow-marks-'));
@@ -52,7 +53,9 @@ afterAll(async () => {
 const completed = async (input: { readonly deployment: string; readonly batchId: string }) =>
   (await fanoutProgress(stand.client, input)).counts.completed;
 
-describe.concurrent('a batch', () => {
+const patient = { timeout: 60_000 };
+
+describe.concurrent('a batch', { timeout: 150_000 }, () => {
   it('goes on as new while its chunks live, and is the same batch after it', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), {
       title: 'long',
@@ -84,15 +87,16 @@ describe.concurrent('a batch', () => {
     await submitInChunks(
       stand,
       input,
-      items(6, (at) => (at < 3 ? 'echo quick' : 'sleep 6')),
+      items(6, (at) => (at < 3 ? 'echo quick' : untilLetGo(`lived-${at}`))),
       3,
     );
-    await expect.poll(() => completed(input)).toBe(3);
+    await expect.poll(() => completed(input), patient).toBe(3);
     await expect(resumeFanout(stand.client, input, { taskQueue: stand.taskQueue })).rejects.toMatchObject({
       code: 'fanout_runs',
     });
     await batchOf(stand, input).terminate();
     await expect(ended(stand, input)).rejects.toMatchObject({ code: 'fanout_lost' });
+    await letGo('lived-3', 'lived-4', 'lived-5');
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', sealed: true, counts: { items: 6, completed: 6 } });
@@ -105,14 +109,15 @@ describe.concurrent('a batch', () => {
     await submitInChunks(
       stand,
       input,
-      items(4, (at) => (at < 2 ? 'echo quick' : briefly(`both-${at}`))),
+      items(4, (at) => (at < 2 ? 'echo quick' : untilLetGo(`both-${at}`))),
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `both-${at}`)))).toBe(true);
-    await expect.poll(() => completed(input)).toBe(2);
+    await expect.poll(() => completed(input), patient).toBe(2);
     await batchOf(stand, input).terminate();
     await chunkOf(stand, input, 0).terminate();
     await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    await letGo('both-2', 'both-3');
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
     expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
@@ -124,12 +129,13 @@ describe.concurrent('a batch', () => {
     await submitInChunks(
       stand,
       input,
-      items(4, (at) => (at < 2 ? 'echo quick' : briefly(`chunk-${at}`))),
+      items(4, (at) => (at < 2 ? 'echo quick' : untilLetGo(`chunk-${at}`))),
       4,
     );
     await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `chunk-${at}`)))).toBe(true);
-    await expect.poll(() => completed(input)).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => completed(input), patient).toBe(2);
     await chunkOf(stand, input, 0).terminate();
+    await letGo('chunk-2', 'chunk-3');
     const result = await ended(stand, input);
     expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
     expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);

@@ -56,6 +56,7 @@ async function runningItems(run: ChunkRun): Promise<ReadonlySet<number>> {
 /** Starts the next generation of an item, and settles it when it has ended. */
 export function startItem(run: ChunkRun, slot: Slot): void {
   slot.state = 'running';
+  run.hasMoved = true;
   run.tell('soon');
   begin(run, slot);
 }
@@ -84,6 +85,7 @@ async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
     // What ran for an earlier start of the chunk was an earlier generation.
     if (ended) continue;
     slot.losses += 1;
+    slot.generation = Math.max(slot.generation, slot.settled + 1);
     const left = await run.busy(() => leftBy(run, slot));
     if (left) return left;
     if (slot.losses > lossesAtMost || (run.isEnding && !slot.toEnd)) throw new Error('it was terminated');

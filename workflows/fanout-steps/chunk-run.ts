@@ -29,6 +29,8 @@ export class ChunkRun {
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
   /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
   private underWay = 0;
+  /** True once an item was started or has ended in this run. */
+  hasMoved = false;
   /** True while the run hands over to the next one. */
   isPausing = false;
   /** Ended by itself or from outside, whatever the grants say. */
@@ -174,9 +176,12 @@ export class ChunkRun {
   /** Takes what became of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
     const { after } = slot;
+    this.hasMoved = true;
     Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
     this.blocked.delete(slot.index);
-    this.spentSeconds += accounted(summary.machineSeconds);
+    // What had ended when it was read is accounted for.
+    if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
+    slot.settled = 0;
     this.apiCalls += summary.apiCalls;
     this.left.add(summary.left);
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };

@@ -17,6 +17,8 @@ export interface Slot {
   lookFirst: boolean;
   retried: number;
   outcome: ItemOutcome | null;
+  /** The newest that had ended when this was read: its workflow may have run on to the next one, or have ended with it. */
+  settled: number;
   /** How often its workflow was ended from outside, in this generation. */
   losses: number;
   /** Where only its fork is left to be ended … */
@@ -44,8 +46,18 @@ export function knownSlot(
   if (chunk.isFresh) return slot;
   const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
   if (isRunning) {
-    const generation = earlier?.toEnd?.generation ?? (earlier?.generation ?? 0) + 1;
-    return { ...slot, state: 'running', isAttached: true, generation, lookFirst: true, retried: generation - 1 };
+    // It may have ended since: then its end is what is known.
+    const generation = earlier?.generation ?? 1;
+    const settled = earlier && !earlier.toEnd ? generation : 0;
+    return {
+      ...slot,
+      state: 'running',
+      isAttached: true,
+      generation,
+      settled,
+      lookFirst: true,
+      retried: generation - 1,
+    };
   }
   if (earlier?.toEnd) {
     const { toEnd } = earlier;
@@ -68,13 +80,14 @@ export function carriedSlot(
 
 /** As small as it can be: a chunk carries a hundred of them. */
 export function carrySlot(slot: Slot): CarriedItem {
-  const { state, generation, lookFirst, retried, outcome, losses, toEnd, after } = slot;
+  const { state, generation, lookFirst, retried, outcome, settled, losses, toEnd, after } = slot;
   return {
     ...(state !== 'waiting' && { state }),
     ...(generation !== 1 && { generation }),
     ...(lookFirst && { lookFirst }),
     ...(retried !== 0 && { retried }),
     ...(outcome && { outcome }),
+    ...(settled !== 0 && { settled }),
     ...(losses !== 0 && { losses }),
     ...(toEnd && { toEnd }),
     ...(after && { after }),
@@ -91,6 +104,7 @@ function freshSlot({ index, item }: Place, chunk: ChunkInput): Slot {
     lookFirst: false,
     retried: 0,
     outcome: null,
+    settled: 0,
     losses: 0,
     toEnd: null,
     after: null,

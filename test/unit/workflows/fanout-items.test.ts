@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemOutcome } from '../../../workflows/fanout.js';
+import type { ChunkInput } from '../../../workflows/fanout-parts.js';
 import {
   isFailure,
   isRetriable,
@@ -10,7 +11,9 @@ import {
 import { countsOf, unfinished } from '../../../workflows/fanout-steps/counts.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout-steps/decide-end.js';
 import { reservedSeconds } from '../../../workflows/fanout-steps/item-cost.js';
+import { defaultPace } from '../../../workflows/fanout-steps/pace.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
+import { knownSlot } from '../../../workflows/fanout-steps/slot.js';
 import { policy } from '../../workflows/fanout-policy.js';
 
 const known = (outcome: ItemOutcome, generation = 1) => ({
@@ -123,7 +126,7 @@ describe('the counts of a batch', () => {
 it('reserves deadline and clean-up, by the size of the machine', () => {
   const terms = {
     policy: { ...policy, itemDeadlineMs: 50_000 },
-    sourceType: 'default',
+    sourceType: 'default' as const,
     timing: { cleanUpMs: 10_000 },
   } as const;
   expect(reservedSeconds({}, terms)).toBe(60);
@@ -168,5 +171,29 @@ describe('a seal', () => {
     expect(sealProblem([...records, { chunk: 2, firstIndex: 6, items: 1 }], { chunks: 3, items: 6 })).toContain(
       'chunk 2 begins at item 6',
     );
+  });
+});
+
+describe('an item whose workflow ran when a chunk took it up', () => {
+  it('A2: is not run again where it ended before what it left was read', () => {
+    const place = { index: 0, item: { id: 'a', prompts: [{ prompt: 'x' }] } };
+    const grant = { seq: 1, window: 1, budgetSeconds: null, pausedUntilMs: null, isEnding: false };
+    const chunk: ChunkInput = {
+      ...{ deployment: 'test', batchId: 'b', batchKey: 'k', chunk: 0, firstIndex: 0, items: 1, attempt: 2 },
+      ...{
+        isFresh: false,
+        retryFailed: false,
+        sourceType: 'default',
+        deadlineAtMs: 1,
+        pace: defaultPace,
+        policy,
+        grant,
+      },
+      source: { kind: 'fork', sandboxId: 'bx_22222222' },
+    };
+    const slot = knownSlot(place, { earlier: known('completed', 1), isRunning: true, chunk });
+    expect(slot).toMatchObject({ state: 'running', isAttached: true, generation: 1, settled: 1 });
+    const next = knownSlot(place, { earlier: null, isRunning: true, chunk });
+    expect(next).toMatchObject({ state: 'running', generation: 1, settled: 0 });
   });
 });
