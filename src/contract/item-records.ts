@@ -8,8 +8,5 @@ export function itemRecords(prefix: string) {
   return {
     /** That the key of a generation's fork was sent: see `activities/sent-key.ts`. */
     key: (generation: number) => `${prefix}/keys/${generation}.json`,
-    /** That a prompt of a generation may have been sent; there before its first byte. */
-    prompt: (generation: number, index: number) => `${prefix}/prompts/${generation}-${index}.json`,
-    prompts: `${prefix}/prompts`,
   } as const;
 }

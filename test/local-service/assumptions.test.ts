@@ -51,7 +51,7 @@ test('calls at the same time note their own assumptions, and nobody else’s', a
     ),
   );
   expect(answers.map(({ headers }) => headers.get(header))).toEqual(
-    answers.map((_, index) => (index % 2 === 0 ? expect.stringMatching(/A-command$/) : 'A-answer-types')),
+    answers.map((_, index) => (index % 2 === 0 ? expect.stringContaining('A-command') : 'A-answer-types')),
   );
 });
 

@@ -45,9 +45,9 @@ async function isUnharmed(under: ServiceUnderTest): Promise<void> {
 
 test('a body that is larger than the limit is refused before it is read to its end', async () => {
   const under = await startService();
-  const announced = await sendRaw(under, [head('POST', '/sandboxes', 'Content-Length: 99999999999')]);
+  const announced = await sendRaw(under, [head('POST', '/webhooks', 'Content-Length: 99999999999')]);
   expect(announced.status).toBe(413);
-  const { status, body } = await under.call('POST', '/sandboxes', { rawBody: `{"name":"${'x'.repeat(5_000_000)}"}` });
+  const { status, body } = await under.call('POST', '/webhooks', { rawBody: `{"name":"${'x'.repeat(5_000_000)}"}` });
   expect({ status, code: body.code }).toEqual({ status: 413, code: 'too_large' });
   await isUnharmed(under);
 });
@@ -56,7 +56,7 @@ test('a chunked body without an end is cut off at the limit', async () => {
   const under = await startService();
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const { status } = await sendRaw(under, [
-    head('POST', '/sandboxes', 'Transfer-Encoding: chunked'),
+    head('POST', '/webhooks', 'Transfer-Encoding: chunked'),
     ...Array.from({ length: 100 }, () => chunk),
   ]);
   expect([413, 0]).toContain(status);

@@ -1,7 +1,7 @@
 /** Looks for what leases and cleanups cannot reach: another namespace's deployments, and what Temporal has forgotten. */
 import type { Client } from '@temporalio/client';
-import type { SandboxClient } from '../../client/index.js';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
+import type { ServiceReads } from '../connect/service-reads.js';
 import { failureOf } from '../failure.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
@@ -49,9 +49,9 @@ export async function checkRetention(temporal: Client): Promise<Check> {
 }
 
 /** Asks the account for its sandboxes, and Temporal for a workflow of each deployment that they name. */
-export async function checkDeployments(service: SandboxClient, temporal: Client, own: string): Promise<Check> {
+export async function checkDeployments(reads: ServiceReads, temporal: Client, own: string): Promise<Check> {
   try {
-    const sandboxes = await service.listAllSandboxes({}, { timeoutMs });
+    const sandboxes = await reads.listAllSandboxes({}, { timeoutMs });
     const strangers: string[] = [];
     for (const deployment of otherDeployments(
       sandboxes.map(({ name }) => name ?? null),

@@ -45,7 +45,7 @@ export async function runDoctor(
     // A service that was waited for in vain is asked once more, and not waited for again.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
-    if (platform) checks.push(await accountCheck(platform));
+    if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();
     await platform?.close();
@@ -113,11 +113,15 @@ async function webhookChecks(
   }
 }
 
-async function accountCheck({ temporal, config }: Platform): Promise<Check> {
+async function accountCheck(
+  { temporal, config }: Platform,
+  asking: Asking & { readonly patienceMs: number },
+): Promise<Check> {
   if (!config.sandboxService) return skipped('account', 'There is no service to ask.');
   const service = clientOf(config.sandboxService);
   try {
-    return await checkDeployments(service, temporal, config.deployment);
+    const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
+    return await checkDeployments(createServiceReads(service, ask), temporal, config.deployment);
   } finally {
     await service.close();
   }
