@@ -35,11 +35,12 @@ async function ownerSeen(client: Describe, asked: OwnerToAsk): Promise<OwnerSeen
   const { workflowId, execution, itemWorkflowId } = asked;
   const newest = await describe(client, workflowId);
   if (newest === undefined) return undefined;
-  // Its batch shows that Temporal knows this deployment, so an item that it does not know runs no more.
   const item = itemWorkflowId === undefined ? undefined : await describe(client, itemWorkflowId);
   if ([newest, item].some((seen) => seen !== undefined && !closed.has(seen.status))) {
     return { isOpen: true, closedFirstRunIds: [] };
   }
+  // Temporal forgets an item before its batch, and with it whether the item has kept its fork on purpose.
+  if (itemWorkflowId !== undefined && item === undefined) return undefined;
   // An earlier generation of an item has kept a fork of its own.
   const keptSandboxIds = await keptBy(client, { newest, item, itemWorkflowId });
   if (executionOf(newest.firstRunId) === execution) {
@@ -58,8 +59,7 @@ async function keptBy(
     itemWorkflowId = '',
   }: { newest: Described; item: Described | undefined; itemWorkflowId?: string | undefined },
 ): Promise<readonly string[]> {
-  if (item === undefined) return newest.kept;
-  return item.kept.length === 0 ? [] : keptByAll(client, itemWorkflowId, item.kept);
+  return item === undefined ? newest.kept : keptByAll(client, itemWorkflowId, item.kept);
 }
 
 /** What all executions of an id have kept. A list lags, so the newest is known by describe. */

@@ -66,7 +66,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
     async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
       return counted(async (attempt) => {
         const { policy } = input;
-        const candidates = await readCandidates(client, attempt, input);
+        const { candidates, unreadable } = await readCandidates(client, attempt, input);
         const snapshots = await readSnapshots(client, attempt, policy);
         const nowMs = Date.now();
         const night = await nightOf(input, nowMs);
@@ -83,7 +83,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
             ? null
             : { outcome: 'another_run' as const, why: `${night.otherRun} is not finished` }
           : { outcome: 'outside_window' as const, why: `cleanups may act ${windowsText(policy)}` };
-        return keep(results, input, plan, refusal);
+        return keep(results, input, plan, { refusal, unreadable });
       });
     },
   };
@@ -93,10 +93,14 @@ async function readCandidates(
   client: SandboxClient,
   attempt: Attempt,
   { policy, deployment }: PlanCleanupInput,
-): Promise<Candidate[]> {
+): Promise<{ readonly candidates: readonly Candidate[]; readonly unreadable: number }> {
   const needsCost = policy.rules.some(({ match }) => match.costAboveDollars !== null);
   const query = needsCost ? ({ include: 'cost' } as const) : {};
-  const sandboxes = await attempt.call((signal) => client.listAllSandboxes(query, { signal }));
+  let unreadable = 0;
+  const onRowsLeftOut = (rows: number) => {
+    unreadable += rows;
+  };
+  const sandboxes = await attempt.call((signal) => client.listAllSandboxes(query, { signal, onRowsLeftOut }));
   const ownerOf = createOwnerReader(Context.current().client, deployment);
   const candidates: Candidate[] = [];
   const left = sandboxes.map(factsOf);
@@ -107,7 +111,7 @@ async function readCandidates(
     }
   };
   await Promise.all(Array.from({ length: askAtOnce }, ask));
-  return candidates;
+  return { candidates, unreadable };
 }
 
 /** By sandbox; those that are complete. */
@@ -131,7 +135,7 @@ async function keep(
   results: ResultStore,
   { key, policy, deployment, chunkSize }: PlanCleanupInput,
   plan: CleanupPlan,
-  refusal: CleanupPlanned['refusal'],
+  { refusal, unreadable }: Pick<CleanupPlanned, 'refusal' | 'unreadable'>,
 ): Promise<CleanupPlanned> {
   const { fleet, allowed, takenTonight, entries, actions, warnings } = plan;
   const put = async (name: string, value: unknown) =>
@@ -152,6 +156,7 @@ async function keep(
     overLimit: entries.filter(({ reason }) => reason === 'over_limit').length,
     orphans: entries.filter(({ owner }) => owner.status === 'closed').length,
     unknownOwners: entries.filter(({ owner }) => owner.status === 'unknown').length,
+    unreadable,
     warnings: warnings.slice(0, warningsInHistory),
     warningCount: warnings.length,
     refusal,

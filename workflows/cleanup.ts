@@ -62,6 +62,8 @@ export interface CleanupPlanned {
   readonly orphans: number;
   /** Sandboxes whose owner Temporal does not know: left alone, and worth a look. */
   readonly unknownOwners: number;
+  /** Rows of the service's list that could not be read: what they stand for is left alone, and not in the plan. */
+  readonly unreadable: number;
   /** The soonest 50. */
   readonly warnings: readonly ExpiryWarning[];
   readonly warningCount: number;

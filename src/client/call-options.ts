@@ -9,6 +9,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Ends the call at once; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Told of an answer of which rows could not be read, and were left out: how many. */
+  readonly onRowsLeftOut?: (rows: number) => void;
 }
 
 export interface CreateOptions extends CallOptions {

@@ -89,7 +89,7 @@ export function createCaller(given: CallerOptions): Caller {
       const { request, key } = await prepare(endpoint, sent, options);
       response = await exchange(pool, request);
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response, key);
-      const answer = readSuccess(endpoint, parts.path, response);
+      const answer = readSuccess(endpoint, { path: parts.path, onRowsLeftOut: options.onRowsLeftOut }, response);
       record.end(response.status);
       return answer;
     } catch (error) {

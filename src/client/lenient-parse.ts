@@ -5,8 +5,13 @@
 import type { z } from 'zod';
 
 export type LenientParse<T> =
-  | { readonly read: T; readonly problem?: undefined }
-  | { readonly read?: undefined; readonly problem: string };
+  | {
+      readonly read: T;
+      /** Rows of the answer's own lists that were left out. */
+      readonly rowsLeftOut: number;
+      readonly problem?: undefined;
+    }
+  | { readonly read?: undefined; readonly rowsLeftOut?: undefined; readonly problem: string };
 
 /** Rows hold rows; deeper than this nothing of the service's is. */
 const roundsAtMost = 4;
@@ -14,16 +19,17 @@ const roundsAtMost = 4;
 /** @param answer parsed JSON; not changed */
 export function lenientParse<T>(schema: z.ZodType<T>, answer: unknown): LenientParse<T> {
   const first = schema.safeParse(answer);
-  if (first.success) return { read: first.data };
+  if (first.success) return { read: first.data, rowsLeftOut: 0 };
   const repaired = structuredClone(answer);
   let { issues } = first.error;
   const fieldOf = () => issues[0]?.path.map(String).join('.') || 'body';
   const problem = fieldOf();
   const left = new Set<string>();
+  const rowsBefore = countRows(answer);
   for (let round = 0; round < roundsAtMost; round += 1) {
     if (!withoutBadParts(repaired, issues, left)) return { problem };
     const again = schema.safeParse(repaired);
-    if (again.success) return { read: again.data };
+    if (again.success) return { read: again.data, rowsLeftOut: rowsBefore - countRows(repaired) };
     issues = again.error.issues;
   }
   return { problem };
@@ -61,6 +67,11 @@ function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<st
     left.clear();
   }
   return true;
+}
+
+function countRows(answer: unknown): number {
+  const lists = Object.values(answer ?? {}).filter((part) => Array.isArray(part));
+  return lists.reduce((sum, { length }) => sum + length, 0);
 }
 
 function at(answer: unknown, path: readonly PropertyKey[]): unknown {

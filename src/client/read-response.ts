@@ -3,7 +3,7 @@ import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } fr
 import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
 import { foreignField } from './answer-identity.js';
 import { ApiError } from './api-error.js';
-import type { CallName } from './call-options.js';
+import type { CallName, CallOptions } from './call-options.js';
 import type { ExchangeResponse } from './exchange.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
@@ -12,12 +12,13 @@ import { UnexpectedResponseError } from './unexpected-response-error.js';
 /**
  * Reads the body of a 2xx liberally: unknown fields and enum values stay, bad rows of lists are left out.
  * @param path of the request, relative to the base URL: the answer must be of what it names
+ * @param onRowsLeftOut told how many rows could not be read, where there are any
  * @throws UnexpectedResponseError when it is not the service's own word, a field that callers need is missing or of another
  *   type, or it is of something else than what was asked for
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,
-  path: string,
+  { path, onRowsLeftOut }: { readonly path: string } & Pick<CallOptions, 'onRowsLeftOut'>,
   response: ExchangeResponse,
 ): ResponseOf<Name> {
   const { status, body } = response;
@@ -27,7 +28,7 @@ export function readSuccess<Name extends EndpointName>(
   if (!isOwnWord(parsed)) {
     throw new UnexpectedResponseError(endpoint, status, 'ok', 'is not true, as it is in every answer of the service');
   }
-  const { read, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
+  const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
   if (problem !== undefined) {
     throw new UnexpectedResponseError(endpoint, status, problem, 'is missing or has another type than expected');
   }
@@ -35,6 +36,7 @@ export function readSuccess<Name extends EndpointName>(
   if (foreign !== undefined) {
     throw new UnexpectedResponseError(endpoint, status, foreign, 'is not what was asked for');
   }
+  if (rowsLeftOut) onRowsLeftOut?.(rowsLeftOut);
   return read as ResponseOf<Name>;
 }
 

@@ -195,6 +195,9 @@ describe('rows of a list', () => {
     const rows = ['a', 'b', 'c'].map((one) => ({ ...aSandbox, id: one }));
     const client = await clientOf(200, { ok: true, sandboxes: [rows[0], { ...rows[1], ...wrong }, null, rows[2]] });
     expect((await client.listSandboxes()).sandboxes.map((sandbox) => sandbox.id)).toEqual(['a', 'c']);
+    const leftOut: number[] = [];
+    await client.listAllSandboxes({}, { onRowsLeftOut: (rows) => leftOut.push(rows) });
+    expect(leftOut, 'whoever asks is told').toEqual([2]);
   });
 
   it.each([{ name: null }, { createdAt: 7 }, { error: {}, hydrated: 'yes' }])(

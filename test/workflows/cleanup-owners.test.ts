@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 /** Nobody takes its tasks. */
-const hold = (workflowId: string) =>
-  client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [] });
+const hold = (workflowId: string, memo: Record<string, unknown> = {}) =>
+  client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [], memo });
 
 it('holds the fork of an item to be owned while its workflow runs, though its batch was terminated', async () => {
   const batchId = `batch-${randomUUID().slice(0, 8)}`;
@@ -36,7 +36,24 @@ it('holds the fork of an item to be owned while its workflow runs, though its ba
   expect(await statusOf(name)).toBe('open');
   await batch.terminate();
   expect(await statusOf(name)).toBe('open');
-  expect(await statusOf(other)).toBe('closed');
+  // Temporal forgets the items of a long batch before the batch, and with them what they have kept on purpose.
+  expect(await statusOf(other)).toBe('unknown');
   await item.terminate();
   expect(await statusOf(name)).toBe('closed');
+});
+
+it('B3: knows what an earlier execution of an item has kept, though the newest has kept nothing', async () => {
+  const batchId = `batch-${randomUUID().slice(0, 8)}`;
+  const batch = await hold(jobWorkflowId(deployment, batchId));
+  const execution = executionOf(batch.firstExecutionRunId);
+  const nameOf = (generation: number) =>
+    ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(3), generation });
+  const item = itemWorkflowId(deployment, batchId, 3);
+  await (await hold(item, { kept: 'bx_first' })).terminate();
+  await (await hold(item)).terminate();
+  await batch.terminate();
+  const statusOf = async (id: string, generation: number) =>
+    (await askOwner(client, { id, name: nameOf(generation) }, deployment)).status;
+  await expect.poll(() => statusOf('bx_first', 1)).toBe('kept');
+  expect(await statusOf('bx_second', 2)).toBe('closed');
 });

@@ -72,3 +72,18 @@ it('D1: leaves the rest to its turn where the reads of one sandbox are refused f
   expect(done.summary.outcome).toBe('applied');
   expect(await stateOf(stand, bad)).toBe('archived');
 });
+
+it('D4: says that rows of the list could not be read, and leaves alone what they stand for', async () => {
+  const [read, unread] = [await archived(stand, 'torn-1'), await archived(stand, 'torn-2')];
+  instead = {
+    listAllSandboxes: async (query, options) => {
+      const all = await stand.api.listAllSandboxes(query, options);
+      options?.onRowsLeftOut?.(1);
+      return all.filter(({ id }) => id !== unread);
+    },
+  };
+  const done = await clean(stand, policyFor('torn', 'delete-sandbox'));
+  expect(done.summary.planned).toMatchObject({ due: 1, unreadable: 1 });
+  expect(done.of(read)).toBe('deleted');
+  expect(await stateOf(stand, unread)).toBe('archived');
+});

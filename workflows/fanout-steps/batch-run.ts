@@ -22,6 +22,7 @@ import { countsOf } from './counts.js';
 import { foldChunks } from './fold-chunks.js';
 import { defaultPace } from './pace.js';
 import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
+import { StartRoom } from './start-room.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
@@ -60,8 +61,9 @@ export class BatchRun {
   messages = 0;
   /** Chunks whose Update is under way. */
   readonly arriving = new Set<number>();
-  /** Chunks that a grant is on its way to. */
+  /** Chunks that a grant is on its way to, their start included. */
   readonly sending = new Set<number>();
+  readonly starts = new StartRoom();
   /** False while it is not known what an earlier execution has left. */
   isSurveyed: boolean;
   /** True while the run hands over to the next one. */

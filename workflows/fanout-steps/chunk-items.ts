@@ -111,17 +111,18 @@ async function runOnce(run: ChunkRun, slot: Slot): Promise<ItemSummary | 'taken'
 
 async function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
   const queuedAt = new Date(run.startedAtMs).toISOString();
+  const input = itemInput(run.input, { ...slot, queuedAt }, run.places);
   const start = () =>
     startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
       workflowId: run.places.itemWorkflow(slot.index),
-      args: [itemInput(run.input, { ...slot, queuedAt }, run.places)],
+      args: [input],
       // It goes on whatever becomes of this run, and the next one finds it.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       memo: { execution: executionOf(run.input.batchKey) },
       staticSummary: slot.item.id,
     });
-  const child = await run.counting(start);
+  const child = await run.counting(() => run.starts.within(input, start));
   return child.result();
 }
 

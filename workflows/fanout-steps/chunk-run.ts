@@ -8,6 +8,7 @@ import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './after-i
 import { accounted, typeOf } from './item-cost.js';
 import { LeftList } from './left-list.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
+import { StartRoom } from './start-room.js';
 
 /** Code of an item whose workflow was ended from outside. */
 export const lostItemCode = 'item_lost';
@@ -27,6 +28,7 @@ export class ChunkRun {
   isLoaded = false;
   /** Items that an earlier run has started, and their ends. */
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
+  readonly starts = new StartRoom();
   /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
   private underWay = 0;
   /** True once an item was started or has ended in this run. */

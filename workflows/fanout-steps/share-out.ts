@@ -68,19 +68,26 @@ function start(
   const input = chunkInput(run, record, { grant, source });
   record.isFresh = false;
   record.retryFailed = false;
+  run.sending.add(record.chunk);
   run.beside(async () => {
     try {
-      await startChild<typeof fanoutChunk>(workflowTypes.fanoutChunk, {
-        workflowId: run.places.chunkWorkflow(record.chunk),
-        args: [input],
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        memo: { execution: executionOf(run.batchKey) },
-      });
+      await run.starts.within(input, () => startChunk(run, input));
+      run.sending.delete(record.chunk);
     } catch (error) {
+      run.sending.delete(record.chunk);
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       greet(run, record);
     }
+  });
+}
+
+function startChunk(run: BatchRun, input: ChunkInput) {
+  return startChild<typeof fanoutChunk>(workflowTypes.fanoutChunk, {
+    workflowId: run.places.chunkWorkflow(input.chunk),
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    memo: { execution: executionOf(run.batchKey) },
   });
 }
 

@@ -54,6 +54,9 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   if (planned && planned.unknownOwners > 0) {
     lines.push(`Of ${planned.unknownOwners} the owner is not known to Temporal; they are left alone and worth a look.`);
   }
+  if (planned && planned.unreadable > 0) {
+    lines.push(`${planned.unreadable} sandboxes of the list could not be read; they are left alone and worth a look.`);
+  }
   for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
     lines.push(
       `The data of ${name ?? ''} (${sandboxId}), which is protected, is deleted by the service at ${dataExpiresAt}.`,
