@@ -37,7 +37,10 @@ export interface FollowPromptInput {
 }
 
 export interface PromptEnd {
-  /** A final status, or `sandbox_lost` when the sandbox is not usable any more and the prompt has not ended. */
+  /**
+   * A final status; `sandbox_lost` when the sandbox is not usable any more and the prompt has not ended; `not_found` when the
+   * service has shown nothing of the prompt for longer than a read may lag: what it answered was not of this prompt.
+   */
   readonly status: string;
   /** State of the sandbox when the prompt had ended or the sandbox was lost; null when there is no such sandbox. */
   readonly sandboxState: string | null;
@@ -107,6 +110,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   const follower = createFollower(hub, sandboxId);
   const followedSinceMs = Date.now();
   let missingSinceMs: number | undefined;
+  let unseenSinceMs: number | undefined;
   for (let tick = 1; ; tick += 1) {
     const shared = (await follower.next(one.attempt.signal)).sandbox?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
@@ -116,13 +120,20 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
       throw error;
     });
     if (end && isFinalPromptStatus(end.status)) return { ...end, ...(await stateAtEnd(one, end)), resultRef: null };
-    if (shared !== undefined && isUsable(shared)) continue;
+    if (end) unseenSinceMs = undefined;
+    else unseenSinceMs ??= Date.now();
+    const isUnseen = unseenSinceMs !== undefined && Date.now() - unseenSinceMs >= readLagMs;
+    if (shared !== undefined && isUsable(shared)) {
+      if (isUnseen) return withoutEnd(one.input, 'not_found', shared);
+      continue;
+    }
     // A list may be incomplete, old or wrong, so only a read of the sandbox itself says how it is.
     const state = await readState(one);
     if (state === null) missingSinceMs ??= Date.now();
     else missingSinceMs = undefined;
     const doubtedSinceMs = state === null ? (missingSinceMs ?? Date.now()) : followedSinceMs;
-    if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return sandboxLost(one.input, state);
+    if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return withoutEnd(one.input, 'sandbox_lost', state);
+    if (isUnseen && state !== null && isUsable(state)) return withoutEnd(one.input, 'not_found', state);
     await follower.pause(one.attempt.signal);
   }
 }
@@ -162,9 +173,9 @@ function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.typed && error.status === 404;
 }
 
-function sandboxLost(input: FollowPromptInput, sandboxState: string | null): PromptEnd {
+function withoutEnd(input: FollowPromptInput, status: string, sandboxState: string | null): PromptEnd {
   return {
-    status: 'sandbox_lost',
+    status,
     sandboxState,
     promptId: input.promptId,
     result: null,

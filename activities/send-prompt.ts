@@ -108,6 +108,8 @@ async function send(
 export interface FindPromptInput {
   readonly query: PromptQuery;
   readonly text: Text;
+  /** True where what the service answered is known to be wrong. Default false. */
+  readonly despiteAnswer?: boolean;
 }
 
 /** Reads that look for a prompt which may have been sent. Short, so workflows run them as local activities. */
@@ -115,10 +117,11 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
   return {
     /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
-    async findPrompt({ query, text }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
+    async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
       return counted(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);
-        return record?.accepted ?? findPromptEvidence(query, { client, attempt, text, record });
+        if (record?.accepted && !despiteAnswer) return record.accepted;
+        return findPromptEvidence(query, { client, attempt, text, record });
       });
     },
 

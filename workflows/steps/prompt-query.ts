@@ -23,7 +23,7 @@ export function promptQuery(run: JobRun, index: number, conversationId: string |
     sandboxId,
     conversationId,
     knownPromptIds: lastOf(equal.map(({ promptId }) => promptId)),
-    knownConversationIds: lastOf(run.prompts.map((other) => other.conversationId)),
+    knownConversationIds: lastOf(run.prompts.map((other) => (other === prompt ? null : other.conversationId))),
     provider: prompt?.step.provider,
     model: prompt?.step.model,
     recordKey: recordKey(run, sandboxId, index),

@@ -6,7 +6,7 @@ import { isFinalPromptStatus } from '../../src/contract/states.js';
 import { followOnce } from './follow-once.js';
 import { JobEnded, jobError } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
-import { sendPrompt } from './send-prompt.js';
+import { findAgain, sendPrompt } from './send-prompt.js';
 import { waitUsable } from './wait-usable.js';
 
 /**
@@ -31,12 +31,17 @@ export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> 
   for (; next < run.prompts.length; next += 1) {
     failIfOneFailed(run);
     run.goOnAsNewIfDue();
-    await sendPrompt(run, next, next === 0 ? null : (run.prompts[0]?.conversationId ?? null));
+    await sendPrompt(run, next, askedConversation(run, next));
     await follow(run, sandboxId, next, false);
   }
   // With no step in between, so that no prompt is taken that would not be sent.
   run.takesPrompts = false;
   failIfOneFailed(run);
+}
+
+/** The conversation that a prompt is sent to: that of the first, and null for the first itself. */
+function askedConversation(run: JobRun, index: number): string | null {
+  return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
 }
 
 function failIfOneFailed(run: JobRun): void {
@@ -60,6 +65,10 @@ async function follow(run: JobRun, sandboxId: string, index: number, sideBySide:
     const end = await followOnce(run, index, sideBySide);
     const { sandboxState, status, promptId, ...known } = end;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
+    if (status === 'not_found') {
+      await findAgain(run, prompt, sideBySide ? null : askedConversation(run, index));
+      continue;
+    }
     if (status === 'sandbox_lost') {
       if (sandboxState !== null && !isStopped) {
         if ((await waitUsable(run, sandboxId, { since, readFirst: true })) === 'usable') continue;

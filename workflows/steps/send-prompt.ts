@@ -123,6 +123,24 @@ async function settle(
   return { promptId: settled.promptId ?? null, conversationId: settled.conversationId ?? null };
 }
 
+/**
+ * Finds a prompt of which the service shows nothing under the ids that it answered with: the answer was not of this prompt.
+ * @param conversationId the one that it was sent to; null for a new one
+ * @throws JobEnded `outcome_unknown` where it is not found
+ */
+export async function findAgain(run: JobRun, prompt: JobPrompt, conversationId: string | null): Promise<void> {
+  const query = promptQuery(run, run.prompts.indexOf(prompt), conversationId);
+  const input = { query, text: prompt.step.prompt, despiteAnswer: true };
+  const found = await patiently(run, 'look for the prompt', () => reads.findPrompt(input));
+  if (found === null) {
+    prompt.status = 'unknown';
+    const message = 'The service said that it had queued the prompt, and shows nothing of it';
+    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, message));
+  }
+  prompt.promptId = found.promptId;
+  prompt.conversationId = found.conversationId ?? conversationId;
+}
+
 /** One line of a prompt. */
 export function promptSummary(text: Text): string {
   return cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80);
