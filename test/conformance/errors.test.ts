@@ -139,7 +139,7 @@ rule('errors.no-changes', 'a PATCH that changes nothing is refused', async () =>
 
 rule('errors.envelope', 'a body that is too large is refused', async () => {
   const rawBody = JSON.stringify({ name: 'n'.repeat(5 * 1024 * 1024) });
-  expect(await target.call('POST', '/sandboxes', { rawBody })).toMatchObject({
+  expect(await target.call('POST', '/webhooks', { rawBody })).toMatchObject({
     status: 413,
     body: { code: 'too_large' },
   });
