@@ -6,7 +6,7 @@ import type { SandboxSource } from '../job.js';
 import { effects } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
 import { until } from '../until.js';
-import { JobEnded, jobError } from './job-ended.js';
+import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { Lag, readSandbox, waitOptions, waitUsable } from './wait-usable.js';
@@ -46,9 +46,17 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   run.previousStopId = previousStopId;
   const { readLagMs } = run.timing;
   const input = { sandboxId, body: { type, ttlSeconds: run.input.ttlSeconds }, previousStopId, readLagMs };
-  const { how, ...resumed } = await patiently(run, 'resume', () =>
-    effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]),
-  );
+  const { how, ...resumed } = await patiently(run, 'resume', async () => {
+    run.resumedAtMs = Date.now();
+    try {
+      return await effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]);
+    } catch (error) {
+      const failure = serviceFailureOf(error);
+      if (failure !== undefined && failure.maybeSent !== true) run.resumedAtMs = null;
+      throw error;
+    }
+  });
+  run.resumedAtMs = Date.now();
   run.sandbox = resumed;
   if (how === 'stopped_again') {
     const message = 'Somebody stopped the sandbox again while it was resumed';

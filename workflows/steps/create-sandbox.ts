@@ -10,6 +10,7 @@ import type { InboxMark } from '../event-inbox.js';
 import type { SandboxSource } from '../job.js';
 import { effects, forkProxies, reads } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
+import { GoesOnAsNew } from './goes-on-as-new.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
@@ -63,8 +64,7 @@ async function obtain(
   let created = first.created;
   for (let tries = 0; ; tries += 1) {
     // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
-    const named = created.name === name ? null : await findByName(run, name);
-    if (named) created = take(run, named);
+    if (created.name !== name) created = take(run, (await whoIsNamed(run, created, name)) ?? created);
     // A name that it lost since is somebody's wish.
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
@@ -77,6 +77,20 @@ async function obtain(
       summary: `${created.id} is not ${name}; asked for again after this`,
     });
     created = take(run, (await findByName(run, name)) ?? (await madeAgain(run, source)));
+  }
+}
+
+/** Until the list has answered, what was made may be somebody else's: an end that comes first must not touch it. */
+async function whoIsNamed(run: JobRun, created: SandboxView, name: string): Promise<SandboxView | null> {
+  run.sandbox = null;
+  run.unconfirmedName = name;
+  try {
+    return await findByName(run, name);
+  } catch (error) {
+    const why = `The answer to the create of ${name} named it; whether it is that was not seen.`;
+    if (!(error instanceof GoesOnAsNew))
+      run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+    throw error;
   }
 }
 
@@ -167,13 +181,16 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
     if (failure?.code !== outcomeUnknownCode) throw error;
     const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
     if ('evidence' in settled || settled.action === 'abandon') throw error;
-    run.unconfirmedName = null;
     if (settled.action === 'resend') {
+      run.unconfirmedName = null;
       run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: name, why: whyMayBeThere });
       return 'resend';
     }
     const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
-    if (adopted) return adopted;
+    if (adopted) {
+      run.unconfirmedName = null;
+      return adopted;
+    }
     throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
   }
 }

@@ -27,6 +27,7 @@ export const carriedFields = [
   'fingerprints',
   'unconfirmedName',
   'previousStopId',
+  'resumedAtMs',
   'watched',
   'setup',
   'stop',
@@ -49,6 +50,8 @@ export interface JobExecution extends JobInput {
 
 /** JSON has no infinity; no moment is null. */
 const isMoment = (name: string) => name.endsWith('AtMs');
+/** Of these moments, null says that there was none. */
+const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']);
 
 export function carryJob(run: JobRun): CarriedJob {
   const fields: Record<string, unknown> = {};
@@ -64,7 +67,7 @@ export function takeUpJob(run: JobRun, { fields, reached }: CarriedJob): void {
   for (const name of carriedFields) {
     const value = fields[name];
     if (value === undefined) continue;
-    const isEndless = value === null && isMoment(name) && name !== 'firstSentAtMs';
+    const isEndless = value === null && isMoment(name) && !mayBeUnset.has(name);
     Object.assign(run, { [name]: isEndless ? Number.POSITIVE_INFINITY : value });
   }
   run.prompts = run.prompts.map((prompt, index) => ({ ...prompt, step: run.input.prompts[index] ?? prompt.step }));

@@ -90,6 +90,8 @@ export class JobRun {
   unconfirmedName: string | null = null;
   /** The last stop of the sandbox that is not this job's own. */
   previousStopId: string | null = null;
+  /** When the job last asked for a resume that may have been accepted: reads may show the stopped sandbox for a while. */
+  resumedAtMs: number | null = null;
   /** True when events come by the watch, because the sandbox's name is not this job's. */
   watched = false;
   setup: { status: string; error: string | null } | null = null;

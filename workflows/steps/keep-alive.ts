@@ -5,22 +5,35 @@ import { renewLeaseInMs } from '../timing.js';
 import type { JobRun } from './job-run.js';
 import { renewLease } from './watching.js';
 
-/** Renews what expires while the job works, and returns at the deadline. */
-export async function keepAlive(run: JobRun): Promise<void> {
+/** Renews what expires while the job works, and calls `onDeadline` at the deadline, whatever a renewal waits for. */
+export async function keepAlive(run: JobRun, onDeadline: () => void): Promise<void> {
+  await Promise.allSettled([untilDeadline(run).then(onDeadline), renewWhatExpires(run)]);
+}
+
+async function untilDeadline(run: JobRun): Promise<void> {
+  for (;;) {
+    if (!Number.isFinite(run.deadlineAtMs)) await condition(() => Number.isFinite(run.deadlineAtMs));
+    const { deadlineAtMs } = run;
+    const leftMs = deadlineAtMs - Date.now();
+    if (leftMs <= 0) return;
+    // An item whose fork became `cancelled` has the deadline of its next one.
+    await condition(() => deadlineAtMs !== run.deadlineAtMs, leftMs, { summary: 'deadline' });
+  }
+}
+
+async function renewWhatExpires(run: JobRun): Promise<void> {
   const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
   // A run that goes on from an earlier one does not know when that one has renewed it.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
-    if (!Number.isFinite(run.deadlineAtMs)) await condition(() => Number.isFinite(run.deadlineAtMs));
-    const { deadlineAtMs, watched } = run;
-    const leftMs = Math.min(deadlineAtMs, ttlDueAtMs, leaseDueAtMs) - Date.now();
-    // A sandbox may be leased meanwhile, and an item whose fork became `cancelled` has the deadline of its next one.
-    const isOther = () => deadlineAtMs !== run.deadlineAtMs || watched !== run.watched;
-    if (leftMs > 0) await condition(isOther, leftMs, { summary: 'deadline, or renewal of lease and auto-stop' });
+    const { watched } = run;
+    const leftMs = Math.min(ttlDueAtMs, leaseDueAtMs) - Date.now();
+    // A sandbox may be leased meanwhile.
+    const isOther = () => watched !== run.watched;
+    if (leftMs > 0) await condition(isOther, leftMs, { summary: 'renewal of lease and auto-stop' });
     if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, true);
     if (isOther()) continue;
-    if (Date.now() >= deadlineAtMs) return;
     // Each for itself: a refusal of one is no reason to leave out the other.
     if (Date.now() >= leaseDueAtMs) {
       const lease = { use: 'work', lastsMs: run.timing.leaseLastsMs } as const;

@@ -24,11 +24,12 @@ export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
   const work = new CancellationScope();
   const alive = new CancellationScope();
   let overdue = false;
-  const keptAlive = alive.run(async () => {
-    await keepAlive(run);
-    overdue = true;
-    work.cancel();
-  });
+  const keptAlive = alive.run(() =>
+    keepAlive(run, () => {
+      overdue = true;
+      work.cancel();
+    }),
+  );
   keptAlive.catch(() => undefined);
 
   let ended: JobEnded | undefined;
@@ -42,9 +43,10 @@ export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
     if (error instanceof GoesOnAsNew && !isCut) {
       alive.cancel();
       await keptAlive.catch(() => undefined);
-      return goesOn;
-    }
-    if (overdue) outcome = 'deadline_exceeded';
+      // A cancel that came meanwhile would be lost with this run.
+      if (!CancellationScope.current().consideredCancelled) return goesOn;
+      outcome = 'cancelled';
+    } else if (overdue) outcome = 'deadline_exceeded';
     else if (isCut) outcome = 'cancelled';
     else ended = endOf(error);
   }

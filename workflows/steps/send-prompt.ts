@@ -21,6 +21,8 @@ interface Sending {
   readonly query: PromptQuery;
   /** What the next call must know of earlier ones. */
   earlier: SendPromptInput['earlier'];
+  /** True where it may have been sent before: a refusal now does not make that undone. */
+  isDoubted: boolean;
 }
 
 /**
@@ -32,7 +34,8 @@ export async function sendPrompt(run: JobRun, index: number, conversationId: str
   const prompt = run.prompts[index];
   if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
   const query = promptQuery(run, index, conversationId);
-  const sending: Sending = { run, prompt, query, earlier: await earlierOf(run, index) };
+  const isDoubted = prompt.status !== 'not_sent';
+  const sending: Sending = { run, prompt, query, earlier: await earlierOf(run, index), isDoubted };
   const accepted = await untilAccepted(sending);
   if (!run.reachedAtMs.has('prompted')) run.reached('prompted');
   prompt.promptId = accepted.promptId;
@@ -64,6 +67,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
         if (settled === 'abandon') throw error;
         if (settled !== 'resend') return settled;
         sending.earlier = 'known_not';
+        sending.isDoubted = true;
       } else if (failure?.code === 'sandbox_not_promptable') {
         // What woke the job was only a hint: ask the service, then wait for the next one.
         if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
@@ -86,9 +90,10 @@ async function sendOnce(sending: Sending) {
     const summary = promptSummary(prompt.step.prompt);
     return await effects.sendPrompt.executeWithOptions({ summary }, [{ query, body, earlier }]);
   } catch (error) {
-    prompt.status = await statusAfter(error, sending);
+    const status = await statusAfter(error, sending);
+    prompt.status = sending.isDoubted ? 'unknown' : status;
     // A refusal is certain: nothing of this run is on its way.
-    if (prompt.status === 'not_sent') sending.earlier = 'known_not';
+    if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
   }
 }

@@ -8,6 +8,7 @@
  * May be cut at any point and begun again: `run.stop` holds the stop that is waited for.
  */
 import { sleep } from '@temporalio/workflow';
+import type { StopAnswer } from '../../activities/stop-sandbox.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { StopResult } from '../job.js';
 import { safetyPollMs } from '../timing.js';
@@ -16,6 +17,8 @@ import type { JobRun } from './job-run.js';
 import { keptOf } from './kept.js';
 import { requestStop } from './request-stop.js';
 import { readStop, seeOwnStop } from './see-own-stop.js';
+
+const longestLookMs = 15_000;
 
 const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null };
 
@@ -53,7 +56,14 @@ export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void>
 
 /** @returns false where nothing is left to wait for */
 async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
-  const answer = await requestStop(run, { sandboxId, timing: run.timing, memory: run.stopRequest });
+  const wish = { sandboxId, timing: run.timing, memory: run.stopRequest };
+  let answer = await requestStop(run, wish);
+  for (let polls = 0; isBeforeResume(run, answer); polls += 1) {
+    await sleep(Math.min(safetyPollMs(run.timing, polls), longestLookMs), {
+      summary: 'it may be shown as it was before its resume; asked again after this',
+    });
+    answer = await requestStop(run, wish);
+  }
   if (answer === 'gone') {
     run.stop = gone;
     return false;
@@ -69,6 +79,12 @@ async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
   run.stop = waitingFor(stop);
   run.stopRequest.requestedAt = stop.requestedAt;
   return true;
+}
+
+/** An archived sandbox that shows no stop since the job resumed it may be an old answer, while reads may lag. */
+function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobRun, answer: StopAnswer): boolean {
+  if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
+  return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
 /** @returns true where the stop has ended, or nobody knows it and it must be asked for again */
