@@ -72,8 +72,11 @@ export async function counted<T>(body: (attempt: Attempt) => Promise<T>): Promis
   });
 }
 
-/** Temporal would end the workflow without a word, and without running its code. */
-function fitting<T>(value: T, calls: number): T {
+/**
+ * What an attempt returns: of what is too long Temporal says less.
+ * @throws ApplicationFailure `answer_too_large`
+ */
+export function fitting<T>(value: T, calls: number): T {
   const bytes = payloadBytes(value);
   if (bytes <= maxActivityResultBytes) return value;
   const message = `The answer takes ${bytes} bytes, a workflow can take ${maxActivityResultBytes}. Ask for less, or for a download into the result store.`;

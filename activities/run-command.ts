@@ -6,7 +6,7 @@ import type { CommandBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import type { Text } from '../src/contract/texts.js';
 import type { ResultStore } from '../src/result-store/index.js';
-import { beating, counted, createAttempt } from './calls.js';
+import { beating, counted, createAttempt, fitting } from './calls.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from './failures.js';
 import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './run-marked.js';
 import { readText } from './texts.js';
@@ -28,11 +28,12 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
   return {
     /**
      * Runs a command in a sandbox, once unless the caller calls it idempotent.
-     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash
+     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` where it has run and
+     *   said more than a workflow can take: give `keepTail`
      */
     async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
       const { value, calls } = await runOnce(client, results, input);
-      return { value: shortened(value, input.keepTail), calls };
+      return { value: fitting(shortened(value, input.keepTail), calls), calls };
     },
 
     /**
@@ -47,7 +48,7 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
       const end = await runMarked({ ...input, body: { ...input.body, command }, client, attempt });
       const calls = attempt.calls();
       if (end.how === 'not_begun') return { value: end, calls };
-      return { value: { ...end, answer: shortened(end.answer, input.keepTail) }, calls };
+      return { value: fitting({ ...end, answer: shortened(end.answer, input.keepTail) }, calls), calls };
     },
 
     /** Removes all markers of an owner: the results of their commands are recorded. Safe to repeat. */
@@ -69,7 +70,10 @@ async function runOnce(
   const body = { ...input.body, command: await readText(results, input.body.command) };
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
   if (input.idempotent) {
-    return counted(({ call }) => call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs })));
+    return counted(async ({ call }) => {
+      const value = await call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
+      return shortened(value, input.keepTail);
+    });
   }
   const attempt = createAttempt();
   const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
