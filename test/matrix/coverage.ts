@@ -8,6 +8,7 @@ import type { Recording } from './table.js';
 const silent = [
   'assembleFanout',
   'awaitClosed',
+  'awaitItems',
   'awaitJob',
   'claimSandbox',
   'describeWorkflows',
@@ -20,6 +21,7 @@ const silent = [
   'readFanoutItem',
   'readPromptPhase',
   'registerWatch',
+  'settleFanoutItem',
   'storeObject',
   'surveyFanout',
 ];
