@@ -199,8 +199,8 @@ export interface CollectedFile {
 
 /** What a job could not interrupt, stop, delete or find again. Somebody has to look after it. */
 export interface LeftBehind {
-  /** `sandbox`: a machine that may run. `prompt`: an agent that may be at work in a sandbox that stays. */
-  readonly kind: 'sandbox' | 'prompt';
+  /** `sandbox`: a machine that may run. `prompt`, `command`: what may be at work in a sandbox that stays. */
+  readonly kind: 'sandbox' | 'prompt' | 'command';
   /** Null where only the name is known. */
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;

@@ -97,7 +97,8 @@ function errorText({ job, outcome }: ItemResult): string {
 
 function leftLine({ kind, sandboxId, sandboxName, why }: JobResult['left'][number]): string {
   const place = sandboxId ?? sandboxName ?? 'a sandbox';
-  return line(`${kind === 'sandbox' ? `${place} may still run` : `an agent may still work in ${place}`}: ${why}`);
+  const worker = kind === 'prompt' ? 'an agent may still work' : 'a command may still run';
+  return line(`${kind === 'sandbox' ? `${place} may still run` : `${worker} in ${place}`}: ${why}`);
 }
 
 function endText(job: JobResult | null): string {

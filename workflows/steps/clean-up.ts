@@ -89,6 +89,10 @@ function nameWhatIsLeft(run: JobRun, problem: JobError | null): void {
   const hasEnded = endedAsAsked({ sandboxId, stop, deletion }, input.end);
   if (hasEnded && input.end !== 'keep') return;
   nameRunningPrompts(run);
+  if (run.command !== null) {
+    const why = 'A command had not ended when the job did.';
+    run.leave({ kind: 'command', sandboxId, sandboxName, why });
+  }
   if (hasEnded) return;
   const status = input.end === 'stop' ? stop?.status : deletion?.status;
   const seen = status === undefined ? 'was not accepted' : `was last seen ${status}`;

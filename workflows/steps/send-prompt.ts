@@ -68,6 +68,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
         if (settled !== 'resend') return settled;
         sending.earlier = 'known_not';
         sending.isDoubted = true;
+        nameFirstSending(run);
       } else if (failure?.code === 'sandbox_not_promptable') {
         // What woke the job was only a hint: ask the service, then wait for the next one.
         if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
@@ -76,6 +77,14 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
       } else throw error;
     }
   }
+}
+
+/** In a sandbox that stays, what was sent first may be at work beside what is sent again. */
+function nameFirstSending(run: JobRun): void {
+  const { input, sandbox } = run;
+  if (input.source.kind !== 'existing' && input.end !== 'keep') return;
+  const why = 'It is not known whether a prompt was accepted, and it was decided to send it again.';
+  run.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
 /** One call. Whatever comes of it, the prompt's status says it. */

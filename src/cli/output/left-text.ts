@@ -14,5 +14,6 @@ export function leftText({ kind, sandboxId, sandboxName, conversationId, why }: 
     return `left: the sandbox ${sandbox} may still run. ${reason} End it: sandflow stop ${oneLine(sandboxId)} --wait`;
   }
   const where = conversationId === null ? '' : `, conversation ${oneLine(conversationId)}`;
-  return `left: an agent may still work in ${sandbox}${where}. ${reason} Look: sandflow sandboxes show ${oneLine(sandboxId)}`;
+  const worker = kind === 'prompt' ? 'an agent may still work' : 'a command may still run';
+  return `left: ${worker} in ${sandbox}${where}. ${reason} Look: sandflow sandboxes show ${oneLine(sandboxId)}`;
 }
