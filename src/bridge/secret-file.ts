@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { readSecrets } from './secret-source.js';
 
@@ -43,6 +43,20 @@ export async function reserveSecretFile(file: string): Promise<SecretReservation
       await rm(temporary, { force: true });
     },
   };
+}
+
+/** Older ones are of processes that were killed. */
+const reservationLastsMs = 30_000;
+
+/** Whether a secret is about to be kept in `file`, by this process or another one. */
+export async function isReserved(file: string): Promise<boolean> {
+  const names = await readdir(dirname(file)).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(`${basename(file)}.`) || !name.endsWith('.tmp')) continue;
+    const found = await stat(join(dirname(file), name)).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs < reservationLastsMs) return true;
+  }
+  return false;
 }
 
 async function openTemporary(file: string, temporary: string): Promise<FileHandle> {

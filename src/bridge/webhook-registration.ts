@@ -7,7 +7,7 @@ import { TimeoutError } from '../client/timeout-error.js';
 import type { Webhook } from '../contract/records.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { sandboxEventTypes } from '../contract/states.js';
-import { reserveSecretFile, type SecretReservation } from './secret-file.js';
+import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 
 export interface EnsureWebhookOptions {
@@ -44,6 +44,8 @@ export async function ensureWebhook(client: SandboxClient, options: EnsureWebhoo
   if (existing === undefined) return createWebhook(client, options);
 
   const { id: webhookId } = existing;
+  // Whoever made it may be of the same home, and is about to keep its secret there.
+  if (!options.rotate && (await waitedForSecret(options))) return ensureWebhook(client, options);
   if (!options.rotate) await requireSecret(webhookId, options);
   const lacking = allEvents.some((event) => !existing.events.includes(event));
   if (lacking) await client.updateWebhook(webhookId, { events: allEvents });
@@ -72,10 +74,11 @@ export async function rotateWebhook(
 async function createWebhook(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
   const { url, name, secretFile, retryDelaysMs = defaultRetryDelaysMs } = options;
   let unclear: unknown;
+  let created: EnsuredWebhook | undefined;
   try {
-    return await reserved(secretFile, async (reservation) => {
+    created = await reserved(secretFile, async (reservation): Promise<EnsuredWebhook | undefined> => {
       const { webhook, secret } = await client.createWebhook({ name, url, events: allEvents });
-      if (await yields(client, webhook, retryDelaysMs)) return ensureOther(client, options);
+      if (await yields(client, webhook, retryDelaysMs)) return undefined;
       await reservation.keep(secret);
       return { webhookId: webhook.id, action: 'created' };
     });
@@ -83,6 +86,7 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
     if (!mayHaveHappened(error)) throw error;
     unclear = error;
   }
+  if (unclear === undefined) return created ?? ensureWebhook(client, options);
 
   // The answer is lost and with it the secret. The list may tell whether the webhook was made; a second create never.
   for (const delayMs of [0, ...retryDelaysMs]) {
@@ -115,15 +119,6 @@ function goesBefore(other: Webhook, own: Webhook): boolean {
   return other.id < own.id;
 }
 
-/** The other one may be of the same home, and is about to keep its secret there. */
-async function ensureOther(client: SandboxClient, options: EnsureWebhookOptions): Promise<EnsuredWebhook> {
-  for (const delayMs of options.retryDelaysMs ?? defaultRetryDelaysMs) {
-    if ((await readSecrets(options.secretFile)).length > 0) break;
-    await sleep(delayMs);
-  }
-  return ensureWebhook(client, options);
-}
-
 async function listOf(client: SandboxClient, url: string): Promise<readonly Webhook[]> {
   const wanted = new URL(url).href;
   const { webhooks } = await client.listWebhooks();
@@ -140,9 +135,21 @@ async function findByUrl(client: SandboxClient, url: string): Promise<Webhook | 
   );
 }
 
+async function waitedForSecret(options: EnsureWebhookOptions): Promise<boolean> {
+  let waited = false;
+  while (!(await hasSecret(options)) && (await isReserved(options.secretFile))) {
+    waited = true;
+    await sleep(50);
+  }
+  return waited;
+}
+
+async function hasSecret({ secretFile, currentSecrets = [] }: EnsureWebhookOptions): Promise<boolean> {
+  return currentSecrets.length > 0 || (await readSecrets(secretFile)).length > 0;
+}
+
 async function requireSecret(webhookId: string, options: EnsureWebhookOptions): Promise<void> {
-  const known = [...(await readSecrets(options.secretFile)), ...(options.currentSecrets ?? [])];
-  if (known.length > 0) return;
+  if (await hasSecret(options)) return;
   throw new SandflowError(
     'webhook_secret_unknown',
     `The webhook ${webhookId} delivers to ${options.url} already, but its secret is not at hand. Put the secret into ${options.secretFile}, or replace it: \`sandflow webhooks ensure --url ${options.url} --rotate\`.`,

@@ -40,7 +40,7 @@ describe('S9: while Temporal cannot take it, nothing is acknowledged', () => {
     const start = performance.now();
     const answer = await deliver(bridge.url, eventBody({ name: newOwned().name }));
     expect(answer).toMatchObject({ status: 503, text: 'unavailable' });
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(8_000);
     expect(await bridge.metric('sandflow_bridge_signals_total', '{address="owner",result="unavailable"}')).toBe(1);
     expect(logged.length).toBeGreaterThan(0);
     expect(JSON.stringify(logged)).not.toContain('whsec');

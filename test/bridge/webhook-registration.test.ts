@@ -69,6 +69,14 @@ describe('ensureWebhook', () => {
     expect(await fileText()).toBe('whsec_1\n');
   });
 
+  it('waits for the secret of one that another process of this home has made and not kept yet', async () => {
+    const service = await startService();
+    const first = ensureWebhook(service.client, { ...options(), retryDelaysMs: [300, 1] });
+    await expect.poll(() => service.webhooks.length).toBe(1);
+    expect(await ensureWebhook(service.client, options())).toEqual({ webhookId: 'wh_1', action: 'adopted' });
+    expect(await first).toEqual({ webhookId: 'wh_1', action: 'created' });
+  });
+
   it('adopts what it made before and changes nothing', async () => {
     const service = await startService();
     await ensureWebhook(service.client, options());

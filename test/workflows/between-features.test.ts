@@ -2,32 +2,13 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import { sandboxEventSignal } from '../../workflows/index.js';
+import { changedBy } from './changed-client.js';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};
-const changeable = [
-  'getSandbox',
-  'createSandbox',
-  'updateSandbox',
-  'sendPrompt',
-  'stopSandbox',
-  'resumeSandbox',
-  'listAllSandboxes',
-  'listEvents',
-] as const;
 beforeAll(async () => {
-  stand = await createStand({
-    through: (client) => ({
-      ...client,
-      ...Object.fromEntries(
-        changeable.map((name) => [
-          name,
-          (...args: never[]) => ((change[name] ?? client[name]) as (...all: never[]) => unknown)(...args),
-        ]),
-      ),
-    }),
-  });
+  stand = await createStand({ through: changedBy(() => change) });
 });
 afterEach(() => {
   change = {};
@@ -161,7 +142,7 @@ it('the deadline does not wait for a renewal that gets no answer', async () => {
   change.updateSandbox = (_id, _body, options) =>
     new Promise((_, reject) => {
       options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
-      setTimeout(() => reject(new ConnectionError('updateSandbox', true, 'x')), 30_000);
+      setTimeout(() => reject(new ConnectionError('updateSandbox', true, 'x')), 100_000);
     });
   const handle = await stand.start({
     prompts: [{ prompt: script('sleep 60') }],
@@ -171,5 +152,5 @@ it('the deadline does not wait for a renewal that gets no answer', async () => {
   });
   const result = await handle.result();
   expect(result.outcome).toBe('deadline_exceeded');
-  expect(result.durationMs).toBeLessThan(16_000);
+  expect(result.durationMs).toBeLessThan(45_000);
 });

@@ -63,7 +63,7 @@ describe('a deadline', () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }], deadlineMs: 2_000 });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', stop: { status: 'completed' } });
-    expect(result.durationMs).toBeLessThan(20_000);
+    expect(result.durationMs).toBeLessThan(45_000);
   });
 });
 
@@ -91,7 +91,7 @@ describe('a step that fails while others run side by side', () => {
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'rejected', stop: { status: 'completed' } });
     expect(result.prompts.map(({ status }) => status)).toEqual(['interrupted', 'not_sent']);
-    expect(result.durationMs).toBeLessThan(30_000);
+    expect(result.durationMs).toBeLessThan(45_000);
   });
 });
 

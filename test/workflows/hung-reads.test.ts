@@ -1,15 +1,13 @@
 /** A read that gets no answer while its workflow ends must not keep it from ending: Temporal takes no such end. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
-import { ask, outcomeOf, readySandbox } from './stop-stand.js';
+import { ask, heal, outcomeOf, readySandbox } from './stop-stand.js';
 
 let stand: Stand;
 beforeAll(async () => {
   stand = await createStand();
 });
-afterEach(async () => {
-  await fetch(`${stand.service.adminUrl}/faults`, { method: 'DELETE', headers: { authorization: 'Bearer test-key' } });
-});
+afterEach(() => heal(stand));
 afterAll(() => stand.close());
 
 const hung = { kind: 'latency', ms: 60_000, times: 1_000 } as const;
@@ -20,7 +18,7 @@ it('A20: a job at its deadline ends while its reads hang', async () => {
   const handle = await stand.start({ deadlineMs: 2_000, timing: { ...shortTiming, cleanUpMs: 2_000 } });
   const result = await handle.result();
   expect(result).toMatchObject({ outcome: 'deadline_exceeded', left: [{ sandboxId: result.sandboxId }] });
-  expect(result.durationMs).toBeLessThan(20_000);
+  expect(result.durationMs).toBeLessThan(45_000);
 });
 
 it('A20: a job that is cancelled ends while the reads of its stop hang', async () => {

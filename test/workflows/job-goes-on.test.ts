@@ -2,18 +2,13 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import { progressQuery, promptUpdate, resolveUpdate } from '../../workflows/index.js';
+import { changedBy } from './changed-client.js';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};
 beforeAll(async () => {
-  stand = await createStand({
-    through: (client) => ({
-      ...client,
-      createSandbox: (...args) => (change.createSandbox ?? client.createSandbox)(...args),
-      sendPrompt: (...args) => (change.sendPrompt ?? client.sendPrompt)(...args),
-    }),
-  });
+  stand = await createStand({ through: changedBy(() => change) });
 });
 afterEach(() => {
   change = {};

@@ -1,30 +1,26 @@
 /** What a workflow catches is tested with what really arrives there: the failures of local activities come bare. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxClient } from '../../src/client/index.js';
 import type { FaultInput } from '../../src/local-service/index.js';
 import type { JobResult } from '../../workflows/index.js';
+import { createClosing, sendJson, startStand } from '../client/http-stand.js';
+import { changedBy } from './changed-client.js';
 import { createStand, type Stand } from './stand.js';
+import { heal } from './stop-stand.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};
+const closing = createClosing();
 beforeAll(async () => {
-  stand = await createStand({ through: (client) => ({ ...client, ...delegating(client) }) });
+  stand = await createStand({ through: changedBy(() => change) });
 });
 afterEach(() => {
   change = {};
 });
-afterAll(() => stand.close());
-
-/** Calls what a test has put in place of a call, at the moment of the call. */
-function delegating(client: SandboxClient): Partial<SandboxClient> {
-  const names = ['getSandbox', 'stopSandbox', 'getStop', 'listSandboxes', 'listAllSandboxes'] as const;
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      (...args: never[]) => ((change[name] ?? client[name]) as (...all: never[]) => unknown)(...args),
-    ]),
-  );
-}
+afterAll(async () => {
+  await closing.closeAll();
+  await stand.close();
+});
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 
@@ -69,38 +65,23 @@ describe('a refusal of a read', () => {
       error: { code: expect.any(String) },
       left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stop') }],
     });
-    await clearFaults();
+    await heal(stand);
   });
 });
 
 describe('an answer of something else', () => {
   it('D3: about an innocent sandbox is not believed, and nothing happens to that one', async () => {
     const { sandbox: innocent } = await stand.api.createSandbox({ name: 'innocent' });
+    const theirs = await stand.api.getSandbox(innocent.id);
+    const confused = closing.client(closing.keep(await startStand((_, response) => sendJson(response, 200, theirs))));
     let misrouted = 0;
     change.getSandbox = (id, options) => {
       if (id === innocent.id || misrouted >= 2) return stand.api.getSandbox(id, options);
       misrouted += 1;
-      return Promise.reject(
-        new ApiError('unreachable in this form: the client itself refuses it', {
-          endpoint: 'getSandbox',
-          status: 200,
-          code: 'unexpected_response',
-          typed: false,
-          meaning: 'unavailable',
-          requestId: null,
-          retryAfterMs: null,
-          details: null,
-        }),
-      );
+      return confused.getSandbox(id, options);
     };
     expect(await run()).toMatchObject({ outcome: 'completed', left: [] });
+    expect(misrouted).toBe(2);
     expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ state: 'ready', stop: null });
   });
 });
-
-async function clearFaults(): Promise<void> {
-  await fetch(`${stand.service.adminUrl}/faults`, {
-    method: 'DELETE',
-    headers: { authorization: 'Bearer test-key' },
-  });
-}

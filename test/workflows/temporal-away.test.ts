@@ -82,11 +82,11 @@ test('D6: Ctrl-C ends the wait for a Temporal that is away', async () => {
   const road = await createRoad();
   await road.shut();
   const stop = new AbortController();
-  const linking = linkToTemporal({ address: road.address }, { timeoutMs: 5_000, signal: stop.signal });
+  const linking = linkToTemporal({ address: road.address }, { timeoutMs: 30_000, signal: stop.signal });
   setTimeout(() => stop.abort('SIGINT'), 200);
   const startedAt = Date.now();
   await expect(linking).rejects.toBe('SIGINT');
-  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
   // The late connection is given up by the SDK itself.
   await sleep(100);
 });

@@ -1,17 +1,13 @@
 /** What a job that waits costs in events of its history: `docs/architecture.md` names these figures for an hour. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import { changedBy } from './changed-client.js';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};
 beforeAll(async () => {
-  stand = await createStand({
-    through: (client) => ({
-      ...client,
-      createSandbox: (...args) => (change.createSandbox ?? client.createSandbox)(...args),
-    }),
-  });
+  stand = await createStand({ through: changedBy(() => change) });
 });
 afterEach(() => {
   change = {};
