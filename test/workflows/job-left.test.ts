@@ -126,7 +126,7 @@ describe('a deletion', () => {
       ok: true,
       operation: { id: 'del_1', status: 'failed', error: 'disk' },
     });
-    const result = await run({ end: 'delete', timing: { ...shortTiming, cleanUpMs: 3_000 } });
+    const result = await run({ end: 'delete', timing: { ...shortTiming, cleanUpMs: 8_000 } });
     expect(result).toMatchObject({
       outcome: 'completed',
       deletion: { status: 'failed', error: 'disk' },
