@@ -42,6 +42,8 @@ export interface EvidenceOptions {
 
 /** Looking must end long before the attempt does. */
 const lookTimeoutMs = 8_000;
+/** How often the history is read for the record where some of its events cannot be read. */
+const recordReads = 3;
 
 /**
  * The prompt that the history holds beyond the record, or null. Where more than one fits, none is taken: adopting the wrong
@@ -75,10 +77,18 @@ export async function readEqualPrompts(
   client: SandboxClient,
   query: PromptQuery,
   text: Text,
-  options: Omit<HistoryOptions, 'conversationId'>,
+  options: Omit<HistoryOptions, 'conversationId' | 'onLeftOut'>,
 ): Promise<SandboxHistoryEvent[]> {
-  const history = await readHistory(client, query.sandboxId, { ...options, conversationId: query.conversationId });
-  return history.filter((event) => isQueued(event, text));
+  for (let reads = 1; ; reads += 1) {
+    let leftOut = 0;
+    const onLeftOut = (events: number) => {
+      leftOut += events;
+    };
+    const reading = { ...options, conversationId: query.conversationId, onLeftOut };
+    const history = await readHistory(client, query.sandboxId, reading);
+    // An event that cannot be read now and can be later would pass for a new prompt then; one that never can be hurts nobody.
+    if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
+  }
 }
 
 export function isQueued(event: SandboxHistoryEvent, text: Text): boolean {

@@ -12,6 +12,8 @@ export interface HistoryOptions {
   readonly timeoutMs?: number;
   /** Goes on when the activity is cancelled. Default false. */
   readonly throughCancel?: boolean;
+  /** Told how many events could not be read, where there are any. */
+  readonly onLeftOut?: (events: number) => void;
 }
 
 /** No service is known to send pages that are smaller, so a shorter answer is the last one. */
@@ -25,19 +27,26 @@ export async function readHistory(
   sandboxId: string,
   options: HistoryOptions,
 ): Promise<SandboxHistoryEvent[]> {
-  const { conversationId, attempt, timeoutMs, throughCancel = false } = options;
+  const { conversationId, attempt, timeoutMs, throughCancel = false, onLeftOut } = options;
   const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
   const byId = new Map<string, SandboxHistoryEvent>();
   let after: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const query = after === undefined ? filter : { ...filter, after };
+    let leftOut = 0;
+    const onRowsLeftOut = (rows: number) => {
+      leftOut = rows;
+    };
+    const reading = { timeoutMs, onRowsLeftOut };
     const { events } = await attempt.call((signal) =>
-      client.listEvents(sandboxId, query, throughCancel ? { timeoutMs } : { signal, timeoutMs }),
+      client.listEvents(sandboxId, query, throughCancel ? reading : { ...reading, signal }),
     );
+    if (leftOut > 0) onLeftOut?.(leftOut);
     const known = byId.size;
     for (const event of events) byId.set(event.id, event);
     after = events.at(-1)?.id;
-    if (events.length < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? '')) break;
+    if (events.length + leftOut < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? ''))
+      break;
   }
   return [...byId.values()];
 }
