@@ -1,5 +1,5 @@
 /** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
-import { sleep, workflowInfo } from '@temporalio/workflow';
+import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/own-by-name.js';
 import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
 import { itemRecords } from '../../src/contract/item-records.js';
@@ -18,7 +18,6 @@ import { settleLostFork, takeUpStopped } from './take-up-stopped.js';
 import { throughCancel } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox, type UsableOrNot, waitUsable } from './wait-usable.js';
-import { wasReset } from './was-reset.js';
 import { watchSandbox } from './watching.js';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
@@ -64,7 +63,7 @@ async function obtain(
   let created = first.created;
   for (let tries = 0; ; tries += 1) {
     // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
-    if (created.name !== name) created = take(run, (await whoIsNamed(run, created, name)) ?? created);
+    if (created.name !== name) created = take(run, await whoIsMeant(run, source, created));
     // A name that it lost since is somebody's wish.
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
@@ -80,17 +79,31 @@ async function obtain(
   }
 }
 
-/** Until the list has answered, what was made may be somebody else's: an end that comes first must not touch it. */
-async function whoIsNamed(run: JobRun, created: SandboxView, name: string): Promise<SandboxView | null> {
+/** Until it is known who is meant, what was answered may be somebody else's: an end that comes first must not touch it. */
+async function whoIsMeant(run: JobRun, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+  const name = nameOf(run, run.generation);
   run.sandbox = null;
   run.unconfirmedName = name;
   try {
-    return await findByName(run, name);
+    const named = await findByName(run, name);
+    if (named !== null) return named;
+    return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
   } catch (error) {
     const why = `The answer to the create of ${name} named it; whether it is that was not seen.`;
     if (!(error instanceof GoesOnAsNew))
       run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
     throw error;
+  }
+}
+
+/** A list may omit ours, and an answer may be another's: what the same key is answered with twice is ours. */
+async function untilAnswersAgree(run: JobRun, source: OwnSource, first: SandboxView): Promise<SandboxView> {
+  let last = first;
+  for (let tries = 0; ; tries += 1) {
+    const again = await madeAgain(run, source);
+    if (again.id === last.id || again.name === nameOf(run, run.generation)) return again;
+    last = again;
+    await sleep(safetyPollMs(run.timing, tries), { summary: 'the answers name different sandboxes; asked again' });
   }
 }
 
@@ -157,7 +170,7 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
   const name = nameOf(run, generation);
   const call = {
     idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
-    lookFirst: wasReset() || origin?.lookFirst === true,
+    lookFirst: run.wasReset || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
     ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),
   };
@@ -165,7 +178,7 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
   const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
   const make = () => {
     // A key is as old as the first call that may have been accepted, and no older: refusals do not age it.
-    run.firstSentAtMs ??= wasReset() ? workflowInfo().startTime.getTime() : Date.now();
+    run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
     const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
     if (source.kind === 'create') {
       const body = { ...source.body, name, ttlSeconds };

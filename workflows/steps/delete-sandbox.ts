@@ -1,10 +1,11 @@
 /** Deletes the sandbox of a job at its end; confirmed by the deletion's own record. */
-import { sleep } from '@temporalio/workflow';
+import { patched, sleep } from '@temporalio/workflow';
 import type { DeletionResult } from '../job.js';
 import { effects, reads } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
 import { holdingClaim } from './claiming.js';
 import type { JobRun } from './job-run.js';
+import { pastLag } from './past-lag.js';
 import { patiently } from './patiently.js';
 import { stopSandbox } from './stop-own-sandbox.js';
 import { readSandbox } from './wait-usable.js';
@@ -40,7 +41,10 @@ async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResul
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
   }
-  if (did === 'gone') return { operationId, status: 'gone', error: null };
+  if (did === 'gone') {
+    if (await isGone(run, sandboxId)) return { operationId, status: 'gone', error: null };
+    return { operationId, status: 'failed', error: 'The service shows the sandbox, and does not find it to delete it' };
+  }
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {
     // What was accepted and not named is over when its sandbox is gone, too.
@@ -52,4 +56,10 @@ async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResul
     if (operation === null && (await readSandbox(run, sandboxId)) === null) return { ...run.deletion, status: 'gone' };
     await sleep(Math.min(safetyPollMs(run.timing, polls), 1_000 * 2 ** polls), { summary: 'until deleted' });
   }
+}
+
+/** A 404 to a deletion may be a lag: it counts when no read has shown the sandbox for so long. */
+async function isGone(run: JobRun, sandboxId: string): Promise<boolean> {
+  if (!patched('a sandbox that a deletion does not find is read')) return true;
+  return (await pastLag(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;
 }

@@ -17,6 +17,7 @@ export const carriedFields = [
   'generationBeganMs',
   'firstSentAtMs',
   'resends',
+  'wasReset',
   'sandbox',
   'isFound',
   'isObtained',

@@ -77,6 +77,8 @@ export class JobRun {
   firstSentAtMs: number | null = null;
   /** How often it was decided to make another one, because nobody knew whether there was one. */
   resends = 0;
+  /** True where this run, or an earlier one of the chain, was reset: what was sent after that point is forgotten. */
+  wasReset = false;
   /** True when an earlier run made the sandbox. */
   isFound = false;
   /** True once the sandbox could be used. */

@@ -1,5 +1,6 @@
 /** What a job does by the clock: renews its lease and the auto-stop of its sandbox, and ends at its deadline. */
-import { condition, isCancellation } from '@temporalio/workflow';
+import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { effects, reads } from '../proxies.js';
 import { renewLeaseInMs } from '../timing.js';
 import type { JobRun } from './job-run.js';
@@ -43,6 +44,10 @@ async function renewWhatExpires(run: JobRun): Promise<void> {
     if (Date.now() >= ttlDueAtMs) {
       await withoutEnding(() => renewTtl(run));
       ttlDueAtMs = Date.now() + ttlEveryMs;
+      if (isRenamed(run) && patched('a renamed sandbox is leased')) {
+        run.watched = true;
+        leaseDueAtMs = Date.now();
+      }
     }
   }
 }
@@ -63,8 +68,15 @@ async function renewTtl(run: JobRun): Promise<void> {
   const ttlSeconds = input.source.kind === 'existing' ? await ttlNow(run, sandbox.id) : input.ttlSeconds;
   if (ttlSeconds === null) return;
   const options = { scheduleToCloseTimeout: '1 minute', summary: 'renew auto-stop' } as const;
-  const { calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
+  const { value, calls } = await effects.updateSandbox.executeWithOptions(options, [sandbox.id, { ttlSeconds }]);
   run.apiCalls += calls;
+  if (value !== null && run.sandbox?.id === value.id) run.sandbox = { ...run.sandbox, name: value.name };
+}
+
+/** Somebody has given the job's own sandbox another name: neither events nor cleanups find the job by it any more. */
+function isRenamed({ sandbox, watched, input }: JobRun): boolean {
+  if (watched || sandbox === null || input.source.kind === 'existing') return false;
+  return ownerWorkflowId(sandbox.name ?? '') !== workflowInfo().workflowId;
 }
 
 async function ttlNow(run: JobRun, sandboxId: string): Promise<number | null> {

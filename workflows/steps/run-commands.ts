@@ -13,7 +13,6 @@ import { endOf, JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { CommandUnderWay, JobRun } from './job-run.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox } from './wait-usable.js';
-import { wasReset } from './was-reset.js';
 import { endIfMachineLost, whileUsable } from './while-usable.js';
 
 type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
@@ -115,7 +114,7 @@ async function send(
   const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(run.input.deadlineMs / 1_000));
   const { markerName: name, generation } = underWay;
   const recover = run.command?.recover ?? underWay.recover;
-  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: wasReset() && generation === 1 };
+  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: run.wasReset && generation === 1 };
   const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
   try {
     return await commands.runMarkedCommand.executeWithOptions({ summary }, [input]);

@@ -15,12 +15,14 @@ import { keepAlive } from './keep-alive.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompt-steps.js';
 import { runCommands } from './run-commands.js';
+import { isResetRun } from './was-reset.js';
 
 /** What a job comes to that has not ended: its history is long, and a new run goes on with `carryJob`. */
 export const goesOn = 'goes_on_as_new';
 
 /** Runs the job to its end, or until it is to go on as new. Never throws: what goes wrong is in the result. */
 export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
+  run.wasReset ||= isResetRun();
   const work = new CancellationScope();
   const alive = new CancellationScope();
   let overdue = false;

@@ -9,9 +9,9 @@ import { applicationCodeOf, JobEnded, jobError, serviceFailureOf } from './job-e
 import type { JobPrompt, JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { promptQuery } from './prompt-query.js';
+import { forShareOfCleanUp } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { waitUsable } from './wait-usable.js';
-import { wasReset } from './was-reset.js';
 import { whileUsable } from './while-usable.js';
 
 /** One prompt on its way. */
@@ -47,7 +47,7 @@ export async function sendPrompt(run: JobRun, index: number, conversationId: str
 async function earlierOf(run: JobRun, index: number): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
   // Batches need one store for all their workers.
-  if (run.input.origin || !wasReset()) return 'ask_record';
+  if (run.input.origin || !run.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptQuery(run, index - 1, null).recordKey;
   return (await reads.readPromptPhase(before)) === null ? 'doubt' : 'ask_record';
@@ -97,7 +97,8 @@ async function sendOnce(sending: Sending) {
   prompt.status = 'sending';
   try {
     const summary = promptSummary(prompt.step.prompt);
-    return await effects.sendPrompt.executeWithOptions({ summary }, [{ query, body, earlier }]);
+    const call = effects.sendPrompt.executeWithOptions({ summary }, [{ query, body, earlier }]);
+    return await forShareOfCleanUp(sending.run, call);
   } catch (error) {
     const status = await statusAfter(error, sending);
     prompt.status = sending.isDoubted ? 'unknown' : status;

@@ -7,7 +7,7 @@
  *
  * May be cut at any point and begun again: `run.stop` holds the stop that is waited for.
  */
-import { sleep } from '@temporalio/workflow';
+import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/stop-sandbox.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { StopResult } from '../job.js';
@@ -17,6 +17,7 @@ import type { JobRun } from './job-run.js';
 import { keptOf } from './kept.js';
 import { requestStop } from './request-stop.js';
 import { readStop, seeOwnStop } from './see-own-stop.js';
+import { readSandbox } from './wait-usable.js';
 
 const longestLookMs = 15_000;
 
@@ -58,9 +59,9 @@ export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void>
 async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
   const wish = { sandboxId, timing: run.timing, memory: run.stopRequest };
   let answer = await requestStop(run, wish);
-  for (let polls = 0; isBeforeResume(run, answer); polls += 1) {
+  for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(run.timing, polls), longestLookMs), {
-      summary: 'it may be shown as it was before its resume; asked again after this',
+      summary: 'what was answered may be old; asked again after this',
     });
     answer = await requestStop(run, wish);
   }
@@ -85,6 +86,12 @@ async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
 function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobRun, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
+}
+
+/** What the stop does not find, another read may show: then it is not gone. */
+async function isShown(run: JobRun, sandboxId: string, answer: StopAnswer): Promise<boolean> {
+  if (answer !== 'gone' || !patched('a sandbox that a stop does not find is read')) return false;
+  return (await readSandbox(run, sandboxId)) !== null;
 }
 
 /** @returns true where the stop has ended, or nobody knows it and it must be asked for again */

@@ -1,5 +1,5 @@
 /** Sees a call to its end through a cancel, where it would leave behind what nobody knows. */
-import { CancellationScope, CancelledFailure, sleep } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, patched, sleep } from '@temporalio/workflow';
 import { serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 
@@ -30,6 +30,29 @@ export async function throughCancel<T>(run: JobRun, name: string, make: () => Pr
       run.firstSentAtMs = null;
     }
     throw error;
+  } finally {
+    known = true;
+  }
+}
+
+/** How much of the time for cleaning up a prompt under way may take: what is left is for interrupting, files and the end. */
+const shareOfPrompt = 1 / 4;
+
+/**
+ * Waits for a prompt under way also after a cancel, since then it is known what became of it; for a share of the time for
+ * cleaning up at most.
+ */
+export async function forShareOfCleanUp<T>(run: JobRun, sending: Promise<T>): Promise<T> {
+  let known = false;
+  const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
+    if (known || !patched('prompt under way is given up')) return sending;
+    const leftMs = (run.beginCleanUp() - Date.now()) * shareOfPrompt;
+    const summary = 'until the prompt under way is given up';
+    await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
+    throw cancelled;
+  });
+  try {
+    return await Promise.race([sending, givenUp]);
   } finally {
     known = true;
   }

@@ -2,6 +2,7 @@
 import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../messages.js';
 import { safetyPollMs } from '../timing.js';
+import { GoesOnAsNew } from './goes-on-as-new.js';
 import type { JobRun } from './job-run.js';
 import { tell } from './patiently.js';
 
@@ -33,6 +34,10 @@ export async function settleUnknown<T>(
       if (evidence !== undefined) return { evidence };
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }
+  } catch (error) {
+    // A decision that was taken while a read went on is used by this run: the next one would ask for it again.
+    if (error instanceof GoesOnAsNew && run.resolution !== null) return run.resolution;
+    throw error;
   } finally {
     run.resolution = null;
     run.unblock();

@@ -1,8 +1,8 @@
-/** Whether somebody has reset the run. */
+/** Whether somebody has reset this very run; `JobRun.wasReset` knows of earlier runs of the chain, too. */
 import { workflowInfo } from '@temporalio/workflow';
 
 /** A reset gives a run a new id and no memory of what the old one sent after the point of the reset. */
-export function wasReset(): boolean {
+export function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
   return runId !== originalExecutionRunId;
 }

@@ -1,0 +1,81 @@
+/** A job tells its own sandbox from others', and forgets none, whatever an answer or a person says. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { SandboxClient } from '../../src/client/index.js';
+import { progressQuery } from '../../workflows/index.js';
+import { changedBy } from './changed-client.js';
+import { clean, policyFor } from './cleanup-stand.js';
+import { claimAs } from './lease-stand.js';
+import { createStand, type Stand, script, shortTiming } from './stand.js';
+import { heal } from './stop-stand.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(async () => {
+  change = {};
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const missing = { kind: 'error', status: 404, code: 'sandbox_not_found' } as const;
+const stateOf = async (id: string | null | undefined) => (await stand.api.getSandbox(id ?? '')).sandbox.state;
+
+it('D3: what a create wrongly names is not taken where the list omits the job’s own', async () => {
+  const { sandbox: innocent } = await stand.api.createSandbox({ name: 'made a moment ago' });
+  const touched: string[] = [];
+  let answers = 0;
+  change.createSandbox = async (body, options) => {
+    const own = await stand.api.createSandbox(body, options);
+    answers += 1;
+    return answers === 1 ? { ...own, sandbox: innocent } : own;
+  };
+  change.listAllSandboxes = async (...args) =>
+    (await stand.api.listAllSandboxes(...args)).filter(({ name }) => name === innocent.name);
+  for (const name of ['updateSandbox', 'stopSandbox', 'sendPrompt'] as const) {
+    change[name] = (id: string, ...rest: never[]) => {
+      touched.push(id);
+      return (stand.api[name] as (id: string, ...rest: never[]) => never)(id, ...rest);
+    };
+  }
+  const result = await (await stand.start({})).result();
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  expect(new Set(touched)).toEqual(new Set([result.sandboxId]));
+  expect(result.sandboxId).not.toBe(innocent.id);
+  expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ name: innocent.name, state: 'ready' });
+});
+
+it('A6: a 404 to its deletion is a lag until it has lasted, and the deletion is asked for again', async () => {
+  await stand.fault({ ...missing, endpoint: 'deleteSandbox', times: 1 });
+  const result = await (await stand.start({ end: 'delete' })).result();
+  expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
+});
+
+it.each([
+  ['deleteSandbox', 'delete', 'The deletion was last seen failed'],
+  ['stopSandbox', 'stop', 'The stop was not accepted'],
+] as const)('A6: a sandbox that %s never finds, and reads show, is named', async (endpoint, end, why) => {
+  await stand.fault({ ...missing, endpoint, times: 1_000 });
+  const timing = { ...shortTiming, readLagMs: 500, cleanUpMs: 6_000 };
+  const result = await (await stand.start({ end, timing })).result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'clean_up_unfinished' },
+    left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining(why) }],
+  });
+});
+
+it('A9: one that a person has renamed is leased, so that no cleanup stops it by its new name', async () => {
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 8') }], ttlSeconds: 3 });
+  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await handle.query(progressQuery);
+  await stand.api.updateSandbox(sandboxId ?? '', { name: 'renamed-by-hand' });
+  await expect
+    .poll(async () => (await claimAs(stand, sandboxId ?? '', 'somebody', 1)).leasedBy)
+    .toEqual([handle.workflowId]);
+  const done = await clean(stand, policyFor('renamed', 'stop'));
+  expect(done.of(sandboxId ?? '')).toBe('skipped: leased');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
+  expect(await stateOf(sandboxId)).toBe('archived');
+});
