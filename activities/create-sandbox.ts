@@ -2,7 +2,8 @@
 import type { SandboxClient } from '../src/client/index.js';
 import type { CreateSandboxBody, ForkBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
-import type { Text } from '../src/contract/texts.js';
+import { bytesOf, type Text } from '../src/contract/texts.js';
+import { timeToSend } from '../src/contract/transfer-time.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { counted } from './calls.js';
 import { type KeyedCall, type KeyedSandbox, sendKeyed } from './own-by-name.js';
@@ -41,7 +42,8 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
       const send = async (call: CreateSandboxInput) => {
         const { setupScript, ...rest } = call.body;
         const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
-        const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal });
+        const timeoutMs = timeToSend(bytesOf(setupScript ?? ''));
+        const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal, timeoutMs });
         return sendKeyed({ ...call, name: body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
       };
       return sendRecorded(input, { results, send });

@@ -3,9 +3,9 @@ import type { DownloadStream, SandboxClient } from '../src/client/index.js';
 import type { ResponseOf } from '../src/contract/endpoints.js';
 import type { WriteFileBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
+import { timeToReceive } from '../src/contract/transfer-time.js';
 import type { ResultStore, StoredObject } from '../src/result-store/index.js';
 import { counted } from './calls.js';
-import { timeToReceive } from './transfer-time.js';
 
 export interface DownloadInput {
   readonly path: string;

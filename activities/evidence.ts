@@ -40,6 +40,8 @@ export interface EvidenceCall<Value, Known> {
    * and holds no secret. Where it fails, nothing is sent, and it is tried again.
    */
   readonly before: () => Promise<Known>;
+  /** How long the call may take at most, in ms, where the attempt lasts so long. Default 30 s. */
+  readonly longestMs?: number | undefined;
   /** Without an abort signal: a call that is cut in the middle would leave the outcome unknown for nothing. */
   readonly send: (timeoutMs: number) => Promise<Value>;
   /** Evidence that it took effect, or null. `known` is undefined where no record was made. */
@@ -104,7 +106,7 @@ async function sendNow<Value, Known>(
   }
   let value: Value;
   try {
-    value = await attempt.call(() => call.send(Math.min(timeoutMs, longestCallMs)));
+    value = await attempt.call(() => call.send(Math.min(timeoutMs, call.longestMs ?? longestCallMs)));
   } catch (error) {
     if (effectOf(error) === 'unknown') return adoptOrGiveUp(call, 'lost_answer', known);
     await notSentAfterAll(call, beats, known);

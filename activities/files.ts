@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { ApiError, type SandboxClient } from '../src/client/index.js';
 import type { Counted } from '../src/contract/service-failure.js';
 import { cut } from '../src/contract/texts.js';
+import { timeToReceive, timeToSend } from '../src/contract/transfer-time.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { CollectedFile, FilePut } from '../workflows/job.js';
 import { counted } from './calls.js';
 import { readStored } from './texts.js';
-import { timeToReceive, timeToSend } from './transfer-time.js';
 
 export interface CollectFileInput {
   readonly sandboxId: string;

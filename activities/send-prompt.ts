@@ -3,7 +3,8 @@ import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../src/client/index.js';
 import type { PromptBody } from '../src/contract/requests.js';
 import type { Counted } from '../src/contract/service-failure.js';
-import type { Text } from '../src/contract/texts.js';
+import { bytesOf, type Text } from '../src/contract/texts.js';
+import { timeToSend } from '../src/contract/transfer-time.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import { type Attempt, counted, createAttempt } from './calls.js';
 import { type Earlier, sendOnce } from './evidence.js';
@@ -52,6 +53,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
         await records.write(recordKey, record);
         return record;
       },
+      longestMs: timeToSend(bytesOf(body.prompt)),
       send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
       look: (record = undefined) =>
         findPromptEvidence(query, { client, attempt, text: body.prompt, record: record ?? null }),

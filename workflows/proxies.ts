@@ -1,6 +1,7 @@
 /** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, SandflowActivities } from '../activities/index.js';
+import { timeToSend } from '../src/contract/transfer-time.js';
 import { leavable } from './steps/leavable.js';
 
 /**
@@ -33,6 +34,12 @@ export const effects = proxyActivities<SandflowActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,
 });
+
+/** Options of an effect that sends so many bytes: what a slow line needs comes on top of the time of a small one. */
+export function timeForSending(bytes: number): { readonly startToCloseTimeout?: number } {
+  const callMs = timeToSend(bytes);
+  return callMs === undefined ? {} : { startToCloseTimeout: callMs + 30_000 };
+}
 
 /** As `effects`, on the task queue whose rate all workers share: how long a call waits there is nobody's failure. */
 export function forkProxies(taskQueue: string) {

@@ -6,9 +6,10 @@ import { itemRecords } from '../../src/contract/item-records.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
+import { bytesOf } from '../../src/contract/texts.js';
 import type { InboxMark } from '../event-inbox.js';
 import type { SandboxSource } from '../job.js';
-import { effects, forkProxies, reads } from '../proxies.js';
+import { effects, forkProxies, reads, timeForSending } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
 import { GoesOnAsNew } from './goes-on-as-new.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
@@ -182,7 +183,8 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
     const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
     if (source.kind === 'create') {
       const body = { ...source.body, name, ttlSeconds };
-      return makers.createSandbox.executeWithOptions(options, [{ ...sent, body }]);
+      const time = timeForSending(bytesOf(source.body.setupScript ?? ''));
+      return makers.createSandbox.executeWithOptions({ ...options, ...time }, [{ ...sent, body }]);
     }
     const { sandboxId, type } = source;
     return makers.forkSandbox.executeWithOptions(options, [{ ...sent, sandboxId, body: { name, ttlSeconds, type } }]);

@@ -3,8 +3,8 @@ import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@tem
 import type { PromptEvidence, PromptQuery } from '../../activities/prompt-evidence.js';
 import type { SendPromptInput } from '../../activities/send-prompt.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
-import { cut, headOf, type Text } from '../../src/contract/texts.js';
-import { effects, reads } from '../proxies.js';
+import { bytesOf, cut, headOf, type Text } from '../../src/contract/texts.js';
+import { effects, reads, timeForSending } from '../proxies.js';
 import { applicationCodeOf, JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobPrompt, JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
@@ -96,8 +96,9 @@ async function sendOnce(sending: Sending) {
   const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
   prompt.status = 'sending';
   try {
-    const summary = promptSummary(prompt.step.prompt);
-    const call = effects.sendPrompt.executeWithOptions({ summary }, [{ query, body, earlier }]);
+    const text = prompt.step.prompt;
+    const options = { summary: promptSummary(text), ...timeForSending(bytesOf(text)) };
+    const call = effects.sendPrompt.executeWithOptions(options, [{ query, body, earlier }]);
     return await forShareOfCleanUp(sending.run, call);
   } catch (error) {
     const status = await statusAfter(error, sending);

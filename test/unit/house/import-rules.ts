@@ -14,6 +14,7 @@ export const dependencyFreeFiles = [
   'service-failure',
   'states',
   'texts',
+  'transfer-time',
 ].map((name) => `src/contract/${name}.ts`);
 
 interface Rule {

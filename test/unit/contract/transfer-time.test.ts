@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeToReceive, timeToSend } from '../../../activities/transfer-time.js';
+import { timeToReceive, timeToSend } from '../../../src/contract/transfer-time.js';
 
 it('B7: a call that moves a file has the time that a slow line takes', () => {
   const largest = Math.ceil((32 * 1024 * 1024 * 4) / 3);
