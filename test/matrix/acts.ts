@@ -1,8 +1,9 @@
 /** What somebody else may do to a sandbox that a workflow works with, right before or right after any of its calls. */
 import { type Exchange, give } from './fault-proxy.js';
+import { type Hold, hold } from './hold.js';
 import type { World } from './world.js';
 
-export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop'] as const;
+export const actNames = ['stop', 'resume', 'rename', 'prompt', 'delete', 'auto-stop', 'lease', 'claim'] as const;
 export type ActName = (typeof actNames)[number];
 
 export interface Act {
@@ -11,29 +12,28 @@ export interface Act {
   readonly when: 'before' | 'after';
 }
 
-export const acts: readonly Act[] = actNames.flatMap((act) => [
-  { name: `${act}-before`, act, when: 'before' },
-  { name: `${act}-after`, act, when: 'after' },
-]);
+/** These last, so that one that begins after a call is the same as one that begins before the next. */
+const lasting: readonly ActName[] = ['lease', 'claim'];
+
+export const acts: readonly Act[] = actNames.flatMap((act) => {
+  const before: Act = { name: `${act}-before`, act, when: 'before' };
+  return lasting.includes(act) ? [before] : [before, { name: `${act}-after`, act, when: 'after' }];
+});
 
 /** What the other did, and what must be left of it. */
 export interface Traces {
   sandboxId: string | null;
   promptId: string | null;
+  /** What is held, if anything. */
+  hold: Hold | null;
 }
 
 export const othersName = 'renamed by somebody else';
 export const othersTtlSeconds = 7_200;
 
 /** Plays the act once, past the proxy. What the service refuses has not happened. */
-export async function play(
-  { stand }: World,
-  { act }: Act,
-  sandboxId: string,
-  text: string,
-  traces: Traces,
-): Promise<void> {
-  const { api } = stand;
+export async function play(world: World, { act }: Act, sandboxId: string, text: string, traces: Traces): Promise<void> {
+  const { api } = world.stand;
   const played = {
     stop: () => api.stopSandbox(sandboxId),
     resume: () => api.resumeSandbox(sandboxId),
@@ -43,6 +43,12 @@ export async function play(
     },
     delete: () => api.deleteSandbox(sandboxId),
     'auto-stop': () => api.updateSandbox(sandboxId, { ttlSeconds: othersTtlSeconds }),
+    lease: async () => {
+      traces.hold = await hold(world, sandboxId, 'lease');
+    },
+    claim: async () => {
+      traces.hold = await hold(world, sandboxId, 'claim');
+    },
   } as const;
   try {
     await played[act]();

@@ -46,13 +46,18 @@ function isRefusal({ class: of, extent }: Trouble): boolean {
   return of === 'permanent' || of === 'gone' || (of === 'few_tries' && extent === 'lasting');
 }
 
+/** One row that cannot be read is no trouble where the sandbox can be asked for by its id. */
+export function isHarmless({ always }: Scenario, { class: of, endpoint }: Omit<Trouble, 'extent'>): boolean {
+  return of === 'others_row' || (of === 'own_row' && endpoint === 'listSandboxes' && always === undefined);
+}
+
 /** The outcomes that a run with this trouble may have. */
 export function allowedOutcomes(scenario: Scenario, trouble: Trouble): readonly string[] {
   const { workflow, expected, always } = scenario;
   const allowed = [expected];
-  const isAmbiguous = trouble.class === 'ambiguous' || trouble.class === 'unavailable';
+  const isAmbiguous = trouble.class === 'ambiguous' || trouble.class === 'unavailable' || trouble.class === 'own_row';
   if (isRefusal(trouble)) allowed.push(...refused[workflow]);
-  if (trouble.extent === 'lasting') allowed.push(...outwaited[workflow]);
+  if (trouble.extent === 'lasting' && !isHarmless(scenario, trouble)) allowed.push(...outwaited[workflow]);
   if ((isAmbiguous || always !== undefined) && unrepeatable.has(trouble.endpoint)) allowed.push(...unknown[workflow]);
   // What led to the call was a lost prompt, and whatever keeps it from being found leaves it unknown.
   if (always && Object.keys(always).some((site) => site.startsWith('sendPrompt'))) allowed.push(...unknown[workflow]);

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Resolves when the caller has given up. */
   readonly gone: Promise<void>;
+  /** Whether a sandbox is the run's own. */
+  owns(sandboxId: string): boolean;
   /** Makes the call and takes its answer. */
   forward(): Promise<Answer>;
   drop(): void;
@@ -43,12 +45,19 @@ export interface Striker {
   readonly strike: Strike;
 }
 
+/** Changes every answer that the service gives. */
+export type Lens = (call: Pick<ProxiedCall, 'endpoint'>, answer: Answer) => Answer;
+
 /** What is done to the calls of one job, and what they were. */
 export interface Tap {
   readonly isOf: (tag: Tag) => boolean;
   /** Keeps what the service answered. Default false. */
   readonly keepsAnswers?: boolean;
   readonly strikerOf: (call: ProxiedCall, nth: number) => Striker | undefined;
+  /** Which sandboxes are the run's own, for faults that tell them from others. Default: none. */
+  readonly owns?: (sandboxId: string) => boolean;
+  /** Another service that answers this way. Default: the answers as they are. */
+  readonly lens?: Lens;
   readonly before?: (call: ProxiedCall) => Promise<void>;
   readonly after?: (call: ProxiedCall) => Promise<void>;
 }
@@ -107,14 +116,16 @@ export async function createFaultProxy(serviceUrl: string): Promise<FaultProxy> 
     await tapped.before?.(call);
     const striker = tapped.strikerOf(call, nth);
     const remembered = async () => {
-      const answer = await forward();
+      const given = await forward();
+      const answer = tapped.lens?.(call, given) ?? given;
       if (tapped.keepsAnswers) call.answer = readJson(answer.body);
       return answer;
     };
     if (striker) {
       call.struckBy = striker.name;
       const gone = new Promise<void>((resolve) => response.once('close', resolve));
-      await striker.strike({ call, response, gone, forward: remembered, drop: () => void response.destroy() });
+      const owns = tapped.owns ?? (() => false);
+      await striker.strike({ call, response, gone, owns, forward: remembered, drop: () => void response.destroy() });
     } else {
       const answer = await remembered();
       await tapped.after?.(call);

@@ -2,10 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, type ErrorMeaning, errorCodes } from '../../src/contract/error-codes.js';
 import { type Answer, type Exchange, give, readJson, type Striker } from './fault-proxy.js';
-import { type ForeignIds, withForeignIds, withIds, withoutIds, withWrongTypes } from './garble.js';
+import {
+  type ForeignIds,
+  rowsOfAnswer,
+  withBadRow,
+  withForeignIds,
+  withIds,
+  withoutIds,
+  withWrongTypes,
+} from './garble.js';
 
 /** What a caller can make of it: see `allowed.ts`. */
-export type FaultClass = ErrorMeaning | 'gone' | 'ambiguous';
+export type FaultClass = ErrorMeaning | 'gone' | 'ambiguous' | 'own_row' | 'others_row';
 
 export interface Fault extends Striker {
   readonly class: FaultClass;
@@ -70,6 +78,31 @@ function garbled(name: string, garble: (answer: unknown) => unknown): Fault {
   };
 }
 
+/** One row of a list cannot be read. Which one, is said of the rows that are the run's own, and of those that are not. */
+function badRow(name: string, ofClass: FaultClass, pick: (isOwn: readonly boolean[]) => number | undefined): Fault {
+  return {
+    name,
+    class: ofClass,
+    concerns: (answer) => {
+      const rows = rowsOfAnswer(answer);
+      return rows !== undefined && (ofClass === 'others_row' || rows.some((row) => typeof row === 'object'));
+    },
+    async strike({ forward, response, call, owns }: Exchange) {
+      const answer = await forward();
+      const read = readJson(answer.body);
+      const rows = (answer.status < 400 && rowsOfAnswer(read)) || [];
+      const at = pick(rows.map((row) => owns(call.sandboxId ?? sandboxOf(row))));
+      give(response, answer.status >= 400 || at === undefined ? answer : json(withBadRow(read, at), answer.status));
+    },
+  };
+}
+
+/** Of a row of a sandbox, or of something that belongs to one. */
+function sandboxOf(row: unknown): string {
+  const { id, sandboxId = id } = (row ?? {}) as { readonly id?: string; readonly sandboxId?: string };
+  return sandboxId ?? '';
+}
+
 /** @param foreign ids of what is somebody else's in the service */
 export function allFaults(foreign: ForeignIds): readonly Fault[] {
   return [
@@ -98,6 +131,8 @@ export function allFaults(foreign: ForeignIds): readonly Fault[] {
     garbled('missing-ids', withoutIds),
     garbled('malformed-ids', (answer) => withIds(answer, () => '../not an id')),
     garbled('foreign-ids', (answer) => withForeignIds(answer, foreign)),
+    badRow('bad-row-own', 'own_row', (isOwn) => (isOwn.includes(true) ? isOwn.lastIndexOf(true) : undefined)),
+    badRow('bad-row-others', 'others_row', (isOwn) => isOwn.indexOf(false)),
     { name: 'dropped-before', class: 'ambiguous', strike: async ({ drop }) => drop() },
     {
       name: 'dropped-after',

@@ -33,6 +33,23 @@ export const withIds = (answer: unknown, idOf: (id: string) => unknown): unknown
 
 export const withoutIds = (answer: unknown): unknown => withIds(answer, () => remove);
 
+/** Rows of the answer's own list; none where it holds no list. */
+export function rowsOfAnswer(answer: unknown): readonly unknown[] | undefined {
+  return Object.values(answer ?? {}).find((part) => Array.isArray(part));
+}
+
+/** Makes nothing of one row readable but its id; `at` is -1 for one more row, that comes first. */
+export function withBadRow(answer: unknown, at: number): unknown {
+  const [name, rows] = Object.entries(answer ?? {}).find(([, part]) => Array.isArray(part)) ?? [];
+  if (name === undefined) return answer;
+  const bad = (row: object) => ({ ...(withWrongTypes({ row }) as { row: object }).row, ...idOf(row) });
+  const next =
+    at === -1 ? [bad({ name: '' }), ...rows] : rows.map((row: object, n: number) => (n === at ? bad(row) : row));
+  return { ...(answer as object), [name]: next };
+}
+
+const idOf = (row: object) => ('id' in row ? { id: row.id } : {});
+
 export const withWrongTypes = (answer: unknown): unknown =>
   map(answer, (_, value) => (typeof value === 'string' ? 7 : value === null ? value : { not: 'expected' }));
 

@@ -1,22 +1,9 @@
 /** Jobs on their own: `createThenPrompt` with what it can be asked for. */
-import { jobWorkflowId } from '../../src/contract/addresses.js';
-import { type JobInput, type JobResult, progressQuery } from '../../workflows/index.js';
-import { deployment, type Stand, script, shortTiming } from '../workflows/stand.js';
-import type { Ended, RunOptions, Scenario } from './scenario.js';
+import { script } from '../workflows/stand.js';
+import { cancelledMidway, type JobScenario, toScenario } from './job-scenario.js';
+import { noPromptIds } from './lens.js';
+import type { Scenario } from './scenario.js';
 import { inState, made, type World } from './world.js';
-
-type Handle = Awaited<ReturnType<Stand['start']>>;
-
-interface JobScenario extends Partial<Pick<Scenario, 'keeps' | 'makes' | 'always' | 'expected'>> {
-  readonly name: string;
-  readonly input: (world: World, id: string, given: string | undefined) => Partial<JobInput>;
-  /** What the job is given to work in. */
-  readonly given?: (world: World) => Promise<string>;
-  readonly deadlineMs?: number;
-  readonly during?: (handle: Handle) => Promise<unknown>;
-}
-
-export const matrixTiming = { ...shortTiming, cleanUpMs: 4_000 };
 
 const echo = (id: string, at = 0) => ({ prompt: script(`echo ${id} ${at}`) });
 const long = (id: string) => [{ prompt: script(`echo ${id}; sleep 40`) }];
@@ -25,18 +12,17 @@ const archived = async ({ stand }: World) => {
   const sandboxId = await made(stand, 'given');
   await stand.api.stopSandbox(sandboxId);
   await inState(stand, sandboxId, 'archived');
-  return sandboxId;
+  return { sandboxId };
 };
-const ready = ({ stand }: World) => made(stand, 'given');
+/** Somebody else is at work there. */
+const shared = async ({ stand }: World) => {
+  const sandboxId = await made(stand, 'given');
+  const { promptId } = await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 6; echo theirs'), new: true });
+  return { sandboxId, othersPromptIds: promptId == null ? [] : [promptId] };
+};
 
-/** Resolves when the job follows its prompt, or will not any more. */
-async function following(handle: Handle): Promise<void> {
-  for (;;) {
-    const { phase } = await handle.query(progressQuery);
-    if (phase === 'following' || phase === 'ended') return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+/** Where it matters that a service gives no prompt ids. */
+const withoutIds = ['sendPrompt/sendPrompt#1', 'sendPrompt/listEvents#1', 'followPrompt/listEvents#1'];
 
 const scenarios: readonly JobScenario[] = [
   {
@@ -61,6 +47,7 @@ const scenarios: readonly JobScenario[] = [
   },
   {
     name: 'fork',
+    forks: true,
     input: ({ sourceId }, id) => ({
       source: { kind: 'fork', sandboxId: sourceId },
       waitFor: 'hydrated',
@@ -83,7 +70,7 @@ const scenarios: readonly JobScenario[] = [
     name: 'existing-keep',
     makes: 0,
     keeps: true,
-    given: ready,
+    given: shared,
     input: (_, id, given = '') => ({
       source: { kind: 'existing', sandboxId: given },
       prompts: [echo(id), echo(id, 1)],
@@ -94,10 +81,7 @@ const scenarios: readonly JobScenario[] = [
     name: 'cancelled',
     expected: 'cancelled',
     input: (_, id) => ({ ...create, prompts: long(id), collect: ['out.txt'], end: 'delete' }),
-    during: async (handle) => {
-      await following(handle);
-      await handle.cancel();
-    },
+    during: cancelledMidway,
   },
   {
     name: 'overdue',
@@ -110,16 +94,13 @@ const scenarios: readonly JobScenario[] = [
     makes: 0,
     keeps: true,
     expected: 'cancelled',
-    given: ready,
+    given: shared,
     input: (_, id, given = '') => ({
       source: { kind: 'existing', sandboxId: given },
       prompts: long(id),
       end: 'keep',
     }),
-    during: async (handle) => {
-      await following(handle);
-      await handle.cancel();
-    },
+    during: cancelledMidway,
   },
   {
     name: 'renewing',
@@ -149,6 +130,48 @@ const scenarios: readonly JobScenario[] = [
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
   },
   {
+    name: 'no-ids',
+    lens: noPromptIds,
+    rowsAt: [...withoutIds, 'sendPrompt/sendPrompt#2', 'sendPrompt/listEvents#2', 'followPrompt/listEvents#2'],
+    input: (_, id) => ({ ...create, prompts: [echo(id), echo(id, 1)], end: 'stop' }),
+  },
+  {
+    name: 'no-ids-shared',
+    makes: 0,
+    keeps: true,
+    lens: noPromptIds,
+    rowsAt: withoutIds,
+    given: shared,
+    input: (_, id, given = '') => ({
+      source: { kind: 'existing', sandboxId: given },
+      prompts: [echo(id), echo(id, 1)],
+      conversations: 'each',
+      end: 'keep',
+    }),
+  },
+  {
+    name: 'no-ids-cancelled',
+    makes: 0,
+    keeps: true,
+    expected: 'cancelled',
+    lens: noPromptIds,
+    rowsAt: ['interruptSandbox/interruptSandbox#1', 'followPrompt/listEvents#1', 'followPrompt/listEvents#2'],
+    given: shared,
+    input: (_, id, given = '') => ({
+      source: { kind: 'existing', sandboxId: given },
+      prompts: long(id),
+      end: 'keep',
+    }),
+    during: cancelledMidway,
+  },
+  {
+    name: 'no-ids-lost-prompt',
+    lens: noPromptIds,
+    always: { 'sendPrompt/sendPrompt#1': 'dropped-after' },
+    rowsAt: ['sendPrompt/listEvents#1', 'sendPrompt/listEvents#2', 'followPrompt/listEvents#1'],
+    input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
+  },
+  {
     name: 'lost-stop',
     always: { 'stopSandbox/stopSandbox#1': 'dropped-before' },
     input: (_, id) => ({ ...create, prompts: [echo(id)], end: 'stop' }),
@@ -171,47 +194,4 @@ const scenarios: readonly JobScenario[] = [
   },
 ];
 
-export const jobScenarios: readonly Scenario[] = scenarios.map((scenario) => ({
-  expected: 'completed',
-  makes: 1,
-  ...scenario,
-  workflow: 'createThenPrompt',
-  async prepare(world, options) {
-    const given = await scenario.given?.(world);
-    const workflowId = jobWorkflowId(deployment, options.id);
-    return {
-      workflowId,
-      given: given === undefined ? [] : [given],
-      isOf: (tag) => tag.workflowId === workflowId,
-      owns: ({ id, name }) => id === given || name.startsWith(`${workflowId}-`),
-      run: () => runJob(world, scenario, options, given),
-    };
-  },
-}));
-
-async function runJob({ ...world }: World, scenario: JobScenario, options: RunOptions, given: string | undefined) {
-  const { id, deadlineMs, taskQueue } = options;
-  const input: Partial<JobInput> = {
-    onUnknownOutcome: 'abandon',
-    ...scenario.input(world, id, given),
-    jobId: id,
-    deadlineMs: Math.min(deadlineMs, scenario.deadlineMs ?? deadlineMs),
-    timing: matrixTiming,
-  };
-  const handle = await world.stand.start(input, { taskQueue });
-  // A job that ends before it is interfered with is as good a run.
-  scenario.during?.(handle).catch(() => undefined);
-  const result = await handle.result();
-  return { ...sayingOf(result), outcome: result.outcome };
-}
-
-/** What the result of a job says about sandboxes. */
-export function sayingOf(result: JobResult): Omit<Ended, 'outcome'> {
-  const { sandboxId, stop, deletion, left } = result;
-  return {
-    jobs: [result],
-    left: left.flatMap((one) => [one.sandboxId ?? [], one.sandboxName ?? []].flat()),
-    saysArchived: sandboxId !== null && stop?.status === 'completed' ? [sandboxId] : [],
-    saysDeleted: sandboxId !== null && deletion?.status === 'completed' ? [sandboxId] : [],
-  };
-}
+export const jobScenarios: readonly Scenario[] = scenarios.map(toScenario);

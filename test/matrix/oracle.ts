@@ -15,18 +15,23 @@ export interface Run {
   readonly lostByOthers?: number;
   /** A sandbox that somebody else resumed: whether it runs is theirs to say. */
   readonly resumed?: string | null;
-  /** Prompts that others sent. */
+  /** True where others stopped or deleted a sandbox of the run: what ran there ended with it. */
+  readonly isTaken?: boolean;
+  /** Prompts that others sent, beside those that were there before. */
   readonly othersPromptIds?: readonly string[];
 }
 
 /** What is broken, as sentences; empty where every promise holds. */
-export function brokenPromises(world: World, run: Run): string[] {
+export function brokenPromises(world: World, given: Run): string[] {
   const { books } = world.stand.service;
-  const own = books.sandboxes().filter(run.prepared.owns);
+  const own = books.sandboxes().filter(given.prepared.owns);
+  const others = [...(given.prepared.othersPromptIds ?? []), ...(given.othersPromptIds ?? [])];
+  const run = { ...given, othersPromptIds: others };
   return [
     ...tooMany(world, run, own),
     ...promptedTwice(world, run, own),
     ...touchedOthers(world, run, own),
+    ...cutOthersPrompts(world, run, own),
     ...leaked(run, own),
     ...untrueEnds(run, own),
     ...run.ended.jobs.flatMap((job) => untruePrompts(world, run, job)),
@@ -51,13 +56,27 @@ function promptedTwice({ stand }: World, { othersPromptIds = [] }: Run, own: rea
 }
 
 /** Nothing but reads of what is neither the run's nor what it forks. */
-function touchedOthers({ sourceId }: World, { calls }: Run, own: readonly SandboxRecord[]): string[] {
+function touchedOthers(world: World, { calls, prepared: { sourceId } }: Run, own: readonly SandboxRecord[]): string[] {
   const ids = new Set(own.map(({ id }) => id));
   return calls.flatMap(({ isRead, endpoint, sandboxId }) => {
-    const isFork = endpoint === 'forkSandbox' && sandboxId === sourceId;
-    const isOthers = !isRead && sandboxId !== null && !ids.has(sandboxId) && !isFork;
+    const isFork = endpoint === 'forkSandbox' && sandboxId === (sourceId ?? world.sourceId);
+    // A source that somebody resumed is stopped once more, so that what it holds is what is forked.
+    const isStop = endpoint === 'stopSandbox' && sandboxId === sourceId;
+    const isOthers = !isRead && sandboxId !== null && !ids.has(sandboxId) && !isFork && !isStop;
     return isOthers ? [`${endpoint} of ${sandboxId}, which is somebody else's`] : [];
   });
+}
+
+/** In a sandbox that stays, what others have sent runs to its end, or still runs. */
+function cutOthersPrompts({ stand }: World, run: Run, own: readonly SandboxRecord[]): string[] {
+  const { scenario, prepared, othersPromptIds = [], isTaken = false } = run;
+  if (scenario.keeps !== true || isTaken) return [];
+  const ofOthers = own
+    .filter(({ id }) => prepared.given.includes(id))
+    .flatMap(({ id }) => stand.service.books.prompts({ sandboxId: id }))
+    .filter(({ id }) => othersPromptIds.includes(id));
+  const isCut = ({ status }: { readonly status: string }) => status === 'interrupted' || status === 'failed';
+  return ofOthers.filter(isCut).map(({ id, status }) => `the prompt ${id} of somebody else is ${status}`);
 }
 
 function leaked({ scenario, ended, prepared, resumed }: Run, own: readonly SandboxRecord[]): string[] {

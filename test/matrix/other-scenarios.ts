@@ -6,16 +6,26 @@ import { cleaned, policyFor } from '../workflows/cleanup-stand.js';
 import { ended as batchEnded, fanoutInput, items, lines, source, submit } from '../workflows/fanout-stand.js';
 import { deployment, type Stand } from '../workflows/stand.js';
 import { ask, outcomeOf } from '../workflows/stop-stand.js';
-import { matrixTiming, sayingOf } from './job-scenarios.js';
+import { matrixTiming, sayingOf } from './job-scenario.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
 import { inState, made, type World } from './world.js';
 
-interface BatchScenario extends Pick<Scenario, 'name' | 'makes'> {
-  readonly source: (world: World) => Parameters<typeof fanoutInput>[0];
+interface BatchScenario extends Pick<Scenario, 'name' | 'makes' | 'forks' | 'rowsAt'> {
+  /** Makes a source for each run. */
+  readonly given?: (world: World) => Promise<string>;
+  readonly source: (sourceId: string) => Parameters<typeof fanoutInput>[0];
 }
 
 const batches: readonly BatchScenario[] = [
-  { name: 'batch', makes: 2, source: ({ sourceId }) => source(sourceId) },
+  { name: 'batch', makes: 2, forks: true, source },
+  {
+    name: 'batch-usable-source',
+    makes: 2,
+    // It stops its source before it forks it, if nobody works there.
+    rowsAt: ['getSandbox/getSandbox#1', 'stopSandbox/stopSandbox#1', 'getStop/getStop#1'],
+    given: ({ stand }) => made(stand, 'usable source'),
+    source,
+  },
   {
     name: 'batch-prepared',
     makes: 2,
@@ -37,12 +47,14 @@ const batchScenarios: readonly Scenario[] = batches.map((scenario) => ({
   expected: 'completed',
   async prepare(world, options) {
     const workflowId = jobWorkflowId(deployment, options.id);
+    const sourceId = (await scenario.given?.(world)) ?? options.sourceId;
     return {
       workflowId,
       given: [],
+      sourceId,
       isOf: (tag) => tag.workflowId === workflowId || tag.workflowId.startsWith(`${workflowId}/`),
       owns: ({ name }) => name.startsWith(`${workflowId}-`),
-      run: () => runBatch(world.stand, scenario.source(world), options),
+      run: () => runBatch(world.stand, scenario.source(sourceId ?? world.sourceId), options),
     };
   },
 }));

@@ -8,7 +8,9 @@ import { createWorld } from './world.js';
 
 export function actRowsOf(recordings: readonly Recording[]): ActRow[] {
   return recordings.flatMap(({ scenario, sites }) =>
-    sites.filter(({ isShared }) => !isShared).flatMap(({ name }) => acts.map((act) => ({ scenario, site: name, act }))),
+    sites
+      .filter(({ isShared, name }) => !isShared && (scenario.rowsAt?.includes(name) ?? true))
+      .flatMap(({ name }) => acts.map((act) => ({ scenario, site: name, act }))),
   );
 }
 

@@ -10,7 +10,7 @@ import { createWorld } from './world.js';
 declare module 'vitest' {
   export interface ProvidedContext {
     matrix: {
-      /** Beginnings of names of rows, with commas between them; `all`; `from:` and a row; empty for the sample. */
+      /** Beginnings of names of rows, with commas between them, and `*` for anything; `all`; `from:` and a row; empty for the sample. */
       readonly rows: string;
       /** How many rows the sample has, and how many acts of others. */
       readonly sample: number;
@@ -104,9 +104,15 @@ export function choose<Row>(
   if (wanted === 'all') return [...all];
   if (wanted.startsWith('from:'))
     return all.slice(all.findIndex((row) => nameOf(row) === wanted.slice('from:'.length)));
-  if (wanted !== '') return all.filter((row) => wanted.split(',').some((begin) => nameOf(row).startsWith(begin)));
+  if (wanted !== '') {
+    const wishes = wanted.split(',').map(beginsLike);
+    return all.filter((row) => wishes.some((wish) => wish.test(nameOf(row))));
+  }
   return all.toSorted((a, b) => orderOf(nameOf(a)) - orderOf(nameOf(b))).slice(0, sampleSize);
 }
+
+/** The beginning of a name, in which `*` stands for anything. */
+const beginsLike = (wish: string) => new RegExp(`^${wish.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}`);
 
 /** FNV-1a */
 function orderOf(name: string): number {

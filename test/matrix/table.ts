@@ -53,9 +53,12 @@ function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
 }
 
 /** In trouble from the start, or a variation: of it only those calls have rows that no scenario before it makes. */
-const isVariation = ({ always, name }: Scenario) => always !== undefined || name === 'batch-prepared';
+const isVariation = ({ always, rowsAt, name }: Scenario) =>
+  always !== undefined || rowsAt !== undefined || name === 'batch-prepared';
 
 function sitesWithRows(recordings: readonly Recording[], { scenario, sites }: Recording): Recording['sites'] {
+  const { rowsAt } = scenario;
+  if (rowsAt) return sites.filter(({ name }) => rowsAt.includes(name));
   if (!isVariation(scenario)) return sites;
   const plain = recordings.filter(
     (other) => other.scenario.workflow === scenario.workflow && !isVariation(other.scenario),

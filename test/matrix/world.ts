@@ -17,7 +17,7 @@ export interface World {
   readonly bystanderId: string;
   /** What stands for that sandbox in garbled answers. */
   readonly foreign: ForeignIds;
-  /** Archived, with all that it holds saved: what is forked. */
+  /** What is forked: see `createSource`. */
   readonly sourceId: string;
   /** Task queues of workers of their own, each with its own shared list: for what all jobs of a worker share. */
   readonly lanes: readonly string[];
@@ -69,10 +69,7 @@ export async function createWorld({ lanes: laneCount }: { readonly lanes: number
   const { promptId, conversationId } = await api.sendPrompt(bystanderId, { prompt: script('true'), new: true });
   await inState(stand, bystanderId, 'idle');
   const snapshot = (await api.listSandboxSnapshots(bystanderId)).snapshots[0];
-  const sourceId = await made(stand, 'source');
-  await api.writeFile(sourceId, { path: 'seed', content: 'from the source' });
-  await api.stopSandbox(sourceId);
-  await inState(stand, sourceId, 'archived');
+  const sourceId = await createSource(stand);
   return {
     stand,
     proxy,
@@ -97,6 +94,15 @@ export async function createWorld({ lanes: laneCount }: { readonly lanes: number
       await proxy?.close();
     },
   };
+}
+
+/** Archived, with all that it holds saved: what is forked. */
+export async function createSource(stand: Stand): Promise<string> {
+  const sourceId = await made(stand, 'source');
+  await stand.api.writeFile(sourceId, { path: 'seed', content: 'from the source' });
+  await stand.api.stopSandbox(sourceId);
+  await inState(stand, sourceId, 'archived');
+  return sourceId;
 }
 
 /** A sandbox that somebody made by hand and that is ready. */

@@ -1,0 +1,46 @@
+/** Whether the workflows of a run have ended as workflows should: by themselves, and with no task that failed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { Prepared } from './scenario.js';
+import type { World } from './world.js';
+
+/** Workflows that a run has started end after it, in ms. */
+const settleMs = 10_000;
+/** What a job is allowed to end as: its outcome is in its result, whatever it is. */
+const ownEnds: readonly string[] = ['COMPLETED', 'CONTINUED_AS_NEW'];
+/** Not of the workflow's code: something new came while it was busy, or the worker forgot it or was too slow. */
+const harmlessCauses: readonly number[] = [
+  1, // unhandled command: something arrived while the task was completed
+  13, // reset of the sticky queue
+];
+
+/** What is broken, as sentences; waits for those that are about to end. */
+export async function brokenWorkflows(world: World, { workflowId }: Pick<Prepared, 'workflowId'>): Promise<string[]> {
+  const untilMs = Date.now() + settleMs;
+  let found = await workflowsOf(world, workflowId);
+  while (found.some(isOpen) && Date.now() < untilMs) {
+    await sleep(200);
+    found = await workflowsOf(world, workflowId);
+  }
+  const ends = found
+    .filter(({ status }) => !ownEnds.includes(status.name))
+    .map((one) => `the workflow ${one.workflowId} is ${one.status.name}`);
+  const tasks = await Promise.all(found.map((one) => failedTasks(world, one)));
+  return [...ends, ...tasks.flat()];
+}
+
+const isOpen = ({ status }: WorkflowExecutionInfo) => status.name === 'RUNNING';
+
+async function workflowsOf({ stand }: World, prefix: string): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const one of stand.client.workflow.list({ query: `WorkflowId STARTS_WITH "${prefix}"` })) found.push(one);
+  return found;
+}
+
+async function failedTasks({ stand }: World, { workflowId, runId }: WorkflowExecutionInfo): Promise<string[]> {
+  const { events = [] } = await stand.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => {
+    if (!failed || harmlessCauses.includes(Number(failed.cause))) return [];
+    return [`a task of the workflow ${workflowId} failed (${failed.cause}): ${failed.failure?.message}`];
+  });
+}
