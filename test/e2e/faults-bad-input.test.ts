@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from './cli-program.js';
-import { accepted, readBooks, reportOf } from './stack-fixture.js';
+import { reportOf } from './stack-fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
 
 /** Nothing listens there. */
@@ -75,14 +75,5 @@ describe('what turns out wrong only when it is used', () => {
       exitCode: 2,
       stderr: expect.stringContaining('nobodys'),
     });
-  });
-
-  it('a sandbox that is not there ends the job as rejected, with 1', async () => {
-    const env = parts.environment(service, 'no-sandbox');
-    await parts.startWorker(env);
-    const ended = await cli.run(['run', prompt, '--sandbox', 'bx_22222222', '--json'], env);
-    expect(ended.exitCode).toBe(1);
-    expect(reportOf(ended)).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' } });
-    expect(accepted(await readBooks(service))).toEqual({ sandboxes: 0, prompts: 0, stops: 0 });
   });
 });
