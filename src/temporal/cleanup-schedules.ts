@@ -12,6 +12,7 @@ import { workflowTypes } from '../../workflows/messages.js';
 import { cleanupId, cleanupPrefix } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CleanupPolicy, Weekday } from '../retention/index.js';
+import { checkCleanup } from './cleanup-input.js';
 
 /** When it begins, by the clock of the policy's time zone. */
 export type ScheduledTime =
@@ -54,9 +55,11 @@ const weekdayNames = {
 /**
  * Creates the schedule of a policy, or replaces what it does; one that is paused stays paused. Safe to repeat.
  * @returns whether it is new
+ * @throws SandflowError `bad_policy` before anything is scheduled
  */
 export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
   const { deployment, policy } = options;
+  checkCleanup(options);
   const scheduleId = cleanupId(deployment, policy.name);
   const wanted = scheduleOf(options);
   try {

@@ -9,13 +9,9 @@ import type {
   CleanupSummary,
 } from '../../workflows/cleanup.js';
 import { cleanupProgressQuery, workflowTypes } from '../../workflows/messages.js';
-import { cleanupId, cleanupPrefix, deploymentProblem } from '../contract/addresses.js';
-import { SandflowError } from '../contract/sandflow-error.js';
-import { payloadBytes } from '../contract/texts.js';
+import { cleanupId, cleanupPrefix } from '../contract/addresses.js';
 import type { CleanupPolicy } from '../retention/index.js';
-
-/** A policy travels with the state of a cleanup. */
-const maxPolicyBytes = 300_000;
+import { checkCleanup, checkDeployment } from './cleanup-input.js';
 
 export type CleanupHandle = WorkflowHandle<(input: CleanupInput) => Promise<CleanupSummary>>;
 
@@ -29,11 +25,13 @@ export interface StartCleanupOptions {
   readonly settings?: Partial<CleanupSettings>;
 }
 
-/** Starts one cleanup. Not safe to repeat, but harmless: of two that run at once the later one does nothing. */
+/**
+ * Starts one cleanup. Not safe to repeat, but harmless: of two that run at once the later one does nothing.
+ * @throws SandflowError `bad_policy` before anything is started
+ */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
   const { deployment, taskQueue, policy, mode, settings } = options;
-  checkDeployment(deployment);
-  checkPolicy(policy);
+  checkCleanup(options);
   const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
   return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
     workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}-${randomBytes(2).toString('hex')}`,
@@ -84,16 +82,4 @@ export function cleanupHandle(client: Client, deployment: string, id: string): C
 /** Where a cleanup is. Needs a worker. */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
   return handle.query(cleanupProgressQuery);
-}
-
-function checkPolicy(policy: CleanupPolicy): void {
-  const bytes = payloadBytes(policy);
-  if (bytes <= maxPolicyBytes) return;
-  const message = `The policy takes ${bytes} bytes, the most is ${maxPolicyBytes}: give it fewer or shorter rules and patterns.`;
-  throw new SandflowError('bad_policy', message);
-}
-
-function checkDeployment(deployment: string): void {
-  const problem = deploymentProblem(deployment);
-  if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
 }

@@ -11,7 +11,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import type { ResultStore } from '../result-store/index.js';
 import { fanoutHandle } from './fanout-handle.js';
 import { badBatch, checkFanoutSize, parseFanoutInput } from './fanout-input.js';
-import { itemsDigest, itemToSubmit } from './fanout-packing.js';
+import { checkChunk, itemsDigest, itemToSubmit } from './fanout-packing.js';
 import { sendChunk, sendSeal } from './fanout-updates.js';
 import { explainFanoutError, fanoutEnded, fanoutNotFound, notAFanout } from './fanouts-errors.js';
 import { contentDigest } from './input-digest.js';
@@ -96,6 +96,7 @@ export async function addFanoutChunk(
 ): Promise<void> {
   const items: FanoutItem[] = [];
   for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
+  checkChunk(chunk.chunk, items);
   await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) }, { patienceMs });
 }
 

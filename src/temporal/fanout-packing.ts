@@ -1,7 +1,7 @@
 /** Packs items into chunks: as many as fit the count and the bytes that a chunk may have. */
 import type { FanoutItem, FanoutPolicy } from '../../workflows/fanout.js';
 import type { ChunkWish } from '../../workflows/fanout-parts.js';
-import { maxChunks, maxItemsInChunk, usualBytesInChunk } from '../contract/fanout-addresses.js';
+import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../contract/fanout-addresses.js';
 import type { ResultStore } from '../result-store/index.js';
 import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './fanout-input.js';
 import { contentDigest } from './input-digest.js';
@@ -27,6 +27,18 @@ export async function itemToSubmit(
   checkItemSize(item, index);
   return item;
 }
+
+/** @throws SandflowError `bad_fanout_input` where these items are no chunk, or too large for one */
+export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
+  const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
+  if (items.length === 0 || items.length > maxItemsInChunk) {
+    throw refuse(`it has ${items.length} items, and a chunk has 1 to ${maxItemsInChunk}. ${mend}`);
+  }
+  const bytes = wrappingBytes + items.reduce((sum, item) => sum + itemBytes(item), 0);
+  if (bytes > maxBytesInChunk) throw refuse(`its items take ${bytes} bytes, the most is ${maxBytesInChunk}. ${mend}`);
+}
+
+const mend = 'Make more chunks of them, as `submitFanout` does.';
 
 /**
  * The same items in the same order always make the same chunks. Holds one chunk at a time.

@@ -1,6 +1,7 @@
 /** Checks the input of a job where it enters: before anything is started. */
 import { z } from 'zod';
 import type { JobInput } from '../../workflows/job.js';
+import type { Resolution } from '../../workflows/messages.js';
 import { deploymentProblem, jobIdProblem } from '../contract/addresses.js';
 import { sandboxIdSchema, sandboxTypes } from '../contract/records.js';
 import { reasoningEfforts } from '../contract/requests.js';
@@ -93,6 +94,14 @@ export const jobTimingSchema = z
     renewLeaseEveryMs: positiveMs,
   })
   .partial();
+
+/** A decision about a call of a job. */
+export const resolutionSchema = z.strictObject({
+  action: z.enum(['sent', 'resend', 'abandon']),
+  sandboxId: name.optional(),
+  conversationId: name.optional(),
+  promptId: name.optional(),
+}) satisfies z.ZodType<Resolution>;
 
 /** The input of a `createThenPrompt` job. */
 export const jobInputSchema = z

@@ -18,16 +18,18 @@ import {
 } from '../../workflows/messages.js';
 import { jobIdProblem, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { cut, headOf } from '../contract/texts.js';
+import { bytesOf, cut, headOf } from '../contract/texts.js';
 import type { ResultStore } from '../result-store/index.js';
 import { inputDigest } from './input-digest.js';
-import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema } from './job-input.js';
+import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema, resolutionSchema } from './job-input.js';
 import { explainJobError, jobEnded } from './jobs-errors.js';
 import { keepJobTexts, keepPromptText } from './keep-texts.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
 const summaryLength = 120;
+/** What Temporal takes as the id of an update, in bytes. */
+const longestUpdateId = 1_000;
 /** A follow-up that is longer goes by reference where there is a store, in bytes. */
 const followUpRoomBytes = 1_000;
 
@@ -148,6 +150,9 @@ export async function promptJob(
   const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
   const parsed = promptStepSchema.safeParse(step);
   if (!parsed.success) throw refuse(issuesOf(parsed.error));
+  if (bytesOf(updateId ?? '') > longestUpdateId) {
+    throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
+  }
   // Nobody knows here how much room the prompts of the job have left.
   const roomBytes = results ? followUpRoomBytes : undefined;
   const sent = await keepPromptText(parsed.data, { results, refuse, roomBytes });
@@ -157,13 +162,17 @@ export async function promptJob(
 /**
  * Decides a call of which nobody can know whether it took effect.
  * @returns the step that was decided: `create` or `prompt`
- * @throws SandflowError `refused` where nothing is undecided or the decision does not fit, and as `promptJob`
+ * @throws SandflowError `bad_job_input`, `refused` where nothing is undecided or the decision does not fit, and as `promptJob`
  */
-export function resolveJob(
+export async function resolveJob(
   client: Client,
   job: JobAddress,
   resolution: Resolution,
 ): Promise<{ readonly step: string }> {
+  const parsed = resolutionSchema.safeParse(resolution);
+  if (!parsed.success) {
+    throw new SandflowError('bad_job_input', `The decision cannot be sent: ${issuesOf(parsed.error)}.`);
+  }
   return answered(client, job, () => jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }));
 }
 

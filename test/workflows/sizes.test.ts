@@ -1,20 +1,16 @@
-/** Every input that a person can give, in sizes around Temporal's limits: it works, or it is refused before the start. */
+/** Every input of a job, in sizes around Temporal's limits: it works, or it is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { promptJob, startJob } from '../../src/temporal/jobs.js';
 import type { JobInput } from '../../workflows/index.js';
 import { progressQuery, promptUpdate } from '../../workflows/messages.js';
+import { longFile, longPrompt, longScript, sizes } from './long-inputs.js';
 import { createStand, jobInput, type Stand, script } from './stand.js';
-
-const sizes = [900_000, 1_100_000, 2_100_000, 12_000_000];
-const padded = (text: string, bytes: number) => `${text}\n${'x'.repeat(bytes)}`;
-const longPrompt = (bytes: number) => padded(script('echo done'), bytes);
-const longScript = (bytes: number) => `echo ran >> ran.txt\n#${'x'.repeat(bytes)}\n`;
 
 /** What the agent works with. */
 const longJob = (bytes: number): Partial<JobInput> => ({
-  put: [{ path: 'put.txt', content: { base64: Buffer.from('x'.repeat(bytes)).toString('base64') } }],
-  prompts: [{ prompt: longPrompt(bytes) }, { prompt: padded(script('wc -c < put.txt'), bytes) }],
+  put: [longFile('put.txt', bytes)],
+  prompts: [{ prompt: longPrompt(bytes) }, { prompt: longPrompt(bytes, 'wc -c < put.txt') }],
   deadlineMs: 120_000,
 });
 
