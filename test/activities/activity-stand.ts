@@ -9,6 +9,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createActivities } from '../../activities/index.js';
+import type { SandboxClientOptions } from '../../src/client/index.js';
 import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
 import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
 import { type Answer, createClosing, startStand } from '../client/http-stand.js';
@@ -33,8 +34,10 @@ export interface ActivityStand {
 /** Activities warn of what the tests provoke. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-/** @param options.withSecrets false for a worker without a secret store */
-export async function createActivityStand(options: { readonly withSecrets?: boolean } = {}): Promise<ActivityStand> {
+/** @param options.withSecrets false for a worker without a secret store; `client`: settings of its client */
+export async function createActivityStand(
+  options: { readonly withSecrets?: boolean; readonly client?: Partial<SandboxClientOptions> } = {},
+): Promise<ActivityStand> {
   const closing = createClosing();
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-activities-'));
   let current: Answer = (_, response) => void response.writeHead(500).end();
@@ -47,7 +50,7 @@ export async function createActivityStand(options: { readonly withSecrets?: bool
   const workflowsPath = fileURLToPath(new URL('./own/call-activity.ts', import.meta.url));
   const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
   const activities = createActivities({
-    client: closing.client(service),
+    client: closing.client(service, options.client),
     results,
     secrets: options.withSecrets === false ? undefined : secrets,
     taskQueue,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { askOwner } from '../../activities/cleanup-owners.js';
+import { checkRetention } from '../../src/cli/doctor/check-reach.js';
 import {
   executionOf,
   itemStep,
@@ -56,4 +57,10 @@ it('B3: knows what an earlier execution of an item has kept, though the newest h
     (await askOwner(client, { id, name: nameOf(generation) }, deployment)).status;
   await expect.poll(() => statusOf('bx_first', 1)).toBe('kept');
   expect(await statusOf('bx_second', 2)).toBe('closed');
+});
+
+it('B9: asks Temporal itself how long it keeps what has ended, beyond which every owner is unknown', async () => {
+  const { status, message } = await checkRetention(client);
+  expect(['ok', 'warning']).toContain(status);
+  expect(message).toMatch(/^Temporal keeps workflows that have ended for [\d.]+ days/);
 });

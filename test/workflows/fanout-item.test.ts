@@ -192,7 +192,7 @@ describe('an item whose fork is not answered', () => {
 });
 
 describe('an item whose fork is throttled', () => {
-  it('tells its chunk, waits, and has its whole time from then on', async () => {
+  it('A11: tells its chunk ever more rarely, waits, and has its whole time from then on', async () => {
     const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
     // Nobody works for it, so it keeps what it is told.
     const chunk = await stand.client.workflow.start('nobody', {
@@ -200,14 +200,23 @@ describe('an item whose fork is throttled', () => {
       taskQueue: chunkWorkflowId,
     });
     const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
-    await stand.fault({ ...refusal, retryAfterSeconds: 4 });
+    await stand.fault({ ...refusal, times: 3 });
     const job = { deadlineMs: 4_000 };
     const summary = await (await start(itemInput('throttled', 2, { job, chunkWorkflowId }))).result();
     expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });
     const { events } = await chunk.fetchHistory();
-    const told = events?.find((event) => event.workflowExecutionSignaledEventAttributes);
-    expect(told?.workflowExecutionSignaledEventAttributes?.signalName).toBe('fanoutThrottled');
+    const signals = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
+    expect(signals, 'of the first refusal and the second').toEqual(['fanoutThrottled', 'fanoutThrottled']);
     await chunk.terminate();
+  });
+
+  it('A11: goes on as new when its history is long, and makes one fork', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
+    const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });
+    const { raw, runId } = await handle.describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    expect([forksOf('patient').length, promptsOf('patient').length]).toEqual([1, 1]);
   });
 
   it('ends at once when it is cancelled, and has made nothing', async () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../src/contract/addresses.js';
+import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
+import { itemRecords } from '../../src/contract/item-records.js';
 import { fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
 import {
   archivedSandbox,
@@ -103,4 +105,53 @@ it('A3: an item whose fork the list leaves out is followed in it, and not prompt
   const result = await ended(stand, input);
   expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 } });
   expect(promptedForks(stand, input)).toEqual(['i0-1']);
+});
+
+describe('a batch that is resumed with another size and auto-stop, whose fork the list leaves out and was stopped', () => {
+  /** Its item is at work, and then batch, chunk and item are terminated. */
+  async function cutShort() {
+    const commands = 'sleep 2; echo done';
+    const abandon = { policy: { onUnknownOutcome: 'abandon' } } as const;
+    const input = await submit(
+      stand,
+      fanoutInput(source(sandboxId), abandon),
+      items(1, () => commands),
+    );
+    await expect.poll(() => promptedForks(stand, input), { timeout: 30_000 }).toEqual(['i0-1']);
+    const { batchKey } = await fanoutProgress(stand.client, input);
+    const all = [batchOf(stand, input), chunkOf(stand, input, 0), itemOf(input, 0)];
+    await Promise.all(all.map((workflow) => workflow.terminate()));
+    const ofItem = () => stand.service.books.prompts({ sandboxId: forks(stand, input)[0]?.id ?? '' });
+    await expect.poll(() => ofItem()[0]?.status, { timeout: 30_000 }).toBe('completed');
+    const fork = forks(stand, input)[0] as { readonly id: string; readonly name: string };
+    hidden.add(fork.name);
+    await stand.api.stopSandbox(fork.id);
+    const state = async () => (await stand.api.getSandbox(fork.id)).sandbox.state;
+    await expect.poll(state, { timeout: 20_000 }).toBe('archived');
+    return { input, key: itemRecords(fanoutPlaces({ ...input, batchKey }).item(0)).key(1) };
+  }
+  const resume = (input: ReturnType<typeof fanoutInput>) =>
+    resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { ttlSeconds: 1_200, type: 'large' } });
+
+  it('B5: asks for the fork with the body of then, and takes up what was done in it', async () => {
+    const { input } = await cutShort();
+    await resume(input);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 1 }, left: [] });
+    expect([promptedForks(stand, input), forks(stand, input).length]).toEqual([['i0-1'], 1]);
+    expect((await lines(stand, result))[0]).toMatchObject({ generation: 1, outcome: 'completed' });
+  });
+
+  it('B2: does not know what became of a fork that it asked for more than a day ago, and makes no second one', async () => {
+    const { input, key } = await cutShort();
+    const record = JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
+    const dayAgo = { ...record, firstSentAtMs: Date.now() - 25 * 3_600_000 };
+    await stand.results.put(key, Buffer.from(JSON.stringify(dayAgo)));
+    const asked = () => stand.service.books.calls().filter(({ endpoint }) => endpoint === 'forkSandbox').length;
+    const before = asked();
+    await resume(input);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ counts: { byOutcome: { outcome_unknown: 1 } } });
+    expect([promptedForks(stand, input), forks(stand, input).length, asked()]).toEqual([['i0-1'], 1, before]);
+  });
 });

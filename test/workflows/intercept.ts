@@ -1,5 +1,6 @@
 /** What happens to single calls that the worker makes: other people's acts at exact moments, and strange answers. */
-import { ConnectionError, type SandboxClient } from '../../src/client/index.js';
+import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
+import { errorMeaning } from '../../src/contract/error-codes.js';
 
 type Method = keyof SandboxClient;
 /** @param count which call of this method it is, from 1 */
@@ -43,6 +44,18 @@ export function createIntercept(): Intercept {
   };
 }
 
+type Endpoint = 'stopSandbox' | 'resumeSandbox' | 'getSandbox' | 'getStop';
+
 /** The answer of a call that may have arrived. */
-export const lost = (endpoint: 'stopSandbox' | 'resumeSandbox' | 'getSandbox' | 'getStop') =>
-  new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');
+export const lost = (endpoint: Endpoint) => new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');
+
+/** @param refused.typed false for the page of a proxy, which says nothing about the call */
+export function refusal(
+  endpoint: Endpoint,
+  refused: { readonly status: number; readonly code: string; readonly typed: boolean },
+): ApiError {
+  const { status, code, typed } = refused;
+  const meaning = typed ? errorMeaning(status, code) : 'unavailable';
+  const unsaid = { requestId: null, retryAfterMs: null, details: null };
+  return new ApiError(`refused: ${code}`, { ...unsaid, ...refused, endpoint, meaning });
+}

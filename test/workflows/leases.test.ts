@@ -5,6 +5,7 @@ import { archived, clean, policyFor, ready, stateOf } from './cleanup-stand.js';
 import { fanoutInput, items, run, source } from './fanout-stand.js';
 import { claimAs } from './lease-stand.js';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
+import { heal } from './stop-stand.js';
 
 let stand: Stand;
 /** Done when a sandbox is read, while a cleanup holds its claim. */
@@ -68,7 +69,7 @@ describe('a lease', () => {
 
   it('A10: outlives its time while the job works, also where the service refuses to renew the auto-stop', async () => {
     const id = await ready(stand, 'lent for long');
-    await stand.fault({ endpoint: 'updateSandbox', kind: 'error', status: 403, code: 'forbidden', times: 3 });
+    await stand.fault({ endpoint: 'updateSandbox', kind: 'error', status: 403, code: 'forbidden', times: 1_000 });
     const timing = { ...shortTiming, leaseLastsMs: 8_000, renewLeaseEveryMs: 1_000 };
     const job = await stand.start({ ...existing(id), timing, ttlSeconds: 3, prompts: [], commands: ['sleep 12'] });
     await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('running_commands');
@@ -80,6 +81,7 @@ describe('a lease', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
     expect(Date.now() - beganMs).toBeGreaterThan(timing.leaseLastsMs);
+    await heal(stand);
     await job.result();
   });
 

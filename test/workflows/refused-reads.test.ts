@@ -6,7 +6,7 @@ import type { JobResult } from '../../workflows/index.js';
 import { createClosing, sendJson, startStand } from '../client/http-stand.js';
 import { changedBy } from './changed-client.js';
 import { createStand, type Stand } from './stand.js';
-import { heal } from './stop-stand.js';
+import { heal, readySandbox } from './stop-stand.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};
@@ -39,7 +39,7 @@ describe('a refusal of a read', () => {
     { kind: 'error', endpoint: 'getSandbox', status: 403, html: true },
     { kind: 'error', endpoint: 'getSandbox', status: 413, html: true, times: 4 },
   ];
-  it.each(refusals)('D1, D2: is waited out: %j', async (fault) => {
+  it.each([refusals[0], refusals[3]])('D1, D2: is waited out wherever it comes: %j', async (fault = {} as never) => {
     const before = books();
     await stand.fault(fault);
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -47,13 +47,31 @@ describe('a refusal of a read', () => {
     expect([sandboxes - before.sandboxes, prompts - before.prompts, stops - before.stops]).toEqual([1, 1, 1]);
   });
 
+  /** The first read of it is made by the workflow itself, and fails bare. */
+  it.each(refusals)('D1, D2: is waited out before a sandbox of somebody is taken: %j', async (fault) => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault(fault);
+    expect(await run({ source: { kind: 'existing', sandboxId } })).toMatchObject({
+      ...{ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] },
+    });
+  });
+
   it('D1: that somebody can mend is shown while it is waited out', async () => {
+    const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 401, code: 'unauthorized' });
-    const handle = await stand.start({});
+    const handle = await stand.start({ source: { kind: 'existing', sandboxId } });
     await expect
       .poll(async () => (await handle.query<{ blocked: { message: string } | null }>('progress')).blocked?.message)
       .toContain('unauthorized');
     expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
+  });
+
+  it.each(['stopSandbox', 'getStop'] as const)('D2: by a page of a proxy is none of %s', async (endpoint) => {
+    await stand.fault({ kind: 'error', endpoint, status: 403, html: true, times: 2 });
+    const result = await run();
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    expect((await stand.api.getSandbox(result.sandboxId ?? '')).sandbox.state).toBe('archived');
+    await heal(stand);
   });
 
   it('D1: for good, when it is to be stopped, ends the job with a name and names its sandbox', async () => {

@@ -1,7 +1,7 @@
 /** The stop at the end of a job, while others act too, reads lag, and answers are wrong. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../workflows/index.js';
-import { createIntercept, lost } from './intercept.js';
+import { createIntercept, lost, refusal } from './intercept.js';
 import { createStand, type Stand, script } from './stand.js';
 import { heal } from './stop-stand.js';
 
@@ -131,6 +131,26 @@ describe('our request', () => {
 });
 
 describe('reads', () => {
+  it.each([
+    ['D1', 'refused by the service', { status: 429, code: 'rate_limited', typed: true }, 0],
+    ['D2', 'answered by a proxy, for longer than reads lag,', { status: 404, code: 'http_404', typed: false }, 4_000],
+  ] as const)('%s: that are %s after the stop are made again', async (_row, _what, refused, lastsMs) => {
+    let [asked, untilMs] = [0, 0];
+    intercept.on('stopSandbox', async (call) => {
+      const answer = await call();
+      untilMs = Date.now() + lastsMs;
+      for (const endpoint of ['getSandbox', 'getStop'] as const) {
+        intercept.on(endpoint, (read) => {
+          asked += 1;
+          return asked === 1 || Date.now() < untilMs ? Promise.reject(refusal(endpoint, refused)) : read();
+        });
+      }
+      return answer;
+    });
+    expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    expect(asked).toBeGreaterThan(1);
+  });
+
   it('D5: that say 404 for a while after the stop are not believed', async () => {
     let untilMs = 0;
     intercept.on('stopSandbox', async (call) => {

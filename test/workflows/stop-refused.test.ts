@@ -1,8 +1,7 @@
 /** D1, D2: everything that can go wrong, at every call that a stop makes, once and for ever. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
-import { errorMeaning } from '../../src/contract/error-codes.js';
-import { createIntercept } from './intercept.js';
+import { ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
+import { createIntercept, refusal } from './intercept.js';
 import { createStand, type Stand } from './stand.js';
 import { ask, outcomeOf, readySandbox } from './stop-stand.js';
 
@@ -11,11 +10,8 @@ type Fault = (endpoint: Endpoint, call: () => Promise<unknown>) => Promise<unkno
 
 const refused =
   (status: number, code: string, typed = true): Fault =>
-  (endpoint) => {
-    const meaning = typed ? errorMeaning(status, code) : 'unavailable';
-    const fields = { endpoint, status, code, typed, meaning, requestId: null, retryAfterMs: null, details: null };
-    return Promise.reject(new ApiError(`refused: ${code}`, fields));
-  };
+  (endpoint) =>
+    Promise.reject(refusal(endpoint, { status, code, typed }));
 
 /** One for each meaning, and all that is no word of the service. */
 const faults: Readonly<Record<string, Fault>> = {

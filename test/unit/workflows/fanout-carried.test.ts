@@ -1,11 +1,14 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { payloadBytes } from '../../../src/contract/texts.js';
 import type { ItemOutcome } from '../../../workflows/fanout.js';
-import type { ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
+import type { BatchInput, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
+import { BatchRun } from '../../../workflows/fanout-steps/batch-run.js';
 import { heard, newRecord } from '../../../workflows/fanout-steps/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout-steps/counts.js';
 import { foldChunks } from '../../../workflows/fanout-steps/fold-chunks.js';
 import { LeftList } from '../../../workflows/fanout-steps/left-list.js';
 import { packChunk, unpackChunk } from '../../../workflows/fanout-steps/pack-chunk.js';
+import { policy } from '../../workflows/fanout-policy.js';
 
 const startedAtMs = Date.parse('2026-03-01T10:00:00Z');
 const nowMs = startedAtMs + 3_000_000;
@@ -95,4 +98,40 @@ it('B12: what is left is named while there is room, and counted from then on', (
   const again = new LeftList(list.all.left, list.all.leftMore);
   again.add(left.slice(0, 1));
   expect(again.all).toMatchObject({ left: { length: 20 }, leftMore: 21 });
+});
+
+describe('what a batch of 1,000 chunks hands on to its next run', () => {
+  const input: BatchInput = {
+    deployment: 'test',
+    batchId: 'b',
+    batchKey: '0198f000-0000-7000-8000-000000000000',
+    source: { kind: 'sandbox', sandboxId: 'bx_22222222', allowStale: false },
+    policy,
+  };
+  /** All of whose chunks are `state`, and about which everything is to be said that there can be. */
+  function handedOn(state: ChunkRecord['state']) {
+    const run = new BatchRun(input);
+    for (let chunk = 0; chunk < 1_000; chunk += 1) {
+      run.take({ ...busiest(chunk), state });
+      run.leave(left.map((one) => ({ ...one, sandboxId: `${one.sandboxId}_${chunk}` })));
+    }
+    return run.carry();
+  }
+
+  it('B12: takes less than 400 kB while none has ended, and knows all of them after it', () => {
+    const carried = handedOn('open');
+    expect(payloadBytes(carried)).toBeLessThan(400_000);
+    expect(carried.carried?.left).toHaveLength(100);
+    const next = new BatchRun(carried);
+    expect(next.records).toHaveLength(1_000);
+    expect(payloadBytes(next.carry())).toBeLessThan(400_000);
+  });
+
+  it('B12: takes less than 150 kB when all have ended, run after run, and counts all of them', () => {
+    const carried = handedOn('ended');
+    const next = new BatchRun(carried);
+    expect(payloadBytes(next.carry())).toBeLessThan(150_000);
+    expect(next.counts).toEqual(new BatchRun(next.carry()).counts);
+    expect(next.counts).toMatchObject({ items: 100_000, retried: 42_000 });
+  });
 });

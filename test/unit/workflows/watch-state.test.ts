@@ -32,6 +32,14 @@ describe('the state of a watch', () => {
     expect(nextExpiryMs(expire(state, 1_010_000))).toBeUndefined();
   });
 
+  it('B8: does so with claims and registrations, too', () => {
+    const { state } = claimed(emptyWatch, 'a', { nowMs: 1_000_000 });
+    expect(nextExpiryMs(state)).toBe(1_010_000);
+    expect(leased(state, 'b', { nowMs: 1_009_999 }).answer.granted).toBe(false);
+    expect(leased(state, 'b', { nowMs: 1_010_000 }).answer.granted).toBe(true);
+    expect(nextExpiryMs(register(emptyWatch, { workflowId: 'a', lastsMs: 20_000 }, 1_000_000))).toBe(1_020_000);
+  });
+
   it('renews a registration in place, and a lease stays one', () => {
     const { state } = leased(leased(emptyWatch, 'a').state, 'a', { nowMs: 5_000 });
     expect(state.registrations).toEqual([{ workflowId: 'a', lease: 'work', expiresAtMs: 15_000 }]);
