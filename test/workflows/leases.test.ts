@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
 import { progressQuery } from '../../workflows/index.js';
-import { archived, clean, policyFor, ready, stateOf } from './cleanup-stand.js';
+import { archived, clean, policyFor, ready, stateOf, untilState } from './cleanup-stand.js';
 import { fanoutInput, items, run, source } from './fanout-stand.js';
 import { claimAs } from './lease-stand.js';
 import { createStand, type Stand, script, shortTiming } from './stand.js';
@@ -68,7 +68,9 @@ describe('a lease', () => {
   });
 
   it('A10: outlives its time while the job works, also where the service refuses to renew the auto-stop', async () => {
-    const id = await ready(stand, 'lent for long');
+    const { sandbox } = await stand.api.createSandbox({ name: 'lent for long', ttlSeconds: 600 });
+    const { id } = sandbox;
+    await untilState(stand, id, 'ready');
     await stand.fault({ endpoint: 'updateSandbox', kind: 'error', status: 403, code: 'forbidden', times: 1_000 });
     const timing = { ...shortTiming, leaseLastsMs: 8_000, renewLeaseEveryMs: 1_000 };
     const job = await stand.start({ ...existing(id), timing, ttlSeconds: 3, prompts: [], commands: ['sleep 12'] });
@@ -81,6 +83,8 @@ describe('a lease', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
     expect(Date.now() - beganMs).toBeGreaterThan(timing.leaseLastsMs);
+    const renewals = stand.service.books.calls().filter(({ endpoint }) => endpoint === 'updateSandbox');
+    expect(renewals.filter(({ status }) => status === 403).length, 'refused').toBeGreaterThan(2);
     await heal(stand);
     await job.result();
   });
