@@ -20,6 +20,15 @@ export const acts: readonly Act[] = actNames.flatMap((act) => {
   return lasting.includes(act) ? [before] : [before, { name: `${act}-after`, act, when: 'after' }];
 });
 
+/** What is acted on. */
+export interface Played {
+  readonly sandboxId: string;
+  /** True where it is what the run forks. */
+  readonly isSource: boolean;
+  /** The job's own text, for a prompt. */
+  readonly text: string;
+}
+
 /** What the other did, and what must be left of it. */
 export interface Traces {
   sandboxId: string | null;
@@ -32,7 +41,12 @@ export const othersName = 'renamed by somebody else';
 export const othersTtlSeconds = 7_200;
 
 /** Plays the act once, past the proxy. What the service refuses has not happened. */
-export async function play(world: World, { act }: Act, sandboxId: string, text: string, traces: Traces): Promise<void> {
+export async function play(
+  world: World,
+  { act }: Act,
+  { sandboxId, text, isSource }: Played,
+  traces: Traces,
+): Promise<void> {
   const { api } = world.stand;
   const played = {
     stop: () => api.stopSandbox(sandboxId),
@@ -44,10 +58,10 @@ export async function play(world: World, { act }: Act, sandboxId: string, text: 
     delete: () => api.deleteSandbox(sandboxId),
     'auto-stop': () => api.updateSandbox(sandboxId, { ttlSeconds: othersTtlSeconds }),
     lease: async () => {
-      traces.hold = await hold(world, sandboxId, 'lease');
+      traces.hold = await hold(world, { sandboxId, isSource }, 'lease');
     },
     claim: async () => {
-      traces.hold = await hold(world, sandboxId, 'claim');
+      traces.hold = await hold(world, { sandboxId, isSource }, 'claim');
     },
   } as const;
   try {

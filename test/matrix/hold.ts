@@ -1,6 +1,7 @@
 /** Somebody else leases a sandbox, or claims it to end it, and gives it back after a while. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isUsable } from '../../src/contract/states.js';
 import { watchUnregisterSignal } from '../../workflows/index.js';
 import { claimAs, leaseAs, releaseAs, watchOf } from '../workflows/lease-stand.js';
 import type { World } from './world.js';
@@ -14,8 +15,15 @@ const heldMs = 3_000;
 /** A claim that is not given back ends by itself after so long. */
 const lastsMs = 60_000;
 
-/** Resolves when it is held. What the watch does not grant, since the job was first, is not. */
-export async function hold({ stand }: World, sandboxId: string, how: 'lease' | 'claim'): Promise<Hold> {
+/**
+ * Resolves when it is held. What the watch does not grant, since the job was first, is not. Nobody deletes what is leased;
+ * nor stops it, where it is the source of a batch.
+ */
+export async function hold(
+  { stand }: World,
+  { sandboxId, isSource }: { readonly sandboxId: string; readonly isSource: boolean },
+  how: 'lease' | 'claim',
+): Promise<Hold> {
   const holder = `holder-${randomBytes(5).toString('hex')}`;
   // A watch forgets a holder that is no open workflow. No worker listens there, so this one only stays open.
   const open = await stand.client.workflow.start('holder', { workflowId: holder, taskQueue: 'nobody', args: [] });
@@ -23,18 +31,21 @@ export async function hold({ stand }: World, sandboxId: string, how: 'lease' | '
   const answer = await ask().catch((error: unknown) => error as Error);
   if (answer instanceof Error) return { back: Promise.resolve([`the ${how} was not answered: ${answer.message}`]) };
   const { granted } = answer;
-  const isGone = () => stand.service.books.sandboxes().find(({ id }) => id === sandboxId)?.gone !== null;
-  const wasGone = isGone();
+  const look = () => stand.service.books.sandboxes().find(({ id }) => id === sandboxId);
+  const before = look();
   return { back: giveBack() };
 
   async function giveBack(): Promise<readonly string[]> {
     try {
       if (!granted) return [];
       await sleep(heldMs);
-      const isDeleted = how === 'lease' && !wasGone && isGone();
+      const after = look();
       if (how === 'claim') await releaseAs(stand, sandboxId, holder);
       else await watchOf(stand, sandboxId).signal(watchUnregisterSignal, { workflowId: holder });
-      return isDeleted ? [`deleted while somebody else leased it: ${sandboxId}`] : [];
+      if (how === 'claim') return [];
+      if (before?.gone === null && after?.gone !== null) return [`deleted while somebody else leased it: ${sandboxId}`];
+      const isStopped = isUsable(before?.state ?? '') && !isUsable(after?.state ?? '');
+      return isSource && isStopped ? [`stopped while somebody else worked in the source: ${sandboxId}`] : [];
     } finally {
       await open.terminate();
     }

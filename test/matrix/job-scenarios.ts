@@ -17,7 +17,7 @@ const archived = async ({ stand }: World) => {
 /** Somebody else is at work there. */
 const shared = async ({ stand }: World) => {
   const sandboxId = await made(stand, 'given');
-  const { promptId } = await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 6; echo theirs'), new: true });
+  const { promptId } = await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 20; echo theirs'), new: true });
   return { sandboxId, othersPromptIds: promptId == null ? [] : [promptId] };
 };
 

@@ -14,6 +14,9 @@ export interface ActRow {
 
 export const actRowName = ({ scenario, site, act }: ActRow): string => `${scenario.name}:${site}:${act.name}`;
 
+/** The site of what others do right before the run, to what it is given. */
+export const atStart = 'start';
+
 const deadlineMs = 30_000;
 
 /** What ends a job when its machine is taken away. */
@@ -52,15 +55,17 @@ export async function runAct(
   // A sandbox that is renamed stays the job's own.
   const known = new Set<string>();
   const own: Prepared = { ...prepared, owns: (sandbox) => prepared.owns(sandbox) || known.has(sandbox.id) };
-  const playOnce = async (call: ProxiedCall) => {
-    const sandbox = books
-      .sandboxes()
-      .filter((one) => own.owns(one) && one.gone === null)
-      .at(-1);
-    const sandboxId = call.sandboxId ?? sandbox?.id;
+  const playOn = async (sandboxId: string | undefined, text: string) => {
     if (sandboxId === undefined) return;
-    if (sandboxId !== prepared.sourceId) known.add(sandboxId);
-    await play(world, act, sandboxId, textOf(call), traces);
+    const isSource = sandboxId === prepared.sourceId;
+    if (!isSource) known.add(sandboxId);
+    await play(world, act, { sandboxId, isSource, text }, traces);
+  };
+  const playOnce = (call: ProxiedCall) => {
+    const concerned = books.sandboxes().filter((one) => own.owns(one) || one.id === prepared.sourceId);
+    const isConcerned = concerned.some(({ id }) => id === call.sandboxId);
+    const latest = concerned.filter((one) => one.gone === null && one.id !== prepared.sourceId).at(-1);
+    return playOn(isConcerned ? (call.sandboxId ?? undefined) : latest?.id, textOf(call));
   };
   const striker: Striker = {
     name: act.name,
@@ -74,6 +79,7 @@ export async function runAct(
   const textOf = (call: ProxiedCall) =>
     call.promptText ?? tapped.calls.findLast(({ promptText }) => promptText)?.promptText ?? 'hello';
   try {
+    if (site === atStart) await playOn(prepared.given[0] ?? prepared.sourceId, 'hello');
     const ended = await within(deadlineMs + 35_000, prepared.run());
     const allowed = allowedEnds(scenario, act);
     const named = allowed.includes(ended.outcome) ? [] : [`ended ${ended.outcome}, may end ${allowed.join(' or ')}`];
@@ -89,7 +95,10 @@ export async function runAct(
     };
     const held = (await traces.hold?.back) ?? [];
     const ofWorkflows = await brokenWorkflows(world, prepared);
-    return [...named, ...held, ...(await settled(world, run)), ...undone(world, act, traces), ...ofWorkflows];
+    // A job that resumes a sandbox says when it stops by itself.
+    const isReset = site === atStart && tapped.calls.some(({ endpoint }) => endpoint === 'resumeSandbox');
+    const ofOther = act.act === 'auto-stop' && isReset ? [] : undone(world, act, traces);
+    return [...named, ...held, ...(await settled(world, run)), ...ofOther, ...ofWorkflows];
   } catch (error) {
     return [`did not end: ${error instanceof Error ? error.message : String(error)}`];
   } finally {

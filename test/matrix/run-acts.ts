@@ -1,17 +1,22 @@
 /** Runs the table of what others do, in one world. */
 import { acts } from './acts.js';
 import { allFaults } from './faults.js';
-import { type ActRow, actRowName, runAct } from './run-act.js';
+import { type ActRow, actRowName, atStart, runAct } from './run-act.js';
 import { type Failure, say } from './run-table.js';
 import { faultNamed, type Recording } from './table.js';
 import { createWorld } from './world.js';
 
 export function actRowsOf(recordings: readonly Recording[]): ActRow[] {
-  return recordings.flatMap(({ scenario, sites }) =>
+  const before = acts.filter(({ when }) => when === 'before');
+  const starts = recordings
+    .filter(({ isGiven }) => isGiven)
+    .flatMap(({ scenario }) => before.map((act) => ({ scenario, site: atStart, act })));
+  const around = recordings.flatMap(({ scenario, sites }) =>
     sites
       .filter(({ isShared, name }) => !isShared && (scenario.rowsAt?.includes(name) ?? true))
       .flatMap(({ name }) => acts.map((act) => ({ scenario, site: name, act }))),
   );
+  return [...starts, ...around];
 }
 
 export async function runActs(

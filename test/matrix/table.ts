@@ -13,6 +13,8 @@ export const scenarios: readonly Scenario[] = [...jobScenarios, ...otherScenario
 export interface Recording {
   readonly scenario: Scenario;
   readonly ended: Ended;
+  /** Whether there is a sandbox before it begins. */
+  readonly isGiven: boolean;
   readonly sites: readonly (Site & { readonly answer: unknown })[];
 }
 
@@ -26,8 +28,9 @@ export async function record(world: World, faults: readonly Fault[], of = scenar
   // A few at once, so that none of them takes the machine from the others.
   for (let from = 0; from < of.length; from += recordedAtOnce) {
     const part = of.slice(from, from + recordedAtOnce).map(async (scenario) => {
-      const { ended, calls } = await runPlain(world, scenario, strikerOf);
-      return { scenario, ended, sites: sitesOf(calls) };
+      const { ended, calls, prepared } = await runPlain(world, scenario, strikerOf);
+      const isGiven = scenario.forks === true || prepared.given.length > 0 || prepared.sourceId !== undefined;
+      return { scenario, ended, isGiven, sites: sitesOf(calls) };
     });
     recordings.push(...(await Promise.all(part)));
   }
