@@ -8,7 +8,7 @@ import { effectOf, finalFailure, repeatableFailure } from './failures.js';
 const heartbeatEveryMs = 3_000;
 
 /** What the attempts of an activity have done until now; handed on as heartbeat details. */
-interface Spent {
+export interface Spent {
   readonly calls: number;
   /** True where one of them may have taken effect. */
   readonly maybeSent: boolean;

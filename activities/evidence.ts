@@ -15,7 +15,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { EndpointName } from '../src/contract/endpoints.js';
 import { notSentCode, outcomeUnknownCode } from '../src/contract/service-failure.js';
-import type { Attempt } from './calls.js';
+import type { Attempt, Spent } from './calls.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, whoRepeats } from './failures.js';
 import { createIntentBeats, type IntentBeats } from './intent-beats.js';
 
@@ -51,8 +51,11 @@ export interface EvidenceCall<Value, Known> {
 }
 
 interface Intent<Known> {
-  readonly phase: 'sending' | 'not_sent';
+  /** Undefined where no attempt came so far. */
+  readonly phase?: 'sending' | 'not_sent';
   readonly known?: Known;
+  /** What the attempts have cost; `createAttempt` goes on counting from it. */
+  readonly spent?: Spent;
 }
 
 /** The call is given up this long before the attempt's own end. */
@@ -81,6 +84,10 @@ export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): 
     if (others?.was === 'accepted') return others.value;
     if (others?.was === 'perhaps_sent') return await adoptOrGiveUp(call, 'others', others.known);
     return await sendNow(call, beats);
+  } catch (error) {
+    await beats.stop();
+    beats.leave({ spent: spentOf(call.attempt) });
+    throw error;
   } finally {
     await beats.stop();
   }
@@ -95,7 +102,7 @@ async function sendNow<Value, Known>(
   if (beats.isCancelled()) throw cancelledBefore(call.what);
   const askedAtMs = Date.now();
   if (callTimeMs() < shortestCallMs) throw tooLate(call.what);
-  await beats.record({ phase: 'sending', known }).catch((error: unknown) => {
+  await beats.record({ phase: 'sending', known, spent: spentOf(attempt) }).catch((error: unknown) => {
     throw beats.isCancelled() ? cancelledBefore(call.what) : error;
   });
   const timeoutMs = callTimeMs();
@@ -116,6 +123,8 @@ async function sendNow<Value, Known>(
   return value;
 }
 
+const spentOf = ({ calls, maybeSent }: Attempt): Spent => ({ calls: calls(), maybeSent });
+
 /** What `make` gives; where it fails, nothing was sent. */
 async function prepared<T>({ attempt }: { readonly attempt: Attempt }, make: () => Promise<T> | T): Promise<T> {
   try {
@@ -132,7 +141,7 @@ async function notSentAfterAll<Value, Known>(
 ): Promise<void> {
   await call.settled?.(known, null).catch(() => undefined);
   // After a cancel nobody will make another attempt, and Temporal takes no beat.
-  await beats.record({ phase: 'not_sent' }).catch((error: unknown) => {
+  await beats.record({ phase: 'not_sent', spent: spentOf(call.attempt) }).catch((error: unknown) => {
     if (!beats.isCancelled()) throw error;
   });
 }

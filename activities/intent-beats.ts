@@ -15,6 +15,8 @@ export interface IntentBeats<Intent> {
   readonly isCancelled: () => boolean;
   /** Resolves when no beat is on its way any more. */
   stop(): Promise<void>;
+  /** Adds to what the next attempt finds; sent with the failure of this one. After `stop`. */
+  leave(more: Partial<Intent>): void;
 }
 
 const everyMs = 3_000;
@@ -53,6 +55,9 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
     async stop() {
       clearInterval(timer);
       await onItsWay;
+    },
+    leave(more) {
+      heartbeat({ ...current, ...more });
     },
   };
 }

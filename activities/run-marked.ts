@@ -2,7 +2,7 @@
  * Runs a command at most once, under a marker on the sandbox's own disk. The answer on the wire counts. After a lost answer,
  * or in a later attempt, the marker tells what became of it: the command is never sent again under the same marker.
  */
-import { activityInfo, Context } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import type { ResponseOf } from '../src/contract/endpoints.js';
@@ -110,7 +110,7 @@ async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): P
         return await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
       } catch (error) {
         if (effectOf(error) === 'unknown') {
-          failIfDraining(attempt);
+          failIfDraining(call, marked);
           return 'lost';
         }
         const failure = describeFailure(error, attempt.calls());
@@ -139,7 +139,8 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
         const answer = await attempt
           .call((signal) => client.runCommand(sandboxId, { command, timeoutSeconds }, { signal, timeoutMs }))
           .catch((error: unknown) => {
-            failIfDraining(attempt);
+            failIfDraining(call, true);
+            heartbeat(intentOf(call, true));
             throw repeatableFailure(error, { calls: attempt.calls(), maybeSent: true });
           });
         const word = markerWord(marker.name, answer.stderr);
@@ -171,6 +172,8 @@ function unknown({ attempt }: MarkedCall, seen: string): Error {
 }
 
 /** The next attempt, of another worker, finds the command by its marker. */
-function failIfDraining({ signal }: Attempt): void {
-  if (signal.aborted) throw ApplicationFailure.retryable('The worker ended while the command ran', 'worker_drained');
+function failIfDraining(call: MarkedCall, marked: boolean): void {
+  if (!call.attempt.signal.aborted) return;
+  heartbeat(intentOf(call, marked));
+  throw ApplicationFailure.retryable('The worker ended while the command ran', 'worker_drained');
 }

@@ -1,7 +1,8 @@
 /** A job tells its own sandbox from others', and forgets none, whatever an answer or a person says. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { outcomeUnknown } from '../../activities/failures.js';
 import type { SandboxClient } from '../../src/client/index.js';
-import { progressQuery } from '../../workflows/index.js';
+import { progressQuery, resolveUpdate } from '../../workflows/index.js';
 import { changedBy } from './changed-client.js';
 import { clean, policyFor } from './cleanup-stand.js';
 import { claimAs } from './lease-stand.js';
@@ -64,6 +65,34 @@ it.each([
     error: { code: 'clean_up_unfinished' },
     left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining(why) }],
   });
+});
+
+it('B6: a create that is sent again by decision has a generation of its own, however few there may be', async () => {
+  let sent = 0;
+  change.createSandbox = (...args) => {
+    sent += 1;
+    if (sent > 1) return stand.api.createSandbox(...args);
+    throw outcomeUnknown('The create was first sent more than 23 hours ago.', { endpoint: 'createSandbox', calls: 1 });
+  };
+  const handle = await stand.start({ maxGenerations: 1 });
+  await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('outcome_unknown');
+  await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
+  expect(await handle.result()).toMatchObject({
+    outcome: 'completed',
+    sandboxName: expect.stringMatching(/-main-2$/),
+    left: [{ sandboxId: null, sandboxName: expect.stringMatching(/-main-1$/) }],
+  });
+});
+
+it('D11: counts every attempt of its own calls', async () => {
+  const error = { kind: 'error', status: 503, code: 'http_500', times: 2 } as const;
+  for (const endpoint of ['createSandbox', 'listEvents', 'runCommand', 'stopSandbox'] as const)
+    await stand.fault({ ...error, endpoint });
+  const before = stand.service.books.calls().length;
+  const result = await (await stand.start({ commands: ['true'] })).result();
+  // The list is what follows of all jobs share.
+  const own = stand.service.books.calls().filter(({ endpoint }, at) => at >= before && endpoint !== 'listSandboxes');
+  expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
 });
 
 it('A9: one that a person has renamed is leased, so that no cleanup stops it by its new name', async () => {
