@@ -37,6 +37,9 @@ export const progressQuery = defineQuery<JobProgress>('progress');
 /** Tells a job that ends to collect no files any more: its sandbox is to end now. */
 export const skipCollectingSignal = defineSignal('skipCollecting');
 
+/** From a job that leases the sandbox of another job, to that one: it asks for leases before it stops its sandbox. */
+export const sandboxSharedSignal = defineSignal('sandboxShared');
+
 /** Sends one more prompt to a live job, into its first conversation, after those that it already has. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');
 

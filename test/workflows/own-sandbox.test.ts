@@ -95,6 +95,35 @@ it('D11: counts every attempt of its own calls', async () => {
   expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
 });
 
+it('A9: one that another job works in is not stopped under it, and is named', async () => {
+  const owner = await stand.start({ prompts: [{ prompt: script('sleep 4; echo mine') }] });
+  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await owner.query(progressQuery);
+  const guest = await stand.start({
+    source: { kind: 'existing', sandboxId: sandboxId ?? '' },
+    prompts: [],
+    commands: ['sleep 8; echo theirs'],
+    end: 'keep',
+  });
+  const result = await owner.result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'sandbox_leased' },
+    left: [{ kind: 'sandbox', sandboxId, why: expect.stringContaining(guest.workflowId) }],
+  });
+  expect(await guest.result()).toMatchObject({ outcome: 'completed' });
+});
+
+it('A9: one that another job has worked in is stopped', async () => {
+  const owner = await stand.start({ prompts: [{ prompt: script('sleep 5; echo mine') }] });
+  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await owner.query(progressQuery);
+  const source = { kind: 'existing', sandboxId: sandboxId ?? '' } as const;
+  const guest = await stand.start({ source, prompts: [], commands: ['echo theirs'], end: 'keep' });
+  expect(await guest.result()).toMatchObject({ outcome: 'completed' });
+  expect(await owner.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
+});
+
 it('A9: one that a person has renamed is leased, so that no cleanup stops it by its new name', async () => {
   const handle = await stand.start({ prompts: [{ prompt: script('sleep 8') }], ttlSeconds: 3 });
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');

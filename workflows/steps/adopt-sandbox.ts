@@ -10,7 +10,7 @@ import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
 import { Lag, readSandbox, waitOptions, waitUsable } from './wait-usable.js';
-import { watchSandbox } from './watching.js';
+import { tellOwner, watchSandbox } from './watching.js';
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
 
@@ -22,6 +22,7 @@ export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise
   // Register, then read, then wait: an event between the two is not lost.
   await watchSandbox(run, sandboxId);
   let sandbox = await readOrEnd(run, sandboxId);
+  await tellOwner(sandbox);
   run.previousStopId = sandbox.stop?.id ?? null;
   if (isUsable(sandbox.state)) return;
   if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);

@@ -30,6 +30,7 @@ export const carriedFields = [
   'previousStopId',
   'resumedAtMs',
   'watched',
+  'isShared',
   'setup',
   'stop',
   'stopRequest',

@@ -2,7 +2,14 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts.js';
 import type { PromptStep } from '../job.js';
-import { progressQuery, promptUpdate, resolveUpdate, sandboxEventSignal, skipCollectingSignal } from '../messages.js';
+import {
+  progressQuery,
+  promptUpdate,
+  resolveUpdate,
+  sandboxEventSignal,
+  sandboxSharedSignal,
+  skipCollectingSignal,
+} from '../messages.js';
 import type { JobRun } from './job-run.js';
 
 /** Of ids in a decision. */
@@ -16,6 +23,9 @@ export function handleMessages(run: JobRun): void {
   setHandler(skipCollectingSignal, () => {
     run.skipsCollecting = true;
     run.onSkipCollecting?.();
+  });
+  setHandler(sandboxSharedSignal, () => {
+    run.isShared = true;
   });
   setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
     validator(step) {

@@ -96,6 +96,8 @@ export class JobRun {
   resumedAtMs: number | null = null;
   /** True when events come by the watch, because the sandbox's name is not this job's. */
   watched = false;
+  /** True once another job has leased the sandbox: it is asked for before it is stopped. */
+  isShared = false;
   setup: { status: string; error: string | null } | null = null;
   /** While it is waited for, too: what an earlier run of the chain has asked for is not asked for again. */
   stop: StopResult | null = null;

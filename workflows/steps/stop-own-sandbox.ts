@@ -11,10 +11,14 @@ import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/stop-sandbox.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { StopResult } from '../job.js';
+import { effects } from '../proxies.js';
 import { safetyPollMs } from '../timing.js';
 import { until } from '../until.js';
+import { holdingClaim } from './claiming.js';
+import { JobEnded, jobError } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { keptOf } from './kept.js';
+import { patiently } from './patiently.js';
 import { requestStop } from './request-stop.js';
 import { readStop, seeOwnStop } from './see-own-stop.js';
 import { readSandbox } from './wait-usable.js';
@@ -23,11 +27,25 @@ const longestLookMs = 15_000;
 
 const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null };
 
+const claim = { purpose: 'end', ends: 'work' } as const;
+
+/**
+ * Stops the sandbox, unless another job works in it.
+ * @throws JobEnded `sandbox_leased` then
+ */
+export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void> {
+  if (!run.isShared) return stopAndConfirm(run, sandboxId);
+  const { granted, leasedBy } = await patiently(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
+  if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId));
+  const why = `${leasedBy.join(', ')} works in it; its auto-stop is left to end it`;
+  throw new JobEnded('sandbox_failed', jobError('sandbox_leased', why));
+}
+
 /**
  * Stops the sandbox. The result tells what the service kept. What a person has resumed since is not stopped again: the
  * result says `superseded`, or `completed`, and `left` names the machine.
  */
-export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void> {
+async function stopAndConfirm(run: JobRun, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
   // What an earlier run of the chain has bound was not read in this one.
   let readFirst = true;

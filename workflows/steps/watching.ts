@@ -1,7 +1,8 @@
 /** Leases sandboxes that the workflow's name does not lead to: their events come, and nobody ends them meanwhile. */
-import { getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
-import { sandboxWatchId } from '../../src/contract/addresses.js';
-import { type LeaseRequest, watchUnregisterSignal } from '../messages.js';
+import { getExternalWorkflowHandle, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../messages.js';
 import { effects } from '../proxies.js';
 import type { JobRun } from './job-run.js';
 import { type Caller, patiently } from './patiently.js';
@@ -11,6 +12,19 @@ export async function watchSandbox(run: JobRun, sandboxId: string): Promise<void
   // Before the answer, so that a job that ends meanwhile gives up what it may have been granted.
   run.watched = true;
   await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
+}
+
+/** The job whose own the sandbox is asks for leases before it stops it, once it knows that there is one. */
+export async function tellOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
+  const owner = ownerWorkflowId(name ?? '');
+  if (owner === undefined || owner === workflowInfo().workflowId) return;
+  if (!patched('the owner of a sandbox is told of a lease')) return;
+  try {
+    await getExternalWorkflowHandle(owner).signal(sandboxSharedSignal);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    // It has ended, or is of another Temporal.
+  }
 }
 
 /** The same for a workflow that is no job. Visible where it lasts. */
