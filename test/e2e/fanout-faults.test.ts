@@ -14,7 +14,7 @@ import type { Started } from './cli-program.js';
 import { arm, armed, patient, readBooks, shell } from './stack-fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
 
-const items = Number(process.env.SANDFLOW_TEST_FANOUT_ITEMS ?? 40);
+const items = Number(process.env.SANDFLOW_TEST_FANOUT_ITEMS ?? 12);
 const taskQueue = 'fanout-faults';
 const always = { times: 1_000_000_000 };
 const badDay: readonly FaultInput[] = [

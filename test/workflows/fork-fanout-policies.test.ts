@@ -119,7 +119,7 @@ describe.concurrent('a batch', () => {
   });
 
   it('ends at its deadline, whatever has not ended', async ({ expect }) => {
-    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2, deadlineMs: 4_000 } });
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2, deadlineMs: 9_000 } });
     const result = await run(
       stand,
       input,

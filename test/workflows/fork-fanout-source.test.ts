@@ -21,7 +21,7 @@ import { createStand, type Stand, script } from './stand.js';
 
 let stand: Stand;
 beforeAll(async () => {
-  stand = await createStand({ worker: { forksPerSecond: 1_000 }, service: { timings: { hydrationMs: 1_500 } } });
+  stand = await createStand({ worker: { forksPerSecond: 1_000 }, service: { timings: { hydrationMs: 3_000 } } });
 });
 afterAll(() => stand.close());
 

@@ -15,12 +15,12 @@ describe('a job', () => {
   it('S11: keeps its sandbox from stopping by itself while nothing runs in it', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
-    const handle = await stand.start({ ttlSeconds: 3 });
+    const handle = await stand.start({ ttlSeconds: 6 });
     const blocked = async () => (await handle.query(progressQuery)).blocked?.reason;
     await expect.poll(blocked, { timeout: 20_000 }).toBe('outcome_unknown');
     const { sandboxId } = await handle.query(progressQuery);
     const created = stand.service.books.sandboxes()[0];
-    const after = Date.parse(created?.createdAt ?? '') + 7_000;
+    const after = Date.parse(created?.createdAt ?? '') + 13_000;
     await expect.poll(() => Date.now(), { timeout: 10_000 }).toBeGreaterThan(after);
     expect((await stand.api.getSandbox(sandboxId ?? '')).sandbox.state).toBe('ready');
     await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });

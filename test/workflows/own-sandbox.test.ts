@@ -125,7 +125,7 @@ it('A9: one that another job has worked in is stopped', async () => {
 });
 
 it('A9: one that a person has renamed is leased, so that no cleanup stops it by its new name', async () => {
-  const handle = await stand.start({ prompts: [{ prompt: script('sleep 8') }], ttlSeconds: 3 });
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 15') }], ttlSeconds: 8 });
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
   await stand.api.updateSandbox(sandboxId ?? '', { name: 'renamed-by-hand' });
