@@ -4,8 +4,6 @@ const shared = {
   pool: 'forks' as const,
   // Files of a process share what they import, which would otherwise cost more than the tests. None of them leaves anything behind.
   isolate: false,
-  // Tests that wait side by side on one stand. Most of a file's time is such waiting.
-  maxConcurrency: 12,
   unstubEnvs: true,
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -13,19 +11,18 @@ const shared = {
   expect: { poll: { timeout: 40_000, interval: 50 } },
 };
 
-/** Start processes, or calculate. More than cores, since they wait for one another too. */
-const calculating = { maxWorkers: 3, sequence: { groupOrder: 0 } };
-/** Wait for timers of workflows and of the service: a worker of theirs takes a quarter of a core. */
-const waiting = { maxWorkers: 4, sequence: { groupOrder: 1 } };
+/** Tests that wait side by side on one stand: most of a file's time is such waiting. Those that start processes are fewer at once. */
+const waiting = { maxConcurrency: 12 };
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
+    // More than cores: most tests wait, for processes, timers and one another.
+    maxWorkers: 3,
     projects: [
       {
         test: {
           ...shared,
-          ...calculating,
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts', 'test/client/**/*.test.ts'],
         },
@@ -33,7 +30,6 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          ...calculating,
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           provide: {
@@ -65,7 +61,6 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          ...calculating,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
