@@ -251,12 +251,19 @@ describe('the auto-stop of a sandbox', () => {
     };
     const handle = await stand.start({
       source: { kind: 'existing', sandboxId: sandbox.id },
-      prompts: [{ prompt: script('sleep 3') }],
+      prompts: [{ prompt: script('sleep 8') }],
       end: 'keep',
       ttlSeconds: 2,
     });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-    await stand.api.updateSandbox(sandbox.id, { ttlSeconds: 7_200 });
+    // A renewal that is under way may have read what was there before.
+    const renewed = async () => {
+      await stand.api.updateSandbox(sandbox.id, { ttlSeconds: 7_200 });
+      set.length = 0;
+      await expect.poll(() => set.length).toBeGreaterThan(0);
+      return set[0];
+    };
+    await expect.poll(renewed).toEqual({ ttlSeconds: 7_200 });
     set.length = 0;
     await handle.result();
     expect(set.length).toBeGreaterThan(0);
