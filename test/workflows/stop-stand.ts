@@ -1,16 +1,21 @@
 /** Sandboxes that are made by hand on a stand, and requests to stop them. */
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { StopOptions } from '../../src/temporal/stop-input.js';
 import { type RequestedStop, requestStop } from '../../src/temporal/stops.js';
 import { awaitStop } from '../../src/temporal/stops-read.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/index.js';
 import { type Stand, shortTiming } from './stand.js';
 
+const patient = { timeout: 40_000, interval: 50 };
+
 /** A sandbox that is ready, of which no event is under way any more. */
 export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
-  await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
-  await expect.poll(() => stand.service.books.deliveries({ sandboxId: sandbox.id }).length).toBeGreaterThan(0);
+  // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
+  await vi.waitFor(async () => {
+    expect((await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+    expect(stand.service.books.deliveries({ sandboxId: sandbox.id }).length).toBeGreaterThan(0);
+  }, patient);
   return sandbox.id;
 }
 
