@@ -27,6 +27,8 @@ export interface Row {
 
 export interface Verdict {
   readonly broken: readonly string[];
+  /** True where no promise is broken: it only did not end, or not as it should, as happens on a busy machine. */
+  readonly isUntimely: boolean;
   /** False where the run never came to the site. */
   readonly isReached: boolean;
   readonly ended: Ended | null;
@@ -46,7 +48,7 @@ const marginMs = 60_000;
 /** What was accepted late, and an archival, have ended after so long. */
 const settleMs = 6_000;
 
-/** How long a run with this trouble may take, in ms. A job that goes on ends long before it. */
+/** How long a run with this trouble may take, in ms, where the machine is free. A job that goes on ends long before it. */
 function deadlineOf(row: Row): number {
   const { scenario, site, fault, extent } = row;
   const isNoTrouble = isHarmless(scenario, { class: fault.class, endpoint: site.endpoint });
@@ -83,11 +85,12 @@ export function alwaysOf({ always = {} }: Scenario, site: string, strikerOf: (na
 export async function runRow(
   world: World,
   row: Row,
-  { strikerOf, lane }: { readonly strikerOf: (name: string) => Striker; readonly lane?: string },
+  options: { readonly strikerOf: (name: string) => Striker; readonly lane?: string; readonly patience?: number },
 ): Promise<Verdict> {
   const { scenario, site, fault, extent } = row;
+  const { strikerOf, lane, patience = 1 } = options;
   const taskQueue = lane ?? world.stand.taskQueue;
-  const deadlineMs = deadlineOf(row);
+  const deadlineMs = patience * deadlineOf(row);
   const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue });
   const [kind = '', first = '1'] = site.name.split('#');
   const followQueue = lane === undefined ? null : followTaskQueue(lane);
@@ -109,7 +112,7 @@ export async function runRow(
     const isReached = tapped.calls.some(({ struckBy }) => struckBy === fault.name);
     // A run whose deadline is that short may end before it comes to the site.
     const allowed =
-      isReached || deadlineMs === lastingDeadlineMs
+      isReached || deadlineOf(row) === lastingDeadlineMs
         ? allowedOutcomes(scenario, { class: fault.class, extent, endpoint: site.endpoint })
         : [scenario.expected];
     const named = allowed.includes(ended.outcome)
@@ -117,12 +120,15 @@ export async function runRow(
       : [`ended ${ended.outcome}, may end ${[...new Set(allowed)].join(' or ')}${whyOf(ended)}`];
     const broken = await settled(world, { scenario, prepared, ended, calls: tapped.calls });
     const ofWorkflows = await brokenWorkflows(world, prepared);
-    const all = [...named, ...broken, ...ofWorkflows, ...lateness(tookMs, deadlineMs)];
-    return { broken: all, isReached, ended, calls: tapped.calls };
+    const untimely = [...named, ...lateness(tookMs, deadlineMs)];
+    const promises = [...broken, ...ofWorkflows];
+    const isUntimely = untimely.length > 0 && promises.length === 0;
+    return { broken: [...promises, ...untimely], isUntimely, isReached, ended, calls: tapped.calls };
   } catch (error) {
     const isReached = tapped.calls.some(({ struckBy }) => struckBy === fault.name);
     await endAll(world, prepared);
-    return { broken: [`did not end: ${reasonOf(error)}`], isReached, ended: null, calls: tapped.calls };
+    const broken = [`did not end: ${reasonOf(error)}`];
+    return { broken, isUntimely: true, isReached, ended: null, calls: tapped.calls };
   } finally {
     tapped.remove();
     await clear(world, prepared);

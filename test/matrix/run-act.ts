@@ -2,7 +2,7 @@
 import { type Act, around, othersName, othersTtlSeconds, play, type Traces } from './acts.js';
 import { brokenWorkflows } from './ended-workflows.js';
 import type { ProxiedCall, Striker } from './fault-proxy.js';
-import { alwaysOf, clear, nextId, settled, within } from './row.js';
+import { alwaysOf, clear, nextId, settled, type Verdict, within } from './row.js';
 import type { Prepared, Scenario } from './scenario.js';
 import { createSource, type World } from './world.js';
 
@@ -17,7 +17,8 @@ export const actRowName = ({ scenario, site, act }: ActRow): string => `${scenar
 /** The site of what others do right before the run, to what it is given. */
 export const atStart = 'start';
 
-const deadlineMs = 30_000;
+/** Where the machine is free. */
+const plainDeadlineMs = 30_000;
 
 /** What ends a job when its machine is taken away. */
 const lost = [
@@ -44,9 +45,10 @@ function allowedEnds({ expected, workflow, always = {} }: Scenario, { act }: Act
 export async function runAct(
   world: World,
   row: ActRow,
-  strikerOf: (name: string) => Striker,
-): Promise<readonly string[]> {
+  { strikerOf, patience }: { readonly strikerOf: (name: string) => Striker; readonly patience: number },
+): Promise<Pick<Verdict, 'broken' | 'isUntimely'>> {
   const { scenario, site, act } = row;
+  const deadlineMs = patience * plainDeadlineMs;
   const { taskQueue } = world.stand;
   const sourceId = scenario.forks ? await createSource(world.stand) : undefined;
   const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue, sourceId });
@@ -98,9 +100,11 @@ export async function runAct(
     // A job that resumes a sandbox says when it stops by itself.
     const isReset = site === atStart && tapped.calls.some(({ endpoint }) => endpoint === 'resumeSandbox');
     const ofOther = act.act === 'auto-stop' && isReset ? [] : undone(world, act, traces);
-    return [...named, ...held, ...(await settled(world, run)), ...ofOther, ...ofWorkflows];
+    const promises = [...held, ...(await settled(world, run)), ...ofOther, ...ofWorkflows];
+    return { broken: [...promises, ...named], isUntimely: named.length > 0 && promises.length === 0 };
   } catch (error) {
-    return [`did not end: ${error instanceof Error ? error.message : String(error)}`];
+    const broken = [`did not end: ${error instanceof Error ? error.message : String(error)}`];
+    return { broken, isUntimely: true };
   } finally {
     tapped.remove();
     await clear(world, own);

@@ -27,20 +27,26 @@ export async function runActs(
   const world = await createWorld({ lanes: 0 });
   const strikerOf = faultNamed(allFaults(world.foreign));
   const failures: Failure[] = [];
-  const queue = [...rows];
-  const take = async () => {
+  const take = async (queue: ActRow[], patience: number, onUntimely?: (row: ActRow) => void) => {
     for (let row = queue.shift(); row; row = queue.shift()) {
-      const broken = await runAct(world, row, strikerOf);
-      if (broken.length > 0) {
+      const { broken, isUntimely } = await runAct(world, row, { strikerOf, patience });
+      if (isUntimely && onUntimely) {
+        onUntimely(row);
+      } else if (broken.length > 0) {
         failures.push({ row: actRowName(row), broken });
         say(`broken ${actRowName(row)}\n    ${broken.join('\n    ')}`);
       }
       if (queue.length % 20 === 0 && queue.length > 0)
-        say(`${rows.length - queue.length} of ${rows.length} acts begun, ${failures.length} failed`);
+        say(`${queue.length} acts to be begun, ${failures.length} failed`);
     }
   };
   try {
-    await Promise.all(Array.from({ length: atOnce }, take));
+    const queue = [...rows];
+    const untimely: ActRow[] = [];
+    await Promise.all(Array.from({ length: atOnce }, () => take(queue, 1, (row) => untimely.push(row))));
+    // As with the faults: many at once, or a busy machine, make runs run out of their time.
+    if (untimely.length > 0) say(`${untimely.length} acts ran out of time, and are run again with more of it`);
+    await Promise.all(Array.from({ length: 3 }, () => take(untimely, 3)));
     return failures;
   } finally {
     await world.close();

@@ -1,5 +1,7 @@
-/** Runs rows, many at once, in one world after the other, and tells how it goes. */
-
+/**
+ * Runs rows, many at once, in one world after the other, and tells how it goes. Many at once, or a busy machine, make
+ * rows run out of their time: a row that broke no promise is run again among few, with three times as much.
+ */
 import { allFaults } from './faults.js';
 import { isSlow, type Row, rowName, runRow, type Verdict } from './row.js';
 import { faultNamed } from './table.js';
@@ -62,7 +64,23 @@ export async function runTable(rows: readonly Row[], options: RunTableOptions): 
 async function runPart(
   world: World,
   part: readonly Row[],
-  { atOnce }: RunTableOptions,
+  { atOnce, onProgress }: RunTableOptions,
+  onVerdict: (row: Row, verdict: Verdict) => void,
+): Promise<void> {
+  const untimely: Row[] = [];
+  await runSideBySide(world, part, { atOnce, patience: 1 }, (row, verdict) => {
+    if (verdict.isUntimely) untimely.push(row);
+    else onVerdict(row, verdict);
+  });
+  if (untimely.length === 0) return;
+  onProgress?.(`${untimely.length} rows ran out of time, and are run again with more of it`);
+  await runSideBySide(world, untimely, { atOnce: 3, patience: 3 }, onVerdict);
+}
+
+async function runSideBySide(
+  world: World,
+  rows: readonly Row[],
+  { atOnce, patience }: { readonly atOnce: number; readonly patience: number },
   onVerdict: (row: Row, verdict: Verdict) => void,
 ): Promise<void> {
   // The foreign ids are those of this world.
@@ -70,12 +88,12 @@ async function runPart(
   const take = async (queue: Row[], lane?: string) => {
     for (let row = queue.shift(); row; row = queue.shift()) {
       const here = { ...row, fault: strikerOf(row.fault.name) };
-      onVerdict(row, await runRow(world, here, { strikerOf, lane }));
+      onVerdict(row, await runRow(world, here, { strikerOf, lane, patience }));
     }
   };
-  const shared = part.filter(({ site }) => site.isShared);
-  const slow = part.filter((row) => !row.site.isShared && isSlow(row));
-  const others = part.filter((row) => !row.site.isShared && !isSlow(row));
+  const shared = rows.filter(({ site }) => site.isShared);
+  const slow = rows.filter((row) => !row.site.isShared && isSlow(row));
+  const others = rows.filter((row) => !row.site.isShared && !isSlow(row));
   await Promise.all([
     ...world.lanes.map((lane) => take(shared, lane)),
     ...Array.from({ length: atOnce * 3 }, () => take(slow)),
