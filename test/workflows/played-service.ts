@@ -2,6 +2,7 @@
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import type { EndpointName } from '../../src/contract/endpoints.js';
 import { errorMeaning } from '../../src/contract/error-codes.js';
+import { changedBy } from './changed-client.js';
 import { createStand, type Stand, type StandOptions } from './stand.js';
 
 export interface PlayedStand extends Stand {
@@ -11,9 +12,7 @@ export interface PlayedStand extends Stand {
 
 export async function createPlayedStand(options: Pick<StandOptions, 'service'> = {}): Promise<PlayedStand> {
   let played: Partial<SandboxClient> = {};
-  const through = (client: SandboxClient) =>
-    new Proxy(client, { get: (target, name: keyof SandboxClient) => played[name] ?? target[name] });
-  const stand = await createStand({ ...options, through });
+  const stand = await createStand({ ...options, through: changedBy(() => played) });
   return {
     ...stand,
     play(methods) {

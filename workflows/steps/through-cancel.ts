@@ -11,17 +11,10 @@ import type { JobRun } from './job-run.js';
 export async function throughCancel<T>(run: JobRun, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not made`);
-  let known = false;
-  const givenUp = scope.cancelRequested.catch(async (cancelled: unknown) => {
-    if (known) return undefined as never;
-    const endsAtMs = run.beginCleanUp();
-    const leftMs = Math.max(1, endsAtMs - Date.now());
-    await CancellationScope.nonCancellable(() => sleep(leftMs, { summary: `until ${name} is given up` }));
-    throw cancelled;
-  });
   run.unconfirmedName = name;
   try {
-    const made = await Promise.race([CancellationScope.nonCancellable(make), givenUp]);
+    const making = CancellationScope.nonCancellable(make);
+    const made = await untilGivenUp(run, making, { share: 1, summary: `until ${name} is given up` });
     run.unconfirmedName = null;
     return made;
   } catch (error) {
@@ -30,8 +23,6 @@ export async function throughCancel<T>(run: JobRun, name: string, make: () => Pr
       run.firstSentAtMs = null;
     }
     throw error;
-  } finally {
-    known = true;
   }
 }
 
@@ -43,16 +34,34 @@ const shareOfPrompt = 1 / 4;
  * cleaning up at most.
  */
 export async function forShareOfCleanUp<T>(run: JobRun, sending: Promise<T>): Promise<T> {
+  const summary = 'until the prompt under way is given up';
+  const mayGiveUp = () => patched('prompt under way is given up');
+  return untilGivenUp(run, sending, { share: shareOfPrompt, summary, mayGiveUp });
+}
+
+interface GivingUp {
+  /** Of the time for cleaning up that is left at the cancel. */
+  readonly share: number;
+  readonly summary: string;
+  /** Asked at the cancel, where it matters. Default: it may. */
+  readonly mayGiveUp?: () => boolean;
+}
+
+/** @throws the cancel of the current scope, when the call has not come to its end within the share of time */
+async function untilGivenUp<T>(
+  run: JobRun,
+  call: Promise<T>,
+  { share, summary, mayGiveUp = () => true }: GivingUp,
+): Promise<T> {
   let known = false;
   const givenUp = CancellationScope.current().cancelRequested.catch(async (cancelled: unknown) => {
-    if (known || !patched('prompt under way is given up')) return sending;
-    const leftMs = (run.beginCleanUp() - Date.now()) * shareOfPrompt;
-    const summary = 'until the prompt under way is given up';
+    if (known || !mayGiveUp()) return call;
+    const leftMs = (run.beginCleanUp() - Date.now()) * share;
     await CancellationScope.nonCancellable(() => sleep(Math.max(1, Math.round(leftMs)), { summary }));
     throw cancelled;
   });
   try {
-    return await Promise.race([sending, givenUp]);
+    return await Promise.race([call, givenUp]);
   } finally {
     known = true;
   }
