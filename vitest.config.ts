@@ -61,6 +61,13 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'security',
+          include: ['test/security/**/*.test.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,

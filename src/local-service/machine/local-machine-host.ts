@@ -1,11 +1,12 @@
 /** Puts a machine host together. */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bubblewrapProblem, createBubblewrap } from './bubblewrap.js';
 import { runCommand } from './command-run.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk-files.js';
 import { createDownloads } from './download.js';
 import { openInteractiveShell } from './interactive-shell.js';
+import { createBubblewrap } from './isolation/bubblewrap.js';
+import { chooseRestrictions } from './isolation/restrictions.js';
 import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
@@ -112,9 +113,9 @@ async function chooseLaunch(directories: MachineDirectories, options: MachineHos
   let reason = '';
   if (isolation !== 'plain') {
     const bwrap = await findProgram('bwrap', programPath);
-    const problem = bwrap ? await bubblewrapProblem(directories, bwrap) : 'it is not installed';
-    if (bwrap && problem === undefined) return createBubblewrap(directories, bwrap);
-    reason = `bubblewrap does not work here: ${problem}. `;
+    const found = bwrap ? await chooseRestrictions(directories, bwrap) : { problem: 'it is not installed' };
+    if (bwrap && 'restrictions' in found) return createBubblewrap(directories, { program: bwrap, ...found });
+    reason = `bubblewrap does not work here: ${'problem' in found ? found.problem : ''}. `;
     if (isolation === 'bubblewrap') throw new MachineError('isolation_unavailable', reason.trim());
   }
   log(`${reason}Sandboxes are NOT isolated: their commands can read and change whatever this user can.`);

@@ -1,0 +1,53 @@
+/**
+ * Commands in a bubblewrap sandbox: the machine's programs to read, the disk at `/home/sandbox`, a /tmp and a process table of
+ * its own, and nothing else of the machine. No command has a capability, also where the service runs as root. Each has a
+ * process namespace of its own, so what it leaves in the background ends with it.
+ */
+import type { MachineDirectories } from '../machine-directories.js';
+import { SANDBOX_HOME } from '../machine-directories.js';
+import { MachineError } from '../machine-error.js';
+import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell-launch.js';
+import { diskArguments, machineArguments } from './mounts.js';
+
+export interface BubblewrapOptions {
+  /** The absolute path of `bwrap`. */
+  readonly program: string;
+  /** What a command may not do, as `chooseRestrictions` has found it to work here. */
+  readonly restrictions: readonly string[];
+}
+
+export function createBubblewrap(
+  directories: MachineDirectories,
+  { program, restrictions }: BubblewrapOptions,
+): ShellLaunch {
+  const machine = [...restrictions, ...machineArguments(directories.root)];
+  return {
+    isolation: 'bubblewrap',
+    call(sandboxId, spec) {
+      const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
+      const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
+      return {
+        file: program,
+        args: ['--args', '3', ...machine, ...mounts, ...shell, ...shellArguments(spec.command, spec.cwd)],
+        cwd: '/',
+        // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
+        // be for everybody on the machine to read.
+        env: {},
+        descriptor3: variableArguments(sandboxEnvironment(sandboxId, SANDBOX_HOME, spec)),
+      };
+    },
+    copyCall(options, source, target) {
+      const mounts = ['--unshare-net', '--ro-bind', source, '/from', '--bind', target, '/to'];
+      return { file: program, args: [...machine, ...mounts, '--', 'cp', ...options, '--', '/from/.', '/to'] };
+    },
+  };
+}
+
+/** Arguments that end with NUL each, as bubblewrap reads them from a descriptor. */
+function variableArguments(variables: Readonly<Record<string, string>>): string {
+  const args = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]);
+  if (args.some((arg) => arg.includes('\0'))) {
+    throw new MachineError('bad_command', 'The environment holds a NUL character, which no variable can.');
+  }
+  return args.map((arg) => `${arg}\0`).join('');
+}

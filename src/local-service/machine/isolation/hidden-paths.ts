@@ -1,0 +1,64 @@
+/**
+ * Finds what this user may read and others may not: a service that runs as root would show its sandboxes passwords, keys of
+ * the machine and certificates.
+ */
+import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const OTHERS_READ = 0o004;
+const OTHERS_ENTER = 0o005;
+
+/** What is installed may be nested deep and be much; secrets are kept near the top. */
+const MAX_DEPTH = 6;
+
+/** Files, and folders as a whole. Links are not followed: what they lead to is found where it is. */
+export function findHidden(folder: string, depth = 1): string[] {
+  if (depth > MAX_DEPTH) return [];
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // What cannot be read here cannot be read inside either.
+    return [];
+  }
+  const found: string[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const stats = statsOf(path);
+    if (!stats || stats.isSymbolicLink()) continue;
+    if (isForOthers(stats)) {
+      if (stats.isDirectory()) found.push(...findHidden(path, depth + 1));
+    } else if (isReadable(path)) found.push(path);
+  }
+  return found;
+}
+
+export function kindOf(path: string): 'file' | 'folder' | 'none' {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'none';
+  }
+}
+
+function isForOthers(stats: Stats): boolean {
+  const needed = stats.isDirectory() ? OTHERS_ENTER : OTHERS_READ;
+  return (stats.mode & needed) === needed;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}

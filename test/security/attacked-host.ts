@@ -1,0 +1,124 @@
+/** Hosts to attack from inside a sandbox: one as this user, and where this is root one as a plain user too. */
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { CommandOutcome, CommandSpec } from '../../src/local-service/machine/machine-host.js';
+import { removeTree } from '../../src/local-service/machine/tree-copy.js';
+
+export const SANDBOX = 'bx_abcd2345';
+export const NEIGHBOUR = 'bx_efgh2345';
+export const isRoot = process.getuid?.() === 0;
+/** Any user but root: nothing of it has to exist. */
+const PLAIN_USER = 54_321;
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const childScript = fileURLToPath(new URL('./host-child.mjs', import.meta.url));
+
+export type ServiceUser = 'root' | 'a plain user';
+
+/** Why no service of this user can be attacked here; undefined where one can. */
+export function whyNot(user: ServiceUser): string | undefined {
+  if (user === 'root') return isRoot ? undefined : 'this is not root';
+  if (!isRoot) return undefined;
+  try {
+    execFileSync('setpriv', [...asPlainUser, process.execPath, '-e', `fs.accessSync(${JSON.stringify(childScript)})`], {
+      stdio: 'ignore',
+    });
+    return undefined;
+  } catch {
+    return 'a plain user may not read this repository, or there is no setpriv';
+  }
+}
+
+const asPlainUser = [`--reuid=${PLAIN_USER}`, `--regid=${PLAIN_USER}`, '--clear-groups'];
+/** Most machines let everybody open the tun device. One that does not gets another device in a place of the child's own. */
+const WITH_TUN = [
+  'd=$(mktemp -d) && mount -t tmpfs none "$d" && mknod -m 666 "$d/tun" c 10 200',
+  'mount --bind "$d/tun" /dev/net/tun; exec "$@"',
+].join(' && ');
+
+export interface AttackedHost {
+  readonly directory: string;
+  readonly isolation: string;
+  /** What the host says of the network of its sandboxes. */
+  readonly network: { readonly kind: string; readonly reason?: string };
+  /** The process that everything of it descends from. */
+  readonly pid: number;
+  run(sandboxId: string, command: string, more?: Partial<CommandSpec>): Promise<CommandOutcome>;
+  call(method: string, ...args: unknown[]): Promise<unknown>;
+  /** As `kill -9`. */
+  kill(): Promise<void>;
+}
+
+export interface AttackedOptions {
+  readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
+  readonly programPath?: string;
+  readonly network?: unknown;
+  /** False leaves a plain user the tun device as it is here. Default true. */
+  readonly tun?: boolean;
+}
+
+/** Two empty sandboxes on a host of that user's. It ends with the test. */
+export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
+  const { tun = true, ...given } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
+  const plain = user === 'a plain user' && isRoot;
+  if (plain) chownSync(directory, PLAIN_USER, PLAIN_USER);
+  chmodSync(directory, 0o700);
+  const settings = JSON.stringify({ isolation: 'bubblewrap', ...given, directory: join(directory, 'machines') });
+  const node = [process.execPath, childScript, settings];
+  const withTun = tun ? ['unshare', '--mount', 'sh', '-c', WITH_TUN, 'sh'] : [];
+  const [file = '', ...args] = plain ? [...withTun, 'setpriv', ...asPlainUser, ...node] : node;
+  const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
+  const host = await talkTo(child, directory);
+  onTestFinished(async () => {
+    await host.kill();
+    await removeTree(directory);
+    await removeTree(join(directory, 'machines-vite'));
+  });
+  await host.call('createDisk', SANDBOX);
+  await host.call('createDisk', NEIGHBOUR);
+  return host;
+}
+
+async function talkTo(child: ChildProcessWithoutNullStreams, directory: string): Promise<AttackedHost> {
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  let calls = 0;
+  const lines = createInterface({ input: child.stdout });
+  const first = new Promise<{ isolation: string; network: AttackedHost['network'] }>((resolve, reject) => {
+    lines.once('line', (line) => resolve(JSON.parse(line)));
+    child.once('exit', () => reject(new Error(`The host did not start: ${complaint}`)));
+  });
+  const said = await first;
+  lines.on('line', (line) => {
+    const { call, result, error } = JSON.parse(line);
+    if (error === undefined) waiting.get(call)?.resolve(result);
+    else waiting.get(call)?.reject(new Error(error));
+    waiting.delete(call);
+  });
+  const call = (method: string, ...args: unknown[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      calls += 1;
+      waiting.set(calls, { resolve, reject });
+      child.stdin.write(`${JSON.stringify({ call: calls, method, args })}\n`);
+    });
+  return {
+    directory,
+    ...said,
+    pid: child.pid ?? 0,
+    run: async (sandboxId, command, more) => (await call('run', sandboxId, { command, ...more })) as CommandOutcome,
+    call,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

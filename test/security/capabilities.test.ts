@@ -1,0 +1,75 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { usableIsolations } from '../local-service/machine-fixture.js';
+import { attackedHost, SANDBOX, whyNot } from './attacked-host.js';
+
+const bubblewrap = usableIsolations.includes('bubblewrap');
+
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user))('has no capability and gets none', async () => {
+    const host = await attackedHost(user);
+    const { stdout } = await host.run(SANDBOX, 'grep ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status');
+    const held = stdout.split('\n').filter((line) => /^Cap(Prm|Eff|Inh|Amb|Bnd)/.test(line));
+    expect(held.map((line) => line.replace(/\t/, ' '))).toEqual(
+      ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((name) => `Cap${name}: 0000000000000000`),
+    );
+    expect(stdout).toMatch(/NoNewPrivs:\s*1/);
+    const more = await host.run(SANDBOX, 'unshare --user --map-root-user true && echo ROOT AGAIN');
+    expect(more.stdout).toBe('');
+  });
+
+  it.skipIf(whyNot(user))(
+    'cannot change the host: no remount, no device, no setting of the kernel, no file',
+    async () => {
+      const host = await attackedHost(user);
+      const canary = '/usr/share/sandflow-attack-canary';
+      onTestFinished(() => rmSync(canary, { force: true }));
+      // Each does no harm where it succeeds: files of the kernel are opened to be written, and nothing is written to them.
+      const attacks = [
+        'mount -o remount,rw /usr && echo REMOUNTED',
+        'mount -o remount,rw,bind /usr && echo REMOUNTED',
+        `echo x > ${canary} && echo WROTE`,
+        'mount -t tmpfs none /tmp && echo MOUNTED',
+        'umount /etc/resolv.conf && echo UNMOUNTED',
+        'mknod /tmp/disk b 254 0 && echo MADE A DEVICE',
+        ': >> /proc/sys/kernel/core_pattern && echo OPENED A SETTING',
+        ': >> /proc/sys/net/ipv4/ip_forward && echo OPENED A SETTING OF THE NETWORK',
+        ': >> /proc/sysrq-trigger && echo OPENED SYSRQ',
+        'chroot / true && echo CHROOTED',
+        'nsenter --target 1 --mount true && echo ENTERED',
+        'hostname attacked && echo RENAMED',
+        'date -s "@$(date +%s.%N)" >/dev/null && echo SET THE CLOCK',
+      ];
+      const { stdout } = await host.run(SANDBOX, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
+      expect(stdout).toBe('');
+      expect(() => statSync(canary)).toThrow();
+    },
+  );
+
+  it.skipIf(whyNot(user))(
+    'writes files that are owned as those of the service, and reads those of the file calls',
+    async () => {
+      const host = await attackedHost(user);
+      const disk = join(host.directory, 'machines', 'disks', SANDBOX);
+      await host.run(SANDBOX, 'echo made > made; chmod 600 made');
+      expect(statSync(join(disk, 'made')).uid).toBe(statSync(disk).uid);
+      writeFileSync(join(disk, 'given'), 'given', { mode: 0o644 });
+      expect((await host.run(SANDBOX, 'cat given')).stdout).toBe('given');
+      await host.call('takeSnapshot', SANDBOX, `snap_${'0'.repeat(24)}`);
+      await host.call('restoreDisk', 'bx_ijkl2345', `snap_${'0'.repeat(24)}`);
+      expect((await host.run('bx_ijkl2345', 'cat made; echo more >> made')).stdout).toBe('made\n');
+      expect(statSync(join(host.directory, 'machines', 'disks', 'bx_ijkl2345', 'made')).uid).toBe(statSync(disk).uid);
+    },
+  );
+
+  it.skipIf(whyNot(user))('reads nothing below /etc that others may not', async () => {
+    const host = await attackedHost(user);
+    const { stdout } = await host.run(
+      SANDBOX,
+      'for f in $(find /etc /opt -type f ! -perm -004 2>/dev/null); do [ -s "$f" ] && [ -r "$f" ] && echo "$f"; done',
+    );
+    expect(stdout).toBe('');
+    expect((await host.run(SANDBOX, 'cat /etc/shadow 2>/dev/null')).stdout).toBe('');
+  });
+});

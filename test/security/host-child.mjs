@@ -1,0 +1,22 @@
+/** A machine host in a process of its own, as whichever user started it. Takes calls and answers them, a line of JSON each. */
+import { createInterface } from 'node:readline';
+import { createViteServer } from 'vitest/node';
+
+const options = JSON.parse(process.argv[2]);
+const server = await createViteServer({
+  configFile: false,
+  logLevel: 'silent',
+  cacheDir: `${options.directory}-vite`,
+  server: { middlewareMode: true, ws: false, watch: null },
+});
+const { createMachineHost } = await server.ssrLoadModule('/src/local-service/machine/index.ts');
+const host = await createMachineHost(options);
+process.stdout.write(`${JSON.stringify({ isolation: host.isolation, network: host.network })}\n`);
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { call, method, args } = JSON.parse(line);
+  const answer = await host[method](...args).then(
+    (result) => ({ call, result: result ?? null }),
+    (error) => ({ call, error: String(error?.message ?? error), code: error?.code }),
+  );
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+});
