@@ -55,7 +55,14 @@ export default defineConfig({
           include: ['test/matrix/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
           testTimeout: 180_000,
-          provide: { matrix: { rows: process.env.MATRIX_ROWS ?? '', sample: 20, actSample: 6 } },
+          provide: {
+            matrix: {
+              rows: process.env.MATRIX_ROWS ?? '',
+              skip: Number(process.env.MATRIX_SKIP ?? 0),
+              sample: 20,
+              actSample: 6,
+            },
+          },
         },
       },
       {

@@ -14,6 +14,8 @@ declare module 'vitest' {
     matrix: {
       /** Beginnings of names of rows, with commas between them, and `*` for anything; `all`; `from:` and a row; empty for the sample. */
       readonly rows: string;
+      /** How many of the chosen rows of faults are left out, from the first. */
+      readonly skip: number;
       /** How many rows the sample has, and how many acts of others. */
       readonly sample: number;
       readonly actSample: number;
