@@ -68,15 +68,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          name: 'security',
-          include: ['test/security/**/*.test.ts'],
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
         },
       },
       {
         test: {
           ...shared,
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          name: 'security',
+          include: ['test/security/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 600_000,
         },

@@ -26,6 +26,8 @@ const usageCodes: ReadonlySet<string> = new Set([
   'port_in_use',
   'directory_in_use',
   'home_not_writable',
+  'home_not_trusted',
+  'file_not_trusted',
   'no_webhook_secret',
   'webhook_secret_unknown',
   'webhook_duplicate',

@@ -23,6 +23,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   main: { command: process.execPath, args: [fileURLToPath(import.meta.url)] },
   readConfig: async () => (await import('../config.js')).readConfig(),
+  umask: (mask) => void process.umask(mask),
   interrupted: interrupt.signal,
 });
 process.stdout.write('', () => process.exit(exitCode));

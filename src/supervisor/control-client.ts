@@ -1,15 +1,19 @@
 /** A client's side of the control connection. */
 import { connect, type Socket } from 'node:net';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { readJsonFile } from '../home/private-file.js';
 import {
+  createNonce,
+  isProof,
   onMessages,
+  proofOf,
+  type ServerMessage,
   type StackDescription,
   type SupervisorState,
   sendMessage,
   serverMessageSchema,
   supervisorStateSchema,
 } from './control-protocol.js';
-import { readJsonFile } from './private-file.js';
 
 const HELLO_TIMEOUT_MS = 3_000;
 
@@ -45,9 +49,14 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   const leave = () => void socket.destroy();
   signal?.addEventListener('abort', leave, { once: true });
   const lost = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.once('connect', () => sendMessage(socket, { token: state.token, settings }));
+  const greet = createGreeting(socket, state);
   try {
-    const stack = await readyStack(socket, lost, onProgress);
+    const stack = await readyStack(socket, lost, onProgress, (hello) => {
+      const proof = greet.answer(hello);
+      if (proof === undefined) return false;
+      sendMessage(socket, { proof, settings });
+      return true;
+    });
     signal?.throwIfAborted();
     return typeof stack === 'string' ? stack : { stack, lost, release: leave };
   } catch (error) {
@@ -63,7 +72,7 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;
   const socket = connect({ host: '127.0.0.1', port: state.port });
-  socket.once('connect', () => sendMessage(socket, { token: state.token, settings: '' }));
+  const greet = createGreeting(socket, state);
   return new Promise((resolve) => {
     const settle = (there: boolean) => {
       clearTimeout(patience);
@@ -72,7 +81,9 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
     };
     const patience = setTimeout(() => settle(false), HELLO_TIMEOUT_MS);
     socket.on('error', () => settle(false)).once('close', () => settle(false));
-    onMessages(socket, serverMessageSchema, () => settle(true));
+    onMessages(socket, serverMessageSchema, (message) => {
+      if (message.type === 'hello') settle(greet.answer(message) !== undefined);
+    });
   });
 }
 
@@ -80,6 +91,7 @@ function readyStack(
   socket: Socket,
   lost: Promise<void>,
   onProgress: (line: string) => void,
+  enter: (hello: Hello) => boolean,
 ): Promise<StackDescription | 'nobody' | 'lost'> {
   return new Promise((resolve, reject) => {
     let greeted = false;
@@ -92,13 +104,27 @@ function readyStack(
     });
     onMessages(socket, serverMessageSchema, (message) => {
       if (message.type === 'hello') {
-        greeted = true;
+        greeted = enter(message);
         clearTimeout(patience);
-      } else if (message.type === 'progress') onProgress(message.line);
+        if (!greeted) socket.destroy();
+      } else if (!greeted) socket.destroy();
+      else if (message.type === 'progress') onProgress(message.line);
       else if (message.type === 'ready') resolve(message.stack);
       else reject(new SandflowError(message.code, message.message));
     });
   });
+}
+
+type Hello = Extract<ServerMessage, { readonly type: 'hello' }>;
+
+/** Asks who is there. `answer` gives the proof that it is owed; undefined where it is not the supervisor of the state. */
+function createGreeting(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
+  const nonce = createNonce();
+  socket.once('connect', () => sendMessage(socket, { nonce }));
+  return {
+    answer: (hello) =>
+      isProof(hello.proof, token, 'supervisor', nonce) ? proofOf(token, 'client', hello.nonce) : undefined,
+  };
 }
 
 async function readState(stateFile: string): Promise<SupervisorState | undefined> {

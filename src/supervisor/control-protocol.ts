@@ -1,14 +1,18 @@
 /**
  * What supervisor and clients say to each other: lines of JSON over a TCP connection on the loopback interface.
  *
- *     client      {"token", "settings"}                    who it is, and which settings it has
- *     supervisor  {"type":"hello", "pid"}
- *                 {"type":"progress", "line"} …            while the stack starts
+ *     client      {"nonce"}
+ *     supervisor  {"type":"hello", "pid", "proof", "nonce"}
+ *     client      {"proof", "settings"}                    which settings it has
+ *     supervisor  {"type":"progress", "line"} …            while the stack starts
  *                 {"type":"ready", "stack"} or {"type":"failed", "code", "message"}
+ *
+ * Each proves to the other that it knows the token of the state file, and neither says it: the port of a supervisor that has
+ * died may be somebody else's by now, who must learn nothing, and whose answers must not be believed.
  *
  * The open connection is the sign of a present client: the kernel closes it however the client ends.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -19,17 +23,19 @@ export const stackDescriptionSchema = z.object({
   namespace: z.string(),
   uiUrl: z.string().optional(),
   sandboxApiUrl: z.string(),
-  /** File of the service's key, mode 600; undefined where the key is only in the environment. */
-  sandboxApiKeyFile: z.string().optional(),
   /** Undefined where no bridge runs, since there is no webhook secret. */
   bridgeUrl: z.string().optional(),
 });
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;
 
-export const greetingSchema = z.object({ token: z.string(), settings: z.string() });
+const nonce = z.string().min(32).max(64);
+export const clientMessageSchema = z.union([
+  z.object({ nonce }),
+  z.object({ proof: z.string(), settings: z.string() }),
+]);
 
 export const serverMessageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), pid: z.number() }),
+  z.object({ type: z.literal('hello'), pid: z.number(), proof: z.string(), nonce }),
   z.object({ type: z.literal('progress'), line: z.string() }),
   z.object({ type: z.literal('ready'), stack: stackDescriptionSchema }),
   z.object({ type: z.literal('failed'), code: z.string(), message: z.string() }),
@@ -51,6 +57,20 @@ export function settingsDigest(config: Config): string {
   const { namespace } = temporal.connect;
   const parts = [sandboxService, temporal.configured, address, apiKey, namespace, deployment, taskQueue];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+export function createNonce(): string {
+  return randomBytes(24).toString('hex');
+}
+
+/** Shows who knows the token that it is `role`, to whom has just thought of `nonce`. */
+export function proofOf(token: string, role: 'supervisor' | 'client', nonce: string): string {
+  return createHmac('sha256', token).update(`${role} ${nonce}`).digest('hex');
+}
+
+export function isProof(given: string, ...claim: Parameters<typeof proofOf>): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(proofOf(...claim))];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Hands over each line that is JSON of the schema; others are dropped. */

@@ -1,16 +1,19 @@
 /** The supervisor's side of the control connection: who is there, and what they are told. */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
+import { writePrivateFile } from '../home/private-file.js';
 import {
-  greetingSchema,
+  clientMessageSchema,
+  createNonce,
+  isProof,
   onMessages,
+  proofOf,
   type ServerMessage,
   type StackDescription,
   type SupervisorState,
   sendMessage,
 } from './control-protocol.js';
-import { writePrivateFile } from './private-file.js';
 
 const GREETING_TIMEOUT_MS = 5_000;
 /** What a client that joins during the start is told of what was before it. */
@@ -42,11 +45,16 @@ export async function openControlServer(stateFile: string, settings: string): Pr
       strangers.delete(socket);
       clients.delete(socket);
     });
-    onMessages(socket, greetingSchema, (greeting) => {
-      if (!strangers.delete(socket)) return;
+    const nonce = createNonce();
+    onMessages(socket, clientMessageSchema, (greeting) => {
+      if (!strangers.has(socket)) return;
+      if ('nonce' in greeting) {
+        const proof = proofOf(token, 'supervisor', greeting.nonce);
+        return sendMessage(socket, { type: 'hello', pid: process.pid, proof, nonce });
+      }
+      strangers.delete(socket);
       clearTimeout(patience);
-      if (!sameText(greeting.token, token)) return void socket.destroy();
-      sendMessage(socket, { type: 'hello', pid: process.pid });
+      if (!isProof(greeting.proof, token, 'client', nonce)) return void socket.destroy();
       if (greeting.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
       clients.add(socket);
       for (const message of told) sendMessage(socket, message);
@@ -91,11 +99,6 @@ const differs: ServerMessage = {
     'A stack of this SANDFLOW_HOME runs with other settings (SANDBOX_API_*, TEMPORAL_* or SANDFLOW_*). It ends by ' +
     'itself when its jobs have ended and nobody uses it; or set SANDFLOW_HOME to another directory for these settings.',
 };
-
-function sameText(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
 
 function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {

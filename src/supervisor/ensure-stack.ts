@@ -1,14 +1,14 @@
 /** A client's way to a running stack: join the one that is there, or start one. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { readPrivateFile } from '../home/private-file.js';
+import { prepareTrustedFolder } from '../home/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
 import { settingsDigest } from './control-protocol.js';
-import { prepareHome } from './private-file.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 
 const RETRY_MS = 50;
@@ -32,7 +32,7 @@ export interface StackHandle {
   readonly uiUrl: string | undefined;
   readonly sandboxApiUrl: string;
   readonly sandboxApiKey: string;
-  /** Undefined where the key is only in the environment. */
+  /** Of the configured service or, without one, of the home; undefined where the key is only in the environment. */
   readonly sandboxApiKeyFile: string | undefined;
   /** Undefined where no bridge runs, since there is no webhook secret. */
   readonly bridgeUrl: string | undefined;
@@ -46,17 +46,17 @@ export interface StackHandle {
  * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The
  * stack stays for as long as the handle is held; the death of this process, of whatever kind, releases it too.
  * Safe to call from many processes at once.
- * @throws SandflowError `home_not_writable`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
+ * @throws SandflowError `home_not_writable`, `home_not_trusted`, `file_not_trusted`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
  */
 export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
   const { onProgress = () => undefined, main, signal } = options;
-  await prepareHome(config.home);
+  await prepareTrustedFolder({ path: config.home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(config.home);
   const settings = settingsDigest(config);
   let spawned: ChildProcess | undefined;
   for (let spawns = 0; ; ) {
     const joined = await joinSupervisor({ stateFile: paths.stateFile, settings, onProgress, signal });
-    if (typeof joined === 'object') return await handleOf(joined, config);
+    if (typeof joined === 'object') return await handleOf(joined, config, paths);
     if (spawned && hasFailed(spawned)) break;
     if (!spawned || hasEnded(spawned)) {
       if (spawns === MAX_SPAWNS) break;
@@ -71,17 +71,29 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
   );
 }
 
-async function handleOf({ stack, lost, release }: Presence, config: Config): Promise<StackHandle> {
-  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+/** Which file holds the key is settled here: what a supervisor answers names none, since its content is sent to a service. */
+async function handleOf({ stack, lost, release }: Presence, config: Config, paths: StackPaths): Promise<StackHandle> {
+  const { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl } = stack;
+  const { sandboxService } = config;
+  const sandboxApiKeyFile = sandboxService ? sandboxService.apiKeyFile : paths.localApiKeyFile;
   try {
-    const sandboxApiKey = sandboxApiKeyFile
-      ? (await readFile(sandboxApiKeyFile, 'utf8')).trim()
-      : (config.sandboxService?.apiKey ?? '');
+    const sandboxApiKey = await keyOf(config, paths);
     const addresses = { temporalAddress, namespace, uiUrl, sandboxApiUrl, bridgeUrl };
     return { ...addresses, sandboxApiKey, sandboxApiKeyFile, lost, release };
-  } catch (cause) {
+  } catch (error) {
     release();
-    throw new SandflowError('bad_configuration', `The key file ${sandboxApiKeyFile} cannot be read.`, { cause });
+    throw error;
+  }
+}
+
+async function keyOf({ sandboxService }: Config, { localApiKeyFile }: StackPaths): Promise<string> {
+  if (!sandboxService) return ((await readPrivateFile(localApiKeyFile)) ?? '').trim();
+  const { apiKey, apiKeyFile } = sandboxService;
+  if (apiKeyFile === undefined) return apiKey ?? '';
+  try {
+    return readFileSync(apiKeyFile, 'utf8').trim();
+  } catch (cause) {
+    throw new SandflowError('bad_configuration', `The key file ${apiKeyFile} cannot be read.`, { cause });
   }
 }
 

@@ -1,14 +1,23 @@
 /** The ports of a stack: chosen once and kept, so that what was connected to an earlier stack finds the next one. */
 import { z } from 'zod';
-import { freePort } from '../temporal/free-port.js';
-import { readJsonFile, writePrivateFile } from './private-file.js';
+import { readJsonFile, writePrivateFile } from '../home/private-file.js';
+import { freePort, unguessableLoopback } from '../temporal/free-port.js';
 
 const port = z.number().int().min(1024).max(65_535).optional().catch(undefined);
-const portsSchema = z.object({ temporal: port, temporalUi: port, localService: port, bridge: port }).catch({});
+const loopback = z
+  .string()
+  .regex(/^127(\.\d{1,3}){3}$/)
+  .optional()
+  .catch(undefined);
+const portsSchema = z
+  .object({ temporal: port, temporalUi: port, temporalUiHost: loopback, localService: port, bridge: port })
+  .catch({});
 
 export interface StackPorts {
   readonly temporal: number;
   readonly temporalUi: number;
+  /** The loopback address of Temporal's UI, which a web page must not be able to guess. */
+  readonly temporalUiHost: string;
   readonly localService: number;
   readonly bridge: number;
 }
@@ -17,16 +26,18 @@ export interface StackPorts {
 export async function choosePorts(path: string): Promise<StackPorts> {
   const kept = portsSchema.parse((await readJsonFile(path)) ?? {});
   const taken = new Set<number>();
-  const choose = async (preferred: number | undefined) => {
+  const choose = async (preferred: number | undefined, host?: string) => {
     const wanted = preferred === undefined || taken.has(preferred) ? [] : [preferred];
-    let chosen = await freePort(wanted);
-    while (taken.has(chosen)) chosen = await freePort();
+    let chosen = await freePort(wanted, host);
+    while (taken.has(chosen)) chosen = await freePort([], host);
     taken.add(chosen);
     return chosen;
   };
+  const temporalUiHost = await unguessableLoopback(kept.temporalUiHost);
   const ports = {
     temporal: await choose(kept.temporal),
-    temporalUi: await choose(kept.temporalUi),
+    temporalUi: await choose(kept.temporalUi, temporalUiHost),
+    temporalUiHost,
     localService: await choose(kept.localService),
     bridge: await choose(kept.bridge),
   };

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { prepareTrustedFolder } from '../home/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
 import { type FileLock, tryAcquireFileLock } from '../temporal/file-lock.js';
 import type { MainProgram } from './children.js';
@@ -9,7 +10,6 @@ import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
 import { countOpenJobs } from './open-jobs.js';
-import { prepareHome } from './private-file.js';
 import { stackPaths } from './stack-paths.js';
 import { type Stack, startStack } from './start-stack.js';
 import { untilIdle } from './until-idle.js';
@@ -38,7 +38,7 @@ export interface RunSupervisorOptions {
 /**
  * Runs until it is idle or told to end, and ends everything that it started. One per home: `already_running` where
  * another holds the stack, whose clients are welcome there.
- * @throws SandflowError `home_not_writable`; `supervisor_unresponsive` where the holder of the lock does not answer;
+ * @throws SandflowError `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` where the holder of the lock does not answer;
  *   what the part says that cannot start
  */
 export async function runSupervisor(
@@ -46,7 +46,7 @@ export async function runSupervisor(
   options: RunSupervisorOptions,
 ): Promise<'ended' | 'already_running'> {
   const { home } = config;
-  await prepareHome(home);
+  await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(home);
   const lock = await elect(paths.lockFile, paths.stateFile, options.signal);
   if (lock === 'told_to_end') return 'ended';

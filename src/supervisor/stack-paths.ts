@@ -27,6 +27,11 @@ export function stackPaths(home: string): StackPaths {
     supervisorLog: join(logDirectory, 'supervisor.log'),
     temporalDatabase: join(home, 'temporal.db'),
     localServiceDirectory: join(home, 'local-service'),
-    localApiKeyFile: join(home, 'local-api-key'),
+    localApiKeyFile: localApiKeyFile(home),
   };
+}
+
+/** The key of the local service of a home. */
+export function localApiKeyFile(home: string): string {
+  return join(home, 'local-api-key');
 }

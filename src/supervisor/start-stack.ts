@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, splitSecrets } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { ensureKeyFile } from '../home/private-file.js';
 import { openRotatingLog, type RotatingLog } from '../temporal/rotating-log.js';
 import {
   bridgeCommand,
@@ -19,7 +20,6 @@ import {
 import type { StackDescription } from './control-protocol.js';
 import { type KeptService, keepRunning } from './keep-running.js';
 import { choosePorts, type StackPorts } from './ports.js';
-import { ensureKeyFile } from './private-file.js';
 import { runToEnd, startReadyChild } from './ready-child.js';
 import { stackPaths } from './stack-paths.js';
 import { type KeptTemporal, keepTemporal } from './temporal-service.js';
@@ -106,7 +106,12 @@ function createParts(config: Config, options: PartsOptions) {
   };
   return {
     temporal: (): Promise<KeptTemporal> =>
-      keepTemporal(config, { ...options, port: ports.temporal, uiPort: ports.temporalUi }),
+      keepTemporal(config, {
+        ...options,
+        port: ports.temporal,
+        uiPort: ports.temporalUi,
+        uiHost: ports.temporalUiHost,
+      }),
     async localService(): Promise<LocalService> {
       const { localServiceDirectory: directory, localApiKeyFile: apiKeyFile } = paths;
       await ensureKeyFile(apiKeyFile);
@@ -141,7 +146,6 @@ function describe(
     namespace: temporal?.namespace ?? configured.connect.namespace ?? 'default',
     uiUrl: temporal?.url,
     sandboxApiUrl: local?.apiUrl ?? sandboxService?.apiUrl ?? '',
-    sandboxApiKeyFile: local?.apiKeyFile ?? sandboxService?.apiKeyFile,
     bridgeUrl: bridge?.url,
   };
 }

@@ -15,6 +15,8 @@ export interface KeptTemporal extends KeptService {
 export interface KeepTemporalOptions {
   readonly port: number;
   readonly uiPort: number;
+  /** The loopback address that the UI is served on. */
+  readonly uiHost: string;
   readonly onProgress: (line: string) => void;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -27,7 +29,7 @@ export interface KeepTemporalOptions {
  * @throws SandflowError `temporal_server_missing`, `temporal_start_failed`
  */
 export async function keepTemporal(config: Config, options: KeepTemporalOptions): Promise<KeptTemporal> {
-  const { onProgress, log, signal, port, uiPort } = options;
+  const { onProgress, log, signal, port, uiPort, uiHost } = options;
   const { cacheDirectory, home } = config;
   const binary = options.temporalBinary ?? (await findTemporalServer({ cacheDirectory, onProgress, signal }));
   const paths = stackPaths(home);
@@ -40,6 +42,7 @@ export async function keepTemporal(config: Config, options: KeepTemporalOptions)
       databaseFile: paths.temporalDatabase,
       port,
       uiPort,
+      uiHost,
       namespace,
       logFile: join(paths.logDirectory, 'temporal.log'),
       signal: startSignal,

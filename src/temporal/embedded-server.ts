@@ -1,5 +1,6 @@
 /** A Temporal server as a child process: in memory for tests, in a file for the embedded stack. */
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { freePort } from './free-port.js';
@@ -22,6 +23,8 @@ export interface EmbeddedServerOptions {
   readonly port?: number;
   /** Port of the web interface, taken when it is free; 0 is any; false is none. Default false. */
   readonly uiPort?: number | false;
+  /** Loopback address of the web interface, which asks nobody who he is; see `unguessableLoopback`. Default 127.0.0.1. */
+  readonly uiHost?: string;
   /** Output of the server, rotated by size. */
   readonly logFile: string;
   /** Default `default`. */
@@ -65,10 +68,10 @@ async function tryStart(
   options: EmbeddedServerOptions,
   log: RotatingLog,
 ): Promise<EmbeddedServer | 'port_taken' | 'ended'> {
-  const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false } = options;
+  const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false, uiHost = '127.0.0.1' } = options;
   const port = await freePort(options.port === undefined ? [] : [options.port]);
-  const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort]);
-  const child = spawnLeashed(binary, serverArguments({ port, uiPort, namespace, databaseFile }), {
+  const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort], uiHost);
+  const child = spawnLeashed(binary, serverArguments({ port, uiPort, uiHost, namespace, databaseFile }), {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);
@@ -100,7 +103,7 @@ async function tryStart(
   return {
     address,
     namespace,
-    uiUrl: uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`,
+    uiUrl: uiPort === undefined ? undefined : `http://${uiHost}:${uiPort}`,
     pid: child.pid,
     exited,
     // What is only in memory needs no orderly end, which takes a second.
@@ -111,17 +114,18 @@ async function tryStart(
 interface ServerArguments {
   readonly port: number;
   readonly uiPort: number | undefined;
+  readonly uiHost: string;
   readonly namespace: string;
   readonly databaseFile: string | undefined;
 }
 
-function serverArguments({ port, uiPort, namespace, databaseFile }: ServerArguments): string[] {
+function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: ServerArguments): string[] {
   const where = ['--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace];
-  const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', '127.0.0.1', '--ui-port', String(uiPort)];
+  const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', uiHost, '--ui-port', String(uiPort)];
   // The default pragmas are three times slower; with these a crash of the server loses nothing either.
   const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
   const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
-  const dynamic = dynamicConfig.flatMap((value) => ['--dynamic-config-value', value]);
+  const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
   const log = ['--log-level', 'warn', '--log-format', 'json'];
   return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];
 }
@@ -135,6 +139,14 @@ const dynamicConfig = [
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
 ];
+
+/**
+ * The server has an HTTP API beside gRPC, which takes orders from whoever sends a plain POST, a web page included, and
+ * cannot be left out. It answers only who calls it by a name of its list, and nobody can know this one.
+ */
+function shutHttpApi(): string {
+  return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;
+}
 
 function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {

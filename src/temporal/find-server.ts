@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { checkTrustedFolder } from '../home/trusted-folder.js';
 import { inspectCliBinary } from './cli-binary.js';
 import { acquireFileLock } from './file-lock.js';
 import { buildTemporalCli } from './go-build.js';
@@ -25,7 +26,7 @@ export interface FindServerOptions {
 /**
  * The path of a `temporal` binary that runs: the one on the PATH, the cached one, the SDK's download, or one built with
  * Go. Safe to call from several processes at once: one makes it, the others wait for it.
- * @throws SandflowError `temporal_server_missing`, which says what to install
+ * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that others may write
  */
 export async function findTemporalServer(options: FindServerOptions): Promise<string> {
   const { cacheDirectory, onProgress = () => undefined } = options;
@@ -36,6 +37,8 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
     if (found) onProgress(`the installed Temporal CLI holds server ${found.serverVersion}, which is too old`);
   }
   const home = join(cacheDirectory, 'temporal', CLI_VERSION);
+  // Before anything in it is run, and before the first run makes it.
+  await checkTrustedFolder({ path: home, setting: 'SANDFLOW_CACHE', rootMayOwn: true });
   const cached = join(home, 'temporal');
   if (await inspectCliBinary(cached)) return cached;
   const lock = await acquireFileLock(join(home, 'build.lock'), {
@@ -54,7 +57,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
 async function makeBinary(home: string, cached: string, options: FindServerOptions): Promise<void> {
   const { onProgress = () => undefined, signal } = options;
   const { download = downloadTemporalCli, build = buildTemporalCli } = options;
-  await mkdir(home, { recursive: true });
+  await mkdir(home, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(home, 'making-'));
   const made = join(directory, 'temporal');
   const making = { version: `v${CLI_VERSION}`, directory, onProgress, signal };

@@ -1,5 +1,7 @@
 /** What `sandflow bridge` does. */
+import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
+import { readPrivateFile } from '../../home/private-file.js';
 import { connectTemporal } from '../../temporal/connect.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
@@ -17,6 +19,9 @@ export interface BridgeOptions {
 export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<number> {
   const port = parsePort(options.port);
   const config = await io.readConfig();
+  io.umask(0o077);
+  // A file that is named on purpose may come from somebody else, such as an orchestrator; one of the home is ours.
+  if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
   const temporalClient = await connectTemporal(config.temporal.connect);
   try {
     const bridge = createBridge({

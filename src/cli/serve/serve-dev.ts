@@ -1,5 +1,5 @@
 /** What `sandflow dev` does: the embedded stack in the foreground. */
-import { ensureStack, runSupervisor } from '../../supervisor/index.js';
+import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { interruption } from './serving.js';
@@ -8,15 +8,16 @@ interface StackPlaces {
   readonly temporalAddress: string;
   readonly uiUrl?: string;
   readonly sandboxApiUrl: string;
-  readonly sandboxApiKeyFile?: string;
   readonly bridgeUrl?: string;
 }
 
 /** Holds the stack until the first Ctrl-C or SIGTERM and ends it in order. Where one runs already, it holds that one. */
 export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<number> {
   const config = await io.readConfig();
+  io.umask(0o077);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
-  const ready = (stack: StackPlaces) => sayPlaces(io, stack, options);
+  const sandboxApiKeyFile = config.sandboxService ? config.sandboxService.apiKeyFile : localApiKeyFile(config.home);
+  const ready = (stack: StackPlaces) => sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);
   const { main, interrupted: signal } = io;
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
@@ -29,7 +30,11 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   return exitCodes.done;
 }
 
-function sayPlaces(io: CliIo, stack: StackPlaces, { readyJson }: { readonly readyJson?: boolean }): void {
+function sayPlaces(
+  io: CliIo,
+  stack: StackPlaces & { readonly sandboxApiKeyFile?: string },
+  { readyJson }: { readonly readyJson?: boolean },
+): void {
   const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
   if (readyJson) {
     // The key itself stays in its file.

@@ -1,7 +1,8 @@
 /** What `sandflow local` does. */
 import { join, resolve } from 'node:path';
+import { ensureKeyFile } from '../../home/private-file.js';
+import { checkTrustedFolder, prepareTrustedFolder } from '../../home/trusted-folder.js';
 import { createLocalService } from '../../local-service/index.js';
-import { ensureKeyFile } from '../../supervisor/private-file.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { parsePort } from './listen-options.js';
@@ -22,12 +23,17 @@ export interface LocalOptions {
 export async function serveLocal(options: LocalOptions, io: CliIo): Promise<number> {
   const port = parsePort(options.port);
   const { home } = await io.readConfig();
+  // Its settings name the commands of agents.
+  await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
   const settings =
     options.config === undefined
       ? await readLocalConfig(join(home, 'local-service.json'), true)
       : await readLocalConfig(resolve(io.cwd, options.config), false);
   const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
   const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
+  await prepareTrustedFolder({ path: directory, setting: '--directory' });
+  // What is in the directory is private by its mode; what a sandbox makes has the modes that a machine gives it.
+  io.umask(0o022);
   const service = await createLocalService({
     ...settings,
     directory,

@@ -36,6 +36,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/result-store', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
+  { part: 'src/home', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
   {
@@ -52,7 +53,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal',
-    own: ['src/contract', 'workflows/messages.ts'],
+    own: ['src/contract', 'src/home', 'workflows/messages.ts'],
     ownTypes: ['workflows', 'src/retention', 'src/result-store'],
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
   },
@@ -86,7 +87,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/report', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
   {
     part: 'src/supervisor',
-    own: ['src/contract', 'src/temporal', 'src/config.ts'],
+    own: ['src/contract', 'src/temporal', 'src/home', 'src/config.ts'],
     packages: ['node:', '@temporalio/client', 'zod'],
   },
   {

@@ -1,5 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -77,14 +77,53 @@ describe('the control connection', () => {
     expect(statSync(stateFile).mode & 0o777).toBe(0o600);
     const { port } = JSON.parse(readFileSync(stateFile, 'utf8')) as { port: number };
     const stranger = connect({ host: '127.0.0.1', port });
-    stranger.write(`${JSON.stringify({ token: 'x'.repeat(48), settings: 'digest' })}\n`);
+    stranger.write(`${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`);
+    stranger.write(`${JSON.stringify({ proof: 'x'.repeat(64), settings: 'digest' })}\n`);
     let answer = '';
     stranger.on('data', (chunk: Buffer) => {
       answer += chunk.toString();
     });
     await new Promise((resolve) => stranger.once('close', resolve));
-    expect(answer).toBe('');
+    expect(answer.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(answer)).toMatchObject({ type: 'hello' });
+    expect(answer).not.toContain(JSON.parse(readFileSync(stateFile, 'utf8')).token);
     expect(control.clients()).toBe(0);
+  });
+
+  it('C7: believes nobody who has the port of a supervisor that died, and shows him no token', async () => {
+    let heard = '';
+    const ready = { type: 'ready', stack: { ...stack, sandboxApiUrl: 'http://127.0.0.1:6666/v1' } };
+    const impostor = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .on('data', (chunk: Buffer) => {
+          heard += chunk.toString();
+        });
+      const hello = { type: 'hello', pid: 1, proof: 'x'.repeat(64), nonce: 'x'.repeat(48) };
+      for (const message of [hello, ready]) socket.write(`${JSON.stringify(message)}\n`);
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = impostor.address();
+      const state = JSON.parse(readFileSync(stateFile, 'utf8')) as { token: string };
+      const port = typeof address === 'object' && address ? address.port : 0;
+      writeFileSync(stateFile, JSON.stringify({ ...state, port }), { mode: 0o600 });
+      expect(await enter()).toBe('nobody');
+      expect(await isSupervisorThere(stateFile)).toBe(false);
+      await vi.waitFor(() => expect(heard.split('\n')).toHaveLength(3));
+      expect(heard).not.toContain(state.token);
+      expect(heard).not.toContain('digest');
+    } finally {
+      await new Promise((resolve) => impostor.close(resolve));
+    }
+  });
+
+  it('C7: takes no file to read from what a supervisor answers', async () => {
+    control.ready({ ...stack, sandboxApiKeyFile: '/home/victim/.ssh/id_ed25519' } as typeof stack);
+    const presence = await enter();
+    if (typeof presence === 'string') throw new Error('it has not joined');
+    expect(presence.stack).toEqual(stack);
+    presence.release();
   });
 
   it('refuses other settings, without counting who has them as present', async () => {

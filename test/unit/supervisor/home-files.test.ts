@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureKeyFile } from '../../../src/home/private-file.js';
+import { prepareTrustedFolder } from '../../../src/home/trusted-folder.js';
 import { choosePorts } from '../../../src/supervisor/ports.js';
-import { ensureKeyFile, prepareHome } from '../../../src/supervisor/private-file.js';
 
 let home: string;
 beforeEach(() => {
@@ -16,7 +17,7 @@ describe('the ports of a stack', () => {
   it('are the same the next time, but for one that somebody has taken', async () => {
     const file = join(home, 'ports.json');
     const first = await choosePorts(file);
-    expect(new Set(Object.values(first)).size).toBe(4);
+    expect(new Set(Object.values(first)).size).toBe(5);
     expect(await choosePorts(file)).toEqual(first);
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(first.bridge, '127.0.0.1', resolve));
@@ -29,16 +30,21 @@ describe('the ports of a stack', () => {
     }
   });
 
-  it.each(['', '{"temporal"', '[]', '{"temporal":"x","bridge":70000}', '{"temporal":9999,"bridge":9999}'])(
-    'are chosen anew where the file holds %j',
-    async (text) => {
-      const file = join(home, 'ports.json');
-      writeFileSync(file, text);
-      const ports = await choosePorts(file);
-      expect(new Set(Object.values(ports)).size).toBe(4);
-      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ports);
-    },
-  );
+  it.each([
+    '',
+    '{"temporal"',
+    '[]',
+    '{"temporal":"x","bridge":70000}',
+    '{"temporal":9999,"bridge":9999}',
+    '{"temporalUiHost":"127.999.1.1"}',
+    '{"temporalUiHost":"10.0.0.1"}',
+  ])('are chosen anew where the file holds %j', async (text) => {
+    const file = join(home, 'ports.json');
+    writeFileSync(file, text);
+    const ports = await choosePorts(file);
+    expect(new Set(Object.values(ports)).size).toBe(5);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ports);
+  });
 });
 
 describe('the files of a home', () => {
@@ -53,6 +59,7 @@ describe('the files of a home', () => {
   it('cannot be where the directory is none', async () => {
     const file = join(home, 'file');
     writeFileSync(file, '');
+    const prepareHome = (path: string) => prepareTrustedFolder({ path, setting: 'SANDFLOW_HOME' });
     await expect(prepareHome(join(file, 'home'))).rejects.toMatchObject({ code: 'home_not_writable' });
     await prepareHome(join(home, 'new', 'deeper'));
     expect(statSync(join(home, 'new', 'deeper')).mode & 0o777).toBe(0o700);

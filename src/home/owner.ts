@@ -1,0 +1,49 @@
+/** Whom a file may belong to if this process is to trust it, and who may write it. */
+import type { Stats } from 'node:fs';
+import { readFileSync } from 'node:fs';
+
+const WRITABLE_BY_GROUP = 0o020;
+const WRITABLE_BY_OTHERS = 0o002;
+const STICKY = 0o1000;
+/** How a file looks in a container whose owner does not exist there. */
+const OVERFLOW_USER = 65_534;
+
+/** The user of this process; undefined where the system has no users. */
+export function ownUser(): number | undefined {
+  return process.geteuid?.();
+}
+
+/** Ours, or of root, who can do everything anyway. */
+export function isTrustedOwner(uid: number): boolean {
+  const own = ownUser();
+  return own === undefined || uid === own || uid === 0;
+}
+
+/** What is wrong with a folder on the way: who may rename things in it could put another folder in place of ours. */
+export function problemOnTheWay(stats: Stats): string | undefined {
+  const { uid, gid, mode } = stats;
+  if (!isTrustedOwner(uid) && !(uid === OVERFLOW_USER && isUserNamespace())) return `belongs to user ${uid}`;
+  if (!stats.isDirectory() || mode & STICKY) return undefined;
+  if (mode & WRITABLE_BY_OTHERS) return 'can be written by everybody';
+  return mode & WRITABLE_BY_GROUP && gid !== process.getegid?.() ? `can be written by group ${gid}` : undefined;
+}
+
+/** Whether anybody but its owner may change it. */
+export function isWritableByOthers({ mode }: Stats): boolean {
+  return ownUser() !== undefined && (mode & (WRITABLE_BY_GROUP | WRITABLE_BY_OTHERS)) !== 0;
+}
+
+/** Whether anybody but its owner may do anything with it. */
+export function isOpenToOthers({ mode }: Stats): boolean {
+  return ownUser() !== undefined && (mode & 0o077) !== 0;
+}
+
+/** In one, root of the machine may be nobody, and so may the owner of `/`. */
+function isUserNamespace(): boolean {
+  try {
+    const [inside, outside, count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/).map(Number);
+    return !(inside === 0 && outside === 0 && count === 2 ** 32 - 1);
+  } catch {
+    return false;
+  }
+}

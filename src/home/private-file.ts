@@ -1,0 +1,71 @@
+/** Files that only their owner may read, written so that no reader ever sees half of one, and read only if they are ours. */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
+
+/** Replaces the file as a whole, mode 600. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+  await rename(temporary, path);
+}
+
+/**
+ * Reads a file that nobody but its owner can have written, of the user of this process or of root. One of ours that others may
+ * read is shut to them.
+ * @returns its text; undefined where there is none
+ * @throws SandflowError `file_not_trusted`, which says what is wrong
+ */
+export async function readPrivateFile(path: string): Promise<string | undefined> {
+  // A FIFO would be waited for without end.
+  const file = await unlessMissing(open(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat();
+    const link = await lstat(path);
+    if (!stats.isFile()) throw notTrusted(path, 'it is no file');
+    for (const { uid } of [stats, link]) if (!isTrustedOwner(uid)) throw notTrusted(path, `it belongs to user ${uid}`);
+    if (isWritableByOthers(stats)) throw notTrusted(path, 'others may write it');
+    if (isOpenToOthers(stats) && stats.uid === ownUser()) await file.chmod(0o600);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** The JSON in such a file; undefined where there is none or it is not JSON, since it may be of a crash long ago. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  const text = await readPrivateFile(path);
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the file with a random key where it is missing or empty. Returns the key. */
+export async function ensureKeyFile(path: string): Promise<string> {
+  const present = (await readPrivateFile(path)) ?? '';
+  if (present.trim() !== '') return present.trim();
+  const key = `local_${randomBytes(24).toString('hex')}`;
+  await writePrivateFile(path, `${key}\n`);
+  return key;
+}
+
+function notTrusted(path: string, why: string): SandflowError {
+  const mend = 'Look whether its content is what you expect, then mend its owner and mode (chmod 600), or remove it.';
+  return new SandflowError('file_not_trusted', `${path} is not trusted: ${why}. ${mend}`);
+}
+
+async function unlessMissing<T>(opening: Promise<T>): Promise<T | undefined> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/** A folder whose content this process believes: the home of a stack, the cache with its Temporal server. */
+import { randomBytes } from 'node:crypto';
+import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
+import { walkPath } from './walk-path.js';
+
+export interface TrustedFolder {
+  readonly path: string;
+  /** The setting that names it, for messages. */
+  readonly setting: 'SANDFLOW_HOME' | 'SANDFLOW_CACHE' | '--directory';
+  /** Whether root may have made it for everybody, as in an image of a container. Default false: it holds secrets. */
+  readonly rootMayOwn?: boolean;
+}
+
+/**
+ * Makes the folder, mode 700, or checks the one that is there: it and all that is in it belong to the user of this process or to
+ * root, nobody else may write it, and nobody else may put another in its place. One that others may only read is shut to them.
+ * Safe to repeat.
+ * @throws SandflowError `home_not_trusted`, which says what is wrong and how to mend it; `home_not_writable`
+ */
+export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void> {
+  await checkTrustedFolder(folder);
+  const path = resolve(folder.path);
+  const probe = join(path, `.probe-${process.pid}-${randomBytes(4).toString('hex')}`);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '', { mode: 0o600, flag: 'wx' });
+    await rm(probe);
+  } catch (cause) {
+    const message = `${folder.setting} (${path}) cannot be written: set it to a directory of yours, or mend its owner and mode.`;
+    throw new SandflowError('home_not_writable', message, { cause });
+  }
+}
+
+/**
+ * The same for a folder that need not be there: makes nothing.
+ * @throws SandflowError `home_not_trusted`
+ */
+export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: TrustedFolder): Promise<void> {
+  const path = resolve(given);
+  const refuse = (what: string, mend: string) => {
+    const message = `${setting} (${path}) is not trusted: ${what}. ${mend} Or set ${setting} to another directory of yours.`;
+    return new SandflowError('home_not_trusted', message);
+  };
+  const { steps, real } = await walkPath(path).catch((cause) => {
+    throw new SandflowError('home_not_writable', `${setting} (${path}) is no directory.`, { cause });
+  });
+  for (const step of steps) {
+    // The folder itself is judged below.
+    if (step.path === real) continue;
+    const problem = problemOnTheWay(step.stats);
+    if (problem) throw refuse(`${step.path}, on the way to it, ${problem}`, 'Mend its owner and mode.');
+  }
+  if (real === undefined) return;
+  const stats = await stat(real);
+  const own = ownUser();
+  if (own !== undefined && stats.uid !== own && !(rootMayOwn && stats.uid === 0)) {
+    const sudo = own === 0 ? 'Do not run this as root, with sudo for example.' : 'Become that user.';
+    throw refuse(`it belongs to user ${stats.uid}, and this is user ${own}`, sudo);
+  }
+  if (isWritableByOthers(stats)) {
+    throw refuse('others may write it', `Look whether all that is in it is yours, then \`chmod 700 ${path}\`.`);
+  }
+  const problem = await problemInside(real, isOpenToOthers(stats));
+  if (problem) throw refuse(problem, 'Look what it is, then remove it or mend its owner and mode.');
+  if (isOpenToOthers(stats) && stats.uid === own) await chmod(real, 0o700);
+}
+
+/** @param others may enter the folder, so that the modes of what is in it count */
+async function problemInside(folder: string, others: boolean): Promise<string | undefined> {
+  for (const name of await readdir(folder)) {
+    const entry = join(folder, name);
+    const stats = await unlessGone(lstat(entry));
+    if (!stats) continue;
+    if (!isTrustedOwner(stats.uid)) return `${entry} belongs to user ${stats.uid}`;
+    if (stats.isSymbolicLink()) {
+      const target = await unlessGone(stat(entry));
+      if (target && !isTrustedOwner(target.uid)) return `${entry} is a link to what belongs to user ${target.uid}`;
+      if (target && isWritableByOthers(target)) return `${entry} is a link to what others may write`;
+    } else if (others && isWritableByOthers(stats)) return `others may write ${entry}`;
+  }
+  return undefined;
+}
+
+/** What other processes of ours have there for a moment comes and goes. */
+async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
