@@ -4,6 +4,7 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
+import { isLoopbackHost } from './contract/loopback-host.js';
 import { SandflowError } from './contract/sandflow-error.js';
 
 export interface Config {
@@ -16,6 +17,11 @@ export interface Config {
     /** Read again at each call, so that a key can be replaced under a running worker. */
     readonly apiKeyFile?: string;
   };
+  /**
+   * Why no local service may be started in the place of one that is not configured: the settings are those of an installation
+   * that has lost its service. Undefined where it may, and where a service is configured.
+   */
+  readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
   readonly webhookSecrets: readonly string[];
   /** Where webhook secrets are kept, one a line, mode 600. */
@@ -57,6 +63,7 @@ export function readConfig(env: Environment = process.env): Config {
   if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
   return {
     sandboxService: sandboxServiceConfig(env),
+    noLocalService: noLocalService(env, temporal.configured),
     webhookSecrets: splitSecrets(env.SANDBOX_WEBHOOK_SECRET ?? ''),
     webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
     temporal,
@@ -101,11 +108,31 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
       'SANDBOX_API_URL is set without a key: set SANDBOX_API_KEY, or SANDBOX_API_KEY_FILE to a file that holds it.',
     );
   }
+  if (url.protocol === 'http:' && env.SANDBOX_API_ALLOW_HTTP !== '1' && !isLoopbackHost(url.hostname)) {
+    throw new SandflowError(
+      'bad_configuration',
+      `SANDBOX_API_URL: http:// to ${url.hostname} would send the key in clear. Use https://, or set SANDBOX_API_ALLOW_HTTP=1 ` +
+        'where nobody can listen on the way.',
+    );
+  }
   return {
     apiUrl: url.toString().replace(/\/+$/, ''),
     apiKey: env.SANDBOX_API_KEY,
     apiKeyFile: env.SANDBOX_API_KEY_FILE,
   };
+}
+
+function noLocalService(env: Environment, temporalConfigured: boolean): string | undefined {
+  if (env.SANDBOX_API_URL) return undefined;
+  const key = ['SANDBOX_API_KEY', 'SANDBOX_API_KEY_FILE'].find((name) => env[name]);
+  if (key)
+    return `${key} is set without SANDBOX_API_URL: set the URL of the service, or unset the key to use a local service.`;
+  if (!temporalConfigured) return undefined;
+  return (
+    'A Temporal server is configured (TEMPORAL_ADDRESS or a Temporal configuration file) and no service: set SANDBOX_API_URL and ' +
+    'SANDBOX_API_KEY. A local service that this command started would be unknown to the workers of that server; ' +
+    '`sandflow local` runs one of its own, which can be named there.'
+  );
 }
 
 function temporalConfig(env: Environment): Config['temporal'] {

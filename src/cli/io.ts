@@ -24,8 +24,8 @@ export interface CliIo {
   /** How this program is started: the embedded stack is made of commands of it. */
   readonly main: MainProgram;
   readonly readConfig: () => Promise<Config>;
-  /** Sets what modes new files of this process and its children do not get. */
-  readonly umask: (mask: number) => void;
+  /** Sets what modes new files of this process and its children do not get. Left out where the process is not this program's own. */
+  readonly umask?: (mask: number) => void;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */
   readonly interrupted: AbortSignal;
 }

@@ -16,6 +16,7 @@ import { type StreamResponse, streamExchange } from './stream-exchange.js';
 
 export interface CallerOptions {
   readonly baseUrl: string;
+  readonly allowHttp?: boolean;
   readonly apiKey: string | (() => string | Promise<string>);
   readonly timeoutMs: number;
   readonly connections: number;
@@ -53,7 +54,7 @@ export interface Caller {
 type Sent = Pick<ExchangeRequest, 'method' | 'headers' | 'body'> & { readonly parts: CallParts };
 
 export function createCaller(given: CallerOptions): Caller {
-  const { origin, basePath } = readBaseUrl(given.baseUrl);
+  const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
   const { onCall } = given;
   const pool = given.dispatcher ?? new Pool(origin, { connections: given.connections, pipelining: 1, allowH2: false });
 

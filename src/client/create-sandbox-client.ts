@@ -14,6 +14,8 @@ import type { SandboxClient } from './sandbox-client.js';
 export interface SandboxClientOptions {
   /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
+  /** Whether a base URL may be `http://` of another machine, which sends the key in clear. Default: false. */
+  readonly allowHttp?: boolean;
   /** The key, or a function that is called at every call, so that a key can be replaced under a running worker. */
   readonly apiKey: string | (() => string | Promise<string>);
   /** Deadline per call in ms, over waiting for a connection, connect, headers and body. Default: 30 000. */
@@ -28,7 +30,7 @@ export interface SandboxClientOptions {
 
 /**
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first call.
- * @throws SandflowError `bad_configuration` for a base URL that is none
+ * @throws SandflowError `bad_configuration` for a base URL that is none, or that would send the key in clear
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
   const { call, open, request, close } = createCaller({

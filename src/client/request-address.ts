@@ -1,15 +1,23 @@
 /** Where a request goes: always below the base URL, and never at another host. */
+import { isLoopbackHost } from '../contract/loopback-host.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** @throws SandflowError `bad_configuration` for a base URL that is none */
-export function readBaseUrl(baseUrl: string): { readonly origin: string; readonly basePath: string } {
+/** @throws SandflowError `bad_configuration` for a base URL that is none, or that would send the key in clear */
+export function readBaseUrl(
+  baseUrl: string,
+  allowHttp = false,
+): { readonly origin: string; readonly basePath: string } {
   if (!URL.canParse(baseUrl)) throw new SandflowError('bad_configuration', 'The base URL of the service is not a URL.');
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new SandflowError('bad_configuration', 'The base URL of the service must begin with https:// or http://.');
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopbackHost(url.hostname)) {
+    const message = `The base URL of the service is http:// of another machine (${url.hostname}), which would send the key in clear. Use https://, or set allowHttp.`;
+    throw new SandflowError('bad_configuration', message);
   }
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
 }

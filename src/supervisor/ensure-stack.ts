@@ -9,6 +9,7 @@ import { prepareTrustedFolder } from '../home/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
 import { settingsDigest } from './control-protocol.js';
+import { requireStackSettings } from './run-supervisor.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 
 const RETRY_MS = 50;
@@ -46,10 +47,11 @@ export interface StackHandle {
  * Joins the supervisor of `config.home`, or starts one in the background, and waits until the stack is ready. The
  * stack stays for as long as the handle is held; the death of this process, of whatever kind, releases it too.
  * Safe to call from many processes at once.
- * @throws SandflowError `home_not_writable`, `home_not_trusted`, `file_not_trusted`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
+ * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`, `file_not_trusted`, `stack_differs`, `supervisor_failed`, or what the part says that cannot start
  */
 export async function ensureStack(config: Config, options: EnsureStackOptions): Promise<StackHandle> {
   const { onProgress = () => undefined, main, signal } = options;
+  requireStackSettings(config);
   await prepareTrustedFolder({ path: config.home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(config.home);
   const settings = settingsDigest(config);

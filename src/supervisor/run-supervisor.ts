@@ -38,7 +38,7 @@ export interface RunSupervisorOptions {
 /**
  * Runs until it is idle or told to end, and ends everything that it started. One per home: `already_running` where
  * another holds the stack, whose clients are welcome there.
- * @throws SandflowError `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` where the holder of the lock does not answer;
+ * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` where the holder of the lock does not answer;
  *   what the part says that cannot start
  */
 export async function runSupervisor(
@@ -46,6 +46,7 @@ export async function runSupervisor(
   options: RunSupervisorOptions,
 ): Promise<'ended' | 'already_running'> {
   const { home } = config;
+  requireStackSettings(config);
   await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
   const paths = stackPaths(home);
   const lock = await elect(paths.lockFile, paths.stateFile, options.signal);
@@ -62,6 +63,15 @@ export async function runSupervisor(
   } finally {
     lock.release();
   }
+}
+
+/**
+ * A stack stands in for what is not configured. Where an installation has lost the setting of its service, that would be a service
+ * that nobody asked for, beside the one which the user means.
+ * @throws SandflowError `bad_configuration`
+ */
+export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {
+  if (noLocalService !== undefined) throw new SandflowError('bad_configuration', noLocalService);
 }
 
 async function holdStack(config: Config, control: ControlServer, options: RunSupervisorOptions): Promise<void> {

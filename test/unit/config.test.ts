@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSandboxClient } from '../../src/client/index.js';
 import { readConfig } from '../../src/config.js';
 
 const read = (forksPerSecond?: string) =>
@@ -11,5 +12,53 @@ describe('the rate of forks', () => {
 
   it.each(['0', '-1', 'many', 'Infinity'])('cannot be %s', (text) => {
     expect(() => read(text)).toThrow(/SANDFLOW_FORKS_PER_SECOND must be a number above 0/);
+  });
+});
+
+describe('K2: a service that is not configured', () => {
+  const noLocalService = (env: Record<string, string>) => readConfig({ HOME: '/home/nobody', ...env }).noLocalService;
+
+  it('is stood in for by a local one where nothing is configured, and where only what is secret of a bridge is', () => {
+    expect(noLocalService({})).toBeUndefined();
+    expect(
+      noLocalService({ SANDBOX_WEBHOOK_SECRET: 'whsec_x', SANDBOX_API_URL: '', SANDBOX_API_KEY: '' }),
+    ).toBeUndefined();
+  });
+
+  it.each([
+    [{ SANDBOX_API_KEY: 'the-secret' }, /SANDBOX_API_KEY is set without SANDBOX_API_URL/],
+    [{ SANDBOX_API_KEY_FILE: '/run/secrets/key', SANDBOX_API_URL: '' }, /SANDBOX_API_KEY_FILE is set without/],
+    [{ TEMPORAL_ADDRESS: 'temporal:7233' }, /Temporal server is configured.*and no service: set SANDBOX_API_URL/],
+  ])('is missed with %j, and no secret is said', (env, message) => {
+    expect(noLocalService(env)).toMatch(message);
+    expect(noLocalService(env)).not.toContain('the-secret');
+  });
+});
+
+describe('suspected: http:// to a service', () => {
+  const apiUrl = (url: string, more: Record<string, string> = {}) =>
+    readConfig({ HOME: '/home/nobody', SANDBOX_API_URL: url, SANDBOX_API_KEY: 'k', ...more }).sandboxService?.apiUrl;
+
+  it.each([
+    'http://127.0.0.1:7391/v1',
+    'http://127.8.9.1/v1',
+    'http://[::1]:1/v1',
+    'http://localhost/v1',
+    'https://api.example.com/v1',
+  ])('on this machine, or https://, is taken: %s', (url) => expect(apiUrl(url)).toBe(url));
+
+  it.each([
+    'http://api.example.com/v1',
+    'http://10.0.0.1/v1',
+    'http://0.0.0.0/v1',
+    'http://127.0.0.1.example.com/v1',
+    'http://localhost.example.com/v1',
+  ])('elsewhere is refused unless that is allowed: %s', (url) => {
+    expect(() => apiUrl(url)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
+    expect(() => apiUrl(url, { SANDBOX_API_ALLOW_HTTP: 'no' })).toThrow(/SANDBOX_API_ALLOW_HTTP=1/);
+    expect(apiUrl(url, { SANDBOX_API_ALLOW_HTTP: '1' })).toBe(url);
+    const client = { baseUrl: url, apiKey: 'k' };
+    expect(() => createSandboxClient(client)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
+    expect(createSandboxClient({ ...client, allowHttp: true })).toBeDefined();
   });
 });

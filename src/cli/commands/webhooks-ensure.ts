@@ -23,6 +23,10 @@ export const addWebhooksEnsure: AddCommand = (parent, context) => {
       if (protocol !== 'https:' && protocol !== 'http:') {
         throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
       }
+      const { isLoopbackHost } = await import('../../contract/loopback-host.js');
+      if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
+        throw new UsageError('--url: the service delivers to https:// only; http:// is for a bridge on this machine.');
+      }
       const { withService } = await import('../connect/with-service.js');
       const { ensureWebhook } = await import('../../bridge/index.js');
       const { printJson } = await import('../output/json.js');

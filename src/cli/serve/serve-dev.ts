@@ -14,7 +14,7 @@ interface StackPlaces {
 /** Holds the stack until the first Ctrl-C or SIGTERM and ends it in order. Where one runs already, it holds that one. */
 export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<number> {
   const config = await io.readConfig();
-  io.umask(0o077);
+  io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   const sandboxApiKeyFile = config.sandboxService ? config.sandboxService.apiKeyFile : localApiKeyFile(config.home);
   const ready = (stack: StackPlaces) => sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);

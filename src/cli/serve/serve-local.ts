@@ -33,7 +33,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<numb
   const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
   await prepareTrustedFolder({ path: directory, setting: '--directory' });
   // What is in the directory is private by its mode; what a sandbox makes has the modes that a machine gives it.
-  io.umask(0o022);
+  io.umask?.(0o022);
   const service = await createLocalService({
     ...settings,
     directory,

@@ -18,7 +18,7 @@ export interface WorkerOptions {
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
   const config = await io.readConfig();
-  io.umask(0o077);
+  io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService } = config;
   if (!sandboxService) {
     throw new SandflowError(

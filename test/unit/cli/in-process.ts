@@ -40,8 +40,6 @@ export async function cli(args: readonly string[], options: InProcessOptions = {
     main: { command: process.execPath, args: ['no-such-program.js'] },
     cwd: options.cwd ?? home,
     readConfig: options.readConfig ?? (async () => readConfig({ SANDFLOW_HOME: home, ...options.env })),
-    // The other tests of this process have it too.
-    umask: () => undefined,
     interrupted: options.interrupted ?? new AbortController().signal,
   });
   return { exitCode, stdout, stderr };
