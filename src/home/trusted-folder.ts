@@ -29,8 +29,7 @@ export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void>
     await writeFile(probe, '', { mode: 0o600, flag: 'wx' });
     await rm(probe);
   } catch (cause) {
-    const message = `${folder.setting} (${path}) cannot be written: set it to a directory of yours, or mend its owner and mode.`;
-    throw new SandflowError('home_not_writable', message, { cause });
+    throw notWritable(folder, cause);
   }
 }
 
@@ -44,9 +43,10 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
     const message = `${setting} (${path}) is not trusted: ${what}. ${mend} Or set ${setting} to another directory of yours.`;
     return new SandflowError('home_not_trusted', message);
   };
-  const { steps, real } = await walkPath(path).catch((cause) => {
-    throw new SandflowError('home_not_writable', `${setting} (${path}) is no directory.`, { cause });
-  });
+  const cannot = (cause?: unknown): never => {
+    throw notWritable({ path, setting }, cause);
+  };
+  const { steps, real } = await walkPath(path).catch(cannot);
   for (const step of steps) {
     // The folder itself is judged below.
     if (step.path === real) continue;
@@ -55,6 +55,7 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
   }
   if (real === undefined) return;
   const stats = await stat(real);
+  if (!stats.isDirectory()) return cannot();
   const own = ownUser();
   if (own !== undefined && stats.uid !== own && !(rootMayOwn && stats.uid === 0)) {
     const sudo = own === 0 ? 'Do not run this as root, with sudo for example.' : 'Become that user.';
@@ -63,9 +64,14 @@ export async function checkTrustedFolder({ path: given, setting, rootMayOwn }: T
   if (isWritableByOthers(stats)) {
     throw refuse('others may write it', `Look whether all that is in it is yours, then \`chmod 700 ${path}\`.`);
   }
-  const problem = await problemInside(real, isOpenToOthers(stats));
+  const problem = await problemInside(real, isOpenToOthers(stats)).catch(cannot);
   if (problem) throw refuse(problem, 'Look what it is, then remove it or mend its owner and mode.');
   if (isOpenToOthers(stats) && stats.uid === own) await chmod(real, 0o700);
+}
+
+function notWritable({ path, setting }: TrustedFolder, cause: unknown): SandflowError {
+  const message = `${setting} (${resolve(path)}) cannot be written: set it to a directory of yours, or mend its owner and mode.`;
+  return new SandflowError('home_not_writable', message, { cause });
 }
 
 /** @param others may enter the folder, so that the modes of what is in it count */

@@ -61,6 +61,7 @@ describe('the files of a home', () => {
     writeFileSync(file, '');
     const prepareHome = (path: string) => prepareTrustedFolder({ path, setting: 'SANDFLOW_HOME' });
     await expect(prepareHome(join(file, 'home'))).rejects.toMatchObject({ code: 'home_not_writable' });
+    await expect(prepareHome(file)).rejects.toMatchObject({ code: 'home_not_writable' });
     await prepareHome(join(home, 'new', 'deeper'));
     expect(statSync(join(home, 'new', 'deeper')).mode & 0o777).toBe(0o700);
   });
