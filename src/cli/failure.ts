@@ -25,6 +25,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'metrics_not_served',
   'port_in_use',
   'directory_in_use',
+  'agent_not_isolated',
   'home_not_writable',
   'home_not_trusted',
   'file_not_trusted',

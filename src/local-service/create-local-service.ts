@@ -16,6 +16,7 @@ import { prepareWork } from './domain/running.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
+import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
 import { createSshServer, loadHostKey } from './ssh/index.js';
@@ -28,6 +29,8 @@ import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
 
 export interface LocalService extends StateControl {
+  /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
+  readonly isolation: IsolationReport;
   /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Known once it listens. */
   readonly url: string;
   /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
@@ -52,7 +55,8 @@ const DEFAULT_MAX_CALL_RECORDS = 100_000;
 
 /**
  * Makes a local service on a directory; nothing runs and no port is open until `listen`.
- * @throws SandflowError `directory_in_use` while another service has the directory
+ * @throws SandflowError `directory_in_use` while another service has the directory, `agent_not_isolated` where a command agent
+ *   would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {
   if (options.apiKey === '') throw new SandflowError('bad_configuration', 'The local service needs an API key.');
@@ -67,8 +71,16 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
     isolation: options.isolation ?? 'auto',
+    network: options.network,
     log: (message) => log(message),
   });
+  const isolation = isolationReport(host.description, options);
+  const refused = requireIsolatedAgents(isolation, options);
+  if (refused) {
+    await host.close();
+    database.close();
+    throw refused;
+  }
   const hostKey = await loadHostKey(join(directory, 'ssh_host_key'));
   const settings = createSettingStore(database);
   const clock = createClock({
@@ -121,6 +133,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     apiKey: options.apiKey,
     faultsEnabled: options.faultsEnabled ?? false,
     clock,
+    isolation,
   });
   let listening: Promise<void> | undefined;
   let closed: Promise<void> | undefined;
@@ -171,6 +184,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     },
     books,
     clock,
+    isolation,
     accounts: createAccounts(assembly.context),
     setup: createAccountSetup(assembly.context),
     async listen() {

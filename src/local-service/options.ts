@@ -2,6 +2,7 @@
 import type { NewAccount, NewTeam } from './domain/accounts.js';
 import type { LocalRepo } from './domain/repos.js';
 import type { Log } from './log.js';
+import type { NetworkSetting } from './machine/index.js';
 import type { LocalServiceTimings } from './timings.js';
 
 /** Thresholds of 429 answers (specification, "Limits": their numbers are not shown). Each is off by default. */
@@ -30,6 +31,13 @@ export interface LocalServiceProfile {
 
 export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitPromptId: false, extraFields: false };
 
+export interface CommandAgentSettings {
+  /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */
+  readonly command: string;
+  /** `plain`: it may also run where nothing isolates it. Default: the service does not start then. */
+  readonly isolation?: 'plain';
+}
+
 export interface LocalServiceOptions {
   /** Where the database and the disks live; made when it is not there. One service at a time. */
   readonly directory: string;
@@ -44,13 +52,15 @@ export interface LocalServiceOptions {
   readonly timings?: Partial<LocalServiceTimings>;
   readonly limits?: LocalServiceLimits;
   /** Providers whose prompts are run by a command inside the sandbox. */
-  readonly commandAgents?: Readonly<Record<string, { readonly command: string }>>;
+  readonly commandAgents?: Readonly<Record<string, CommandAgentSettings>>;
   /** Providers that the built-in scripted agent answers for. Default: all; the others are not configured. */
   readonly scriptedProviders?: readonly string[];
   /** The provider of prompts that name none. Default `codex`. */
   readonly defaultProvider?: string;
   /** Default `auto`: bubblewrap where it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
+  /** The network of sandboxes. Default: one of their own, which leads to the internet where slirp4netns works. */
+  readonly network?: NetworkSetting;
   /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default false. */
   readonly strictWebhookUrls?: boolean;
   /** The addresses that the name of a webhook leads to. Default: what the system's resolver says. */

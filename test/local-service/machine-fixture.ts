@@ -9,7 +9,7 @@ import type { MachineHost } from '../../src/local-service/machine/machine-host.j
 import { removeTree } from '../../src/local-service/machine/tree-copy.js';
 
 export const SANDBOX = 'bx_abcd2345';
-export type Isolation = MachineHost['isolation'];
+export type Isolation = MachineHost['description']['isolation'];
 const both: readonly Isolation[] = ['bubblewrap', 'plain'];
 
 /** What of the two this machine can do. Bubblewrap is missing from many. */
@@ -36,7 +36,7 @@ async function bubblewrapWorks(): Promise<boolean> {
   try {
     const host = await createMachineHost({ directory, isolation: 'auto' });
     await host.close();
-    return host.isolation === 'bubblewrap';
+    return host.description.isolation === 'bubblewrap';
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

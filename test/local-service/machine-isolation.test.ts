@@ -94,7 +94,7 @@ describe('without isolation', () => {
       log: (message) => void messages.push(message),
     });
     onTestFinished(async () => await host.close());
-    expect(host.isolation).toBe('plain');
+    expect(host.description.isolation).toBe('plain');
     expect(messages.join(' ')).toMatch(/no permission/);
   });
 });

@@ -70,7 +70,7 @@ interface Ended {
   readonly code: number | null;
 }
 
-async function client(isolation: SshUnderTest['host']['isolation']) {
+async function client(isolation: SshUnderTest['host']['description']['isolation']) {
   const under = await sshUnderTest(isolation, [pair]);
   const key = join(under.directory, 'client-key');
   await writeFile(key, pair.privateKey, { mode: 0o600 });

@@ -11,7 +11,7 @@ const server = await createViteServer({
 });
 const { createMachineHost } = await server.ssrLoadModule('/src/local-service/machine/index.ts');
 const host = await createMachineHost(options);
-process.stdout.write(`${JSON.stringify({ isolation: host.isolation, network: host.network })}\n`);
+process.stdout.write(`${JSON.stringify(host.description)}\n`);
 createInterface({ input: process.stdin }).on('line', async (line) => {
   const { call, method, args } = JSON.parse(line);
   const answer = await host[method](...args).then(

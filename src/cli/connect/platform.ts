@@ -14,6 +14,7 @@ import { UsageError } from '../usage-error.js';
 import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js';
 import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
+import { readIsolation, type SandboxIsolation } from './isolation.js';
 import { openResults } from './results.js';
 import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
@@ -38,6 +39,8 @@ export interface Platform {
   readonly sharedResults: ResultStore | undefined;
   /** Of the embedded stack; undefined where it is not known. */
   readonly bridgeUrl: string | undefined;
+  /** How sandboxes are isolated; null where the service is no local one. */
+  readonly isolation: SandboxIsolation | null;
   /**
    * Keeps the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns its reference
@@ -71,6 +74,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   let link = await open(config, options);
   const results = openResults(config);
   const sharedResults = config.resultsShared ? results : undefined;
+  const isolation = await readIsolation(link.addresses.service);
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
 
   return {
@@ -85,6 +89,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       return link.reads;
     },
     bridgeUrl: link.addresses.bridgeUrl,
+    isolation,
     results,
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),

@@ -14,6 +14,7 @@ import { createPaint } from '../output/paint.js';
 import { createReporter } from '../output/reporter.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
+import { checkIsolation } from './check-isolation.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
 import { checkWorkers } from './check-workers.js';
@@ -49,6 +50,7 @@ export async function runDoctor(
     // A service that was waited for in vain is asked once more, and not waited for again.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
+    if (platform) checks.push(checkIsolation(platform.isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();
@@ -139,7 +141,7 @@ function printChecks(checks: readonly Check[], io: CommandContext['io']): void {
   const paint = createPaint(io.stdout);
   const styles = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
   for (const { name, status, message, mend } of checks) {
-    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(8)}  ${message}\n`);
-    if (mend) io.stdout.write(`${' '.repeat(19)}${mend}\n`);
+    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(9)}  ${message}\n`);
+    if (mend) io.stdout.write(`${' '.repeat(20)}${mend}\n`);
   }
 }

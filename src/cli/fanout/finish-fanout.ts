@@ -1,5 +1,6 @@
 /** How a watched batch leaves the terminal: a summary on stderr, where the results are on stdout, the exit code. */
 import type { FanoutResult } from '../../../workflows/fanout.js';
+import type { SandboxIsolation } from '../connect/isolation.js';
 import { formatDuration } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
@@ -18,6 +19,7 @@ export interface FinishFanoutOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly dollarsPerSecond: number | null;
+  readonly isolation?: SandboxIsolation | null;
 }
 
 /** @returns the exit code */
@@ -25,14 +27,14 @@ export function finishFanout(
   result: FanoutResult,
   home: BroughtHome,
   io: Streams,
-  { json, quiet, dollarsPerSecond }: FinishFanoutOptions,
+  { json, quiet, dollarsPerSecond, isolation = null }: FinishFanoutOptions,
 ): number {
   const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
   const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
   if (!quiet || !done)
     for (const line of summaryLines(result, home, io, dollarsPerSecond)) io.stderr.write(`${line}\n`);
   const { resultsFile, reportFile, filesFolder, problems, left } = home;
-  if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left });
+  if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
   else io.stdout.write(`${resultsFile}\n`);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }

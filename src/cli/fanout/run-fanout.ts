@@ -7,6 +7,7 @@ import { parseFanoutInput } from '../../temporal/fanout-input.js';
 import { submitFanout } from '../../temporal/fanouts.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
@@ -53,6 +54,7 @@ export async function runFanout(
       await checkService(config, { signal: io.interrupted, notice: (text) => starting.notice(text) });
     }
     const platform = await openPlatform(config, { io, reporter: starting, needsWorker: true });
+    sayIsolation(platform.isolation, starting);
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
     try {

@@ -52,5 +52,6 @@ export async function seeFanoutThrough(
     json: options.json === true,
     quiet: options.quiet === true,
     dollarsPerSecond,
+    isolation: platform.isolation,
   });
 }

@@ -1,5 +1,6 @@
 /** How a watched job leaves the terminal: the result on stdout, what else there is to know on stderr, the exit code. */
 import type { JobResult } from '../../../workflows/job.js';
+import type { SandboxIsolation } from '../connect/isolation.js';
 import { formatDuration } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
@@ -20,28 +21,33 @@ export interface FinishOptions {
   readonly files: readonly ReportedFile[];
   /** Reads a result that was cut, from the result store. */
   readonly readWhole: (ref: string) => Promise<Buffer>;
+  readonly isolation?: SandboxIsolation | null;
 }
 
 /** @returns the exit code */
 export async function finish(end: WatchEnd, io: Streams, options: FinishOptions): Promise<number> {
-  const { jobId, json } = options;
+  const { jobId, json, isolation = null } = options;
   const comeBack = `Come back with: sandflow jobs watch ${jobId}`;
   if (end.kind === 'detached' || end.kind === 'deadline') {
     const detached = end.kind === 'detached';
     const message = `${detached ? 'Detached' : 'The watch is over'}; the job ${jobId} goes on. ${comeBack}`;
     io.stderr.write(`${message}\n`);
-    if (json) printJson(io.stdout, emptyReport(jobId, plainError(detached ? 'detached' : 'watch_deadline', message)));
+    if (json)
+      printJson(io.stdout, {
+        ...emptyReport(jobId, plainError(detached ? 'detached' : 'watch_deadline', message)),
+        isolation,
+      });
     return detached ? exitCodes.detached : exitCodes.watchDeadline;
   }
   if (end.kind === 'broken') {
     io.stderr.write(`${end.error.message}\n`);
-    if (json) printJson(io.stdout, emptyReport(jobId, end.error));
+    if (json) printJson(io.stdout, { ...emptyReport(jobId, end.error), isolation });
     return exitCodes.otherOutcome;
   }
   const report = await wholeReport(end.result, options);
   const done = report.outcome === 'completed' && report.error === null && report.left.length === 0;
   if (!options.quiet || !done) printSummary(report, io);
-  if (json) printJson(io.stdout, report);
+  if (json) printJson(io.stdout, { ...report, isolation });
   else printAnswers(report, io);
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }

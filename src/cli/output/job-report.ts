@@ -1,5 +1,6 @@
 /** The one shape that `--json` prints for a job, whatever happened. */
 import type { CollectedFile, JobError, JobResult } from '../../../workflows/job.js';
+import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {
   /** Where it was written on this machine, or null. */
@@ -12,6 +13,8 @@ export interface JobReport extends Omit<JobResult, 'jobId' | 'outcome' | 'files'
   /** Null while the job is not finished, and where none was reached. */
   readonly outcome: JobResult['outcome'] | null;
   readonly files: readonly ReportedFile[];
+  /** How sandboxes of a local service are isolated; null where it is not known. */
+  readonly isolation: SandboxIsolation | null;
 }
 
 /** The report of a job that has ended. `error` stands in for the job's own where that is null. */
@@ -36,6 +39,7 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     wakeCount: 0,
     apiCalls: 0,
     durationMs: 0,
+    isolation: null,
     error,
   };
 }

@@ -5,6 +5,7 @@ import { parseJobInput } from '../../temporal/job-input.js';
 import { describeJob, type JobAddress, startJob } from '../../temporal/jobs.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
+import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
@@ -49,6 +50,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   }
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
+    sayIsolation(platform.isolation, reporter);
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;
@@ -67,7 +69,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     } else {
       await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
     }
-    if (options.detach) return leaveIt(jobId, options, context);
+    if (options.detach) return leaveIt(jobId, options, context, platform.isolation);
     return await seeThrough(platform, { deployment: config.deployment, jobId }, options, {
       context,
       reporter,
@@ -112,11 +114,12 @@ export async function seeThrough(
     quiet,
     files,
     readWhole: platform.results.get,
+    isolation: platform.isolation,
   });
 }
 
-function leaveIt(jobId: string, options: RunOptions, { io }: CommandContext): number {
-  if (options.json) printJson(io.stdout, emptyReport(jobId, null));
+function leaveIt(jobId: string, options: RunOptions, { io }: CommandContext, isolation: Platform['isolation']): number {
+  if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation });
   else io.stdout.write(`${jobId}\n`);
   return exitCodes.done;
 }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { LocalServiceOptions } from '../../local-service/index.js';
+import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
 import { issuesOf } from '../../temporal/job-input.js';
 import { UsageError } from '../usage-error.js';
@@ -12,13 +13,17 @@ const timingNames = Object.keys(defaultTimings) as (keyof typeof defaultTimings)
 const localConfigSchema = z
   .strictObject({
     /** Provider → the command that runs its prompts inside the sandbox; it gets the prompt on stdin. */
-    commandAgents: z.record(z.string(), z.strictObject({ command: z.string().min(1) })),
+    commandAgents: z.record(
+      z.string(),
+      z.strictObject({ command: z.string().min(1), isolation: z.literal('plain').optional() }),
+    ),
     scriptedProviders: z.array(z.string()),
     defaultProvider: z.string().min(1),
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
     limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
     profile: z.strictObject({ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() }).partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
+    network: networkSettingSchema,
     strictWebhookUrls: z.boolean(),
     faultsEnabled: z.boolean(),
   })

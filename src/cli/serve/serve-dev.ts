@@ -1,5 +1,6 @@
 /** What `sandflow dev` does: the embedded stack in the foreground. */
 import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
+import { readIsolation } from '../connect/isolation.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { interruption } from './serving.js';
@@ -17,7 +18,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   io.umask?.(0o077);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   const sandboxApiKeyFile = config.sandboxService ? config.sandboxService.apiKeyFile : localApiKeyFile(config.home);
-  const ready = (stack: StackPlaces) => sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);
+  const ready = (stack: StackPlaces) => void sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);
   const { main, interrupted: signal } = io;
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
@@ -30,15 +31,17 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   return exitCodes.done;
 }
 
-function sayPlaces(
+async function sayPlaces(
   io: CliIo,
   stack: StackPlaces & { readonly sandboxApiKeyFile?: string },
   { readyJson }: { readonly readyJson?: boolean },
-): void {
+): Promise<void> {
   const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+  const isolation = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
+  for (const warning of isolation?.warnings ?? []) io.stderr.write(`${warning}\n`);
   if (readyJson) {
     // The key itself stays in its file.
-    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl };
+    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
     io.stdout.write(`${JSON.stringify({ ready: true, url: sandboxApiUrl, ...places })}\n`);
     return;
   }
@@ -48,6 +51,7 @@ function sayPlaces(
     ['Sandbox Service', sandboxApiUrl],
     ['its key', sandboxApiKeyFile],
     ['bridge', bridgeUrl],
+    ['isolation', isolation?.text],
   ];
   for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);
   io.stderr.write('Ctrl-C ends it.\n');

@@ -4,6 +4,7 @@ import { assumptionsHeader } from '../../contract/assumptions.js';
 import type { Books } from '../books.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../domain/context.js';
+import type { IsolationReport } from '../isolation-report.js';
 import { ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { StateControl } from '../state/control.js';
@@ -11,6 +12,7 @@ import type { CallStore } from '../store/call-store.js';
 import { registerAccountSetupRoutes } from './admin-account.js';
 import { registerAccountRoutes } from './admin-accounts.js';
 import { registerClockRoutes } from './admin-clock.js';
+import { registerIsolationRoute } from './admin-isolation.js';
 import { registerLogRoutes } from './admin-log.js';
 import { registerMachineRoutes } from './admin-machines.js';
 import { registerAdminRoutes } from './admin-routes.js';
@@ -40,6 +42,7 @@ export interface ServerOptions {
   readonly clock: ControlledClock;
   readonly gate: CallGate;
   readonly state: StateControl;
+  readonly isolation: IsolationReport;
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -122,6 +125,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   registerClockRoutes(server, options.clock);
   registerLogRoutes(server, { calls });
   registerStateRoutes(server, options.state);
+  registerIsolationRoute(server, options.isolation);
   registerAccountRoutes(server, context);
   registerAccountSetupRoutes(server, context);
   registerMachineRoutes(server, { context, faultsEnabled });

@@ -4,6 +4,7 @@ import { Duplex, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
+import type { NetworkPlace, SandboxNetworks } from './network/sandbox-networks.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 import type { ProcessGroups } from './process-groups.js';
 import type { ProcessGroup } from './process-records.js';
@@ -16,6 +17,7 @@ const MAX_DRAIN_MS = 2_000;
 export interface CommandContext {
   readonly launch: ShellLaunch;
   readonly groups: ProcessGroups;
+  readonly networks: SandboxNetworks;
 }
 
 /** Resolves when the shell has ended, whatever it left in the background. */
@@ -48,11 +50,29 @@ export async function runCommand(
 }
 
 export async function startShell(
+  context: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
+  const hold = await context.networks.take(sandboxId);
+  try {
+    const started = await startIn(hold.place, context, sandboxId, spec);
+    // What a command leaves in the background ends with it, or has no network of its own to lose.
+    started.child.once('exit', hold.release);
+    return started;
+  } catch (error) {
+    hold.release();
+    throw error;
+  }
+}
+
+async function startIn(
+  place: NetworkPlace,
   { launch, groups }: CommandContext,
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec);
+  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec, place);
   let child: ChildProcessWithoutNullStreams;
   try {
     const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', descriptor3 === undefined ? 'ignore' : 'pipe', 'pipe'];

@@ -5,27 +5,20 @@ import { runCommand } from './command-run.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk-files.js';
 import { createDownloads } from './download.js';
 import { openInteractiveShell } from './interactive-shell.js';
-import { createBubblewrap } from './isolation/bubblewrap.js';
-import { chooseRestrictions } from './isolation/restrictions.js';
+import { chooseIsolation, type IsolationOptions } from './isolation/choose-isolation.js';
+import { isolationWarnings } from './isolation/warnings.js';
 import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
-import { createPlainShell } from './plain-shell.js';
 import { createProcessGroups } from './process-groups.js';
-import { findProgram, PROGRAM_PATH } from './program.js';
 import { listProcesses } from './sandbox-processes.js';
-import type { ShellLaunch } from './shell-launch.js';
 import { listTree } from './snapshot-tree.js';
 import { discardTree, removeTree, replaceByCopy } from './tree-copy.js';
 
-export interface MachineHostOptions {
+export interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
   readonly directory: string;
-  /** `auto`, the default, takes bubblewrap where it works and says so where it does not. */
-  readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
-  /** Where `bwrap` and `setpriv` are looked for, separated by colons; the system's own folders by default. */
-  readonly programPath?: string;
-  /** Gets one warning where commands are not isolated. */
+  /** Gets one warning where commands are not isolated, and one where they have no network though nobody asked for that. */
   readonly log?: (message: string) => void;
 }
 
@@ -35,13 +28,18 @@ export interface MachineHostOptions {
  */
 export async function createMachineHost(options: MachineHostOptions): Promise<MachineHost> {
   const directories = await createMachineDirectories(options.directory);
-  const launch = await chooseLaunch(directories, options);
+  const { launch, networks, description } = await chooseIsolation(directories, options);
+  for (const warning of isolationWarnings(description)) options.log?.(warning);
   const groups = createProcessGroups(directories);
   const downloads = createDownloads();
   const { unfinished } = directories;
   let closed = false;
 
-  const endProcesses = (sandboxId: string): Promise<void> => groups.endAll(sandboxId);
+  const context = { launch, groups, networks };
+  const endProcesses = async (sandboxId: string): Promise<void> => {
+    await groups.endAll(sandboxId);
+    networks.end(sandboxId);
+  };
   const prepare = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);
     if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
@@ -49,7 +47,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   };
 
   return {
-    isolation: launch.isolation,
+    description,
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
     },
@@ -73,11 +71,11 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     async run(sandboxId, spec, watch) {
       await prepare(sandboxId);
-      return await runCommand({ launch, groups }, sandboxId, spec, watch);
+      return await runCommand(context, sandboxId, spec, watch);
     },
     async openShell(sandboxId, spec) {
       await prepare(sandboxId);
-      return await openInteractiveShell({ launch, groups }, sandboxId, spec);
+      return await openInteractiveShell(context, sandboxId, spec);
     },
     readFile: async (sandboxId, path, maxBytes) =>
       await readDiskFile(await requireDisk(directories, sandboxId), path, maxBytes),
@@ -104,22 +102,9 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       closed = true;
       await downloads.close();
       await groups.endAll();
+      networks.end();
     },
   };
-}
-
-async function chooseLaunch(directories: MachineDirectories, options: MachineHostOptions): Promise<ShellLaunch> {
-  const { isolation = 'auto', programPath = PROGRAM_PATH, log = () => undefined } = options;
-  let reason = '';
-  if (isolation !== 'plain') {
-    const bwrap = await findProgram('bwrap', programPath);
-    const found = bwrap ? await chooseRestrictions(directories, bwrap) : { problem: 'it is not installed' };
-    if (bwrap && 'restrictions' in found) return createBubblewrap(directories, { program: bwrap, ...found });
-    reason = `bubblewrap does not work here: ${'problem' in found ? found.problem : ''}. `;
-    if (isolation === 'bubblewrap') throw new MachineError('isolation_unavailable', reason.trim());
-  }
-  log(`${reason}Sandboxes are NOT isolated: their commands can read and change whatever this user can.`);
-  return await createPlainShell(directories, programPath);
 }
 
 async function requireDisk(directories: MachineDirectories, sandboxId: string): Promise<string> {

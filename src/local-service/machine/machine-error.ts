@@ -12,7 +12,8 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `download_failed`: what is sent could not be read to its end, so what came is not all;
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
- * - `closed`: the host was closed.
+ * - `network_unavailable`: the network of a sandbox could not be opened;
+ * - `closed`: the host was closed, or the sandbox was ended while a command was to start.
  */
 export type MachineErrorCode =
   | 'not_found'
@@ -30,6 +31,7 @@ export type MachineErrorCode =
   | 'download_failed'
   | 'processes_remain'
   | 'isolation_unavailable'
+  | 'network_unavailable'
   | 'closed';
 
 export class MachineError extends SandflowError {

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { InteractiveShell, ShellSpec } from './interactive-shell.js';
+import type { IsolationDescription } from './isolation/choose-isolation.js';
 
 export interface CommandSpec {
   /** Run by `/bin/sh -c`; at most 120 KiB. */
@@ -89,8 +90,8 @@ export interface ProcessSample {
 }
 
 export interface MachineHost {
-  /** `bubblewrap` where the machine has it and it works; otherwise `plain`, which isolates nothing. */
-  readonly isolation: 'bubblewrap' | 'plain';
+  /** How its sandboxes are isolated, and what they can reach. */
+  readonly description: IsolationDescription;
   /** Makes an empty disk. Repeating it changes nothing. */
   createDisk(sandboxId: string): Promise<void>;
   /**

@@ -28,13 +28,19 @@ export async function findProgram(name: string, programPath: string): Promise<st
 /** What such a program is started with. Messages are in English, so that they can be read by a program. */
 export const PROGRAM_ENVIRONMENT = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
 
-/** A program that is missing gives `exitCode` null. */
-export function runProgram(file: string, args: readonly string[]): Promise<ProgramResult> {
+/**
+ * A program that is missing gives `exitCode` null.
+ * @param input what it reads from its standard input
+ */
+export function runProgram(file: string, args: readonly string[], input = ''): Promise<ProgramResult> {
   const options = { env: PROGRAM_ENVIRONMENT, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
     const child = execFile(file, [...args], options, (error, stdout, stderr) => {
       resolve({ exitCode: error ? child.exitCode : 0, stdout, stderr: stderr || (error?.message ?? '') });
     });
+    // One that does not read to the end is no failure.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
   });
 }
 

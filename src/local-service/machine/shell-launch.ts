@@ -1,6 +1,7 @@
 /** How a command becomes a process: what every way of isolation has in common. */
 import { MachineError } from './machine-error.js';
 import type { CommandSpec } from './machine-host.js';
+import type { NetworkPlace } from './network/sandbox-networks.js';
 import { PROGRAM_PATH } from './program.js';
 import type { CopyCall } from './tree-copy.js';
 
@@ -17,7 +18,8 @@ export interface ProgramCall {
 
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
-  call(sandboxId: string, spec: CommandSpec): ProgramCall;
+  /** @param place the network that the command is put in; without isolation always that of the machine */
+  call(sandboxId: string, spec: CommandSpec, place: NetworkPlace): ProgramCall;
   /** Copies a disk that its sandbox may be changing; undefined where there is nothing to protect from the sandbox. */
   readonly copyCall?: CopyCall;
 }

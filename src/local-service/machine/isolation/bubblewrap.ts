@@ -6,29 +6,37 @@
 import type { MachineDirectories } from '../machine-directories.js';
 import { SANDBOX_HOME } from '../machine-directories.js';
 import { MachineError } from '../machine-error.js';
+import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell-launch.js';
-import { diskArguments, machineArguments } from './mounts.js';
+import { diskArguments, machineArguments, resolverArguments } from './mounts.js';
 
 export interface BubblewrapOptions {
   /** The absolute path of `bwrap`. */
   readonly program: string;
   /** What a command may not do, as `chooseRestrictions` has found it to work here. */
   readonly restrictions: readonly string[];
+  /** A file that takes the place of /etc/resolv.conf in a network of a sandbox's own. */
+  readonly resolverFile: string;
 }
 
 export function createBubblewrap(
   directories: MachineDirectories,
-  { program, restrictions }: BubblewrapOptions,
+  { program, restrictions, resolverFile }: BubblewrapOptions,
 ): ShellLaunch {
   const machine = [...restrictions, ...machineArguments(directories.root)];
+  const shared = resolverArguments();
+  const own = resolverArguments(resolverFile);
   return {
     isolation: 'bubblewrap',
-    call(sandboxId, spec) {
+    call(sandboxId, spec, place) {
       const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
+      const network = place.kind === 'own' ? own : shared;
+      const options = ['--args', '3', ...machine, ...network, ...unshared(place), ...mounts];
+      const [file = program, ...before] = place.kind === 'own' ? [...place.enter, program] : [program];
       return {
-        file: program,
-        args: ['--args', '3', ...machine, ...mounts, ...shell, ...shellArguments(spec.command, spec.cwd)],
+        file,
+        args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd)],
         cwd: '/',
         // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
         // be for everybody on the machine to read.
@@ -41,6 +49,10 @@ export function createBubblewrap(
       return { file: program, args: [...machine, ...mounts, '--', 'cp', ...options, '--', '/from/.', '/to'] };
     },
   };
+}
+
+function unshared(place: NetworkPlace): string[] {
+  return place.kind === 'none' ? ['--unshare-net'] : [];
 }
 
 /** Arguments that end with NUL each, as bubblewrap reads them from a descriptor. */

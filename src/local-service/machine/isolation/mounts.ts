@@ -16,7 +16,6 @@ export function machineArguments(stateDirectory: string): string[] {
   args.push('--proc', '/proc', '--remount-ro', '/proc');
   for (const folder of PROGRAM_FOLDERS) args.push(...folderArguments(folder));
   for (const path of hiddenPaths()) args.push(...hiddenArguments(path));
-  args.push(...resolverArguments());
   if (PROGRAM_FOLDERS.some((folder) => stateDirectory.startsWith(`${folder}/`))) args.push('--tmpfs', stateDirectory);
   return args;
 }
@@ -46,10 +45,14 @@ function hiddenArguments(path: string): string[] {
   return kind === 'file' ? ['--ro-bind', '/dev/null', path] : [];
 }
 
-/** /etc/resolv.conf is often a link to a folder that is not shown inside. */
-function resolverArguments(): string[] {
+/**
+ * /etc/resolv.conf is often a link to a folder that is not shown inside.
+ * @param file what takes its place; default: itself
+ */
+export function resolverArguments(file?: string): string[] {
   try {
     const target = realpathSync('/etc/resolv.conf');
+    if (file !== undefined) return ['--ro-bind', file, target];
     return target.startsWith('/etc/') ? [] : ['--ro-bind', target, target];
   } catch {
     return [];

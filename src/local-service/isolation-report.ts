@@ -1,0 +1,39 @@
+/** What the service says of the isolation of its sandboxes, and which agents it does not run without. */
+import { SandflowError } from '../contract/sandflow-error.js';
+import { type IsolationDescription, isolationText, isolationWarnings } from './machine/index.js';
+import type { LocalServiceOptions } from './options.js';
+
+export interface IsolationReport extends IsolationDescription {
+  /** One line for people. */
+  readonly text: string;
+  /** What nobody has asked for; empty where all is well. */
+  readonly warnings: readonly string[];
+}
+
+type AgentOptions = Pick<LocalServiceOptions, 'commandAgents' | 'isolation'>;
+
+export function isolationReport(description: IsolationDescription, options: AgentOptions): IsolationReport {
+  const agents = Object.keys(options.commandAgents ?? {});
+  const cutOff =
+    description.network.kind === 'none' && agents.length > 0
+      ? [`The command agents ${agents.join(', ')} have no network: one that calls a model elsewhere will fail.`]
+      : [];
+  const warnings = [...isolationWarnings(description), ...cutOff];
+  return { ...description, text: isolationText(description), warnings };
+}
+
+/** Undefined where every command agent is isolated, or may do without by the user's own word. */
+export function requireIsolatedAgents(
+  { isolation, reason }: IsolationDescription,
+  options: AgentOptions,
+): SandflowError | undefined {
+  if (isolation !== 'plain' || options.isolation === 'plain') return undefined;
+  const agents = Object.entries(options.commandAgents ?? {}).filter(([, agent]) => agent.isolation !== 'plain');
+  if (agents.length === 0) return undefined;
+  const [name] = agents[0] ?? [];
+  return new SandflowError(
+    'agent_not_isolated',
+    `The command agent ${name} would run as a plain process of this user: ${reason ?? 'nothing isolates it'}. ` +
+      'Install bubblewrap, or write "isolation": "plain" beside its "command" to run it so all the same.',
+  );
+}

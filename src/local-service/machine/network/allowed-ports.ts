@@ -1,0 +1,86 @@
+/**
+ * Ports of this machine that can be reached from a network that is not this machine's: this process listens inside and calls
+ * outside. A process that has entered the network opens the ports, hands them over and ends.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, Server, type Socket } from 'node:net';
+import { MachineError } from '../machine-error.js';
+import { PROGRAM_ENVIRONMENT } from '../program.js';
+import type { HostPort } from './network-setting.js';
+
+const OPEN_PORTS = `
+const net = require('node:net');
+process.once('message', (ports) => {
+  for (const port of ports) {
+    const server = net.createServer();
+    server.listen(port, '127.0.0.1', () => process.send(port, server));
+  }
+});`;
+
+/**
+ * @param enter what is put before a command line to have it run inside
+ * @returns what closes the ports and all their connections
+ * @throws MachineError `network_unavailable`
+ */
+export async function openAllowedPorts(enter: readonly string[], allowed: readonly HostPort[]): Promise<() => void> {
+  const open = new Set<Server | Socket>();
+  const close = (): void => {
+    for (const one of open) {
+      if (one instanceof Server) one.close();
+      else one.destroy();
+    }
+  };
+  try {
+    for (const { host, port, server } of await listenInside(enter, allowed)) {
+      open.add(server);
+      server.on('connection', (inner) => forward(inner, connect({ host, port, allowHalfOpen: true }), open));
+    }
+    return close;
+  } catch (cause) {
+    close();
+    throw new MachineError('network_unavailable', 'The ports of `allowHost` could not be opened.', { cause });
+  }
+}
+
+async function listenInside(enter: readonly string[], allowed: readonly HostPort[]) {
+  const [file = '', ...args] = [...enter, process.execPath, '-e', OPEN_PORTS];
+  const child = spawn(file, args, { env: PROGRAM_ENVIRONMENT, cwd: '/', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the process that opens them ended');
+  });
+  // Looked at only as long as ports are waited for.
+  ended.catch(() => undefined);
+  try {
+    child.on('error', () => undefined);
+    child.send(allowed.map(({ port }) => port));
+    const opened: (HostPort & { readonly server: Server })[] = [];
+    const got = new Promise<void>((resolve) => {
+      child.on('message', (port, server) => {
+        const place = allowed.find((one) => one.port === port);
+        if (place === undefined || !(server instanceof Server)) return;
+        opened.push({ ...place, server: Object.assign(server, { allowHalfOpen: true }) });
+        if (opened.length === allowed.length) resolve();
+      });
+    });
+    await Promise.race([got, ended]);
+    return opened;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+function forward(inner: Socket, outer: Socket, open: Set<Server | Socket>): void {
+  for (const [one, other] of [
+    [inner, outer],
+    [outer, inner],
+  ] as const) {
+    open.add(one);
+    one.on('error', () => other.destroy());
+    one.once('close', () => {
+      open.delete(one);
+      other.destroy();
+    });
+    one.pipe(other);
+  }
+}

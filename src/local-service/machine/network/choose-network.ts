@@ -1,0 +1,77 @@
+/** Finds which network sandboxes can have on this machine. */
+import { findProgram } from '../program.js';
+import { type NetworkTools, openNamespace } from './namespace.js';
+import { type NetworkSetting, parseHostPort } from './network-setting.js';
+import { createSamePlace, createSandboxNetworks, type SandboxNetworks } from './sandbox-networks.js';
+
+/** What a sandbox can reach. */
+export interface NetworkDescription {
+  /** `host`: all that this machine can, and what listens on it. `internet`: that and nothing of this machine. */
+  readonly kind: 'host' | 'internet' | 'none';
+  /** Why it has no internet, or why it has the network of this machine. */
+  readonly reason?: string;
+  /** True where the user has chosen it. */
+  readonly wished: boolean;
+  /** Ports of this machine that were opened to it. */
+  readonly allowHost: readonly string[];
+}
+
+export interface ChosenNetwork {
+  readonly networks: SandboxNetworks;
+  readonly description: NetworkDescription;
+}
+
+/** @param programPath where programs are looked for */
+export async function chooseNetwork(setting: NetworkSetting, programPath: string): Promise<ChosenNetwork> {
+  if (setting === 'host') {
+    const reason = 'the settings say "network": "host"';
+    return {
+      networks: createSamePlace({ kind: 'host' }),
+      description: { kind: 'host', reason, wished: true, allowHost: [] },
+    };
+  }
+  const { internet = true, allowHost = [], allowNetworks = [] } = setting;
+  const ports = allowHost.flatMap((text) => parseHostPort(text) ?? []);
+  const nowhere = (reason: string): ChosenNetwork => ({
+    networks: createSamePlace({ kind: 'none' }),
+    description: { kind: 'none', reason, wished: !internet, allowHost: [] },
+  });
+  const tools = await findTools(programPath);
+  if (typeof tools === 'string') return nowhere(tools);
+  const { slirp4netns, ...others } = tools;
+  const chosen = async (kind: 'internet' | 'none', reason?: string): Promise<ChosenNetwork> => {
+    const used = kind === 'internet' ? tools : others;
+    const open = () => openNamespace({ tools: used, allowHost: ports, allowNetworks });
+    // What was opened to see that it works serves the first sandbox.
+    return {
+      networks: createSandboxNetworks(open, await open()),
+      description: { kind, reason, wished: !internet, allowHost },
+    };
+  };
+  try {
+    if (!internet) return await chosen('none', 'the settings say "internet": false');
+    if (!slirp4netns) return await chosen('none', 'slirp4netns is not installed');
+    try {
+      return await chosen('internet');
+    } catch (error) {
+      return await chosen('none', reasonOf(error));
+    }
+  } catch (error) {
+    return nowhere(reasonOf(error));
+  }
+}
+
+async function findTools(programPath: string): Promise<NetworkTools | string> {
+  const [unshare, nsenter, ip, slirp4netns] = await Promise.all(
+    ['unshare', 'nsenter', 'ip', 'slirp4netns'].map((name) => findProgram(name, programPath)),
+  );
+  if (!unshare || !nsenter) return 'unshare and nsenter, of util-linux, are not installed';
+  if (!ip) return 'ip, of iproute2, is not installed';
+  return { unshare, nsenter, ip, slirp4netns };
+}
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  const isDevice = /\/dev\/net\/tun/.test(reason);
+  return isDevice ? `this user may not open /dev/net/tun, which slirp4netns needs (${reason})` : reason;
+}

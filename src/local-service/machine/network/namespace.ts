@@ -1,0 +1,127 @@
+/**
+ * One network of its own, for all commands of one sandbox: a network namespace that a process holds open, and beside it
+ * slirp4netns, which carries what leaves it. Both end with this process, also when that is killed: what they wait for is a
+ * pipe that the kernel closes then.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { MachineError } from '../machine-error.js';
+import { PROGRAM_ENVIRONMENT, runProgram } from '../program.js';
+import { openAllowedPorts } from './allowed-ports.js';
+import type { HostPort } from './network-setting.js';
+import { DEVICE, internetRoutes, LOOPBACK_ONLY, ownNetworkRoutes, readOwnNetworks } from './routes.js';
+
+const START_TIMEOUT_MS = 20_000;
+
+/** Absolute paths. */
+export interface NetworkTools {
+  readonly unshare: string;
+  readonly nsenter: string;
+  readonly ip: string;
+  /** Undefined: the network leads nowhere. */
+  readonly slirp4netns?: string;
+}
+
+export interface NamespaceOptions {
+  readonly tools: NetworkTools;
+  readonly allowHost: readonly HostPort[];
+  readonly allowNetworks: readonly string[];
+}
+
+export interface NetworkNamespace {
+  /** Put before a command line, it has the command run inside. */
+  readonly enter: readonly string[];
+  /** True once it is of no use any more. */
+  isBroken(): boolean;
+  /** Closes what leads to this machine and was not known to when it was opened. Safe to repeat. */
+  closeOwnNetworks(ownNetworks: readonly string[]): Promise<void>;
+  /** Safe to repeat. */
+  close(): void;
+}
+
+/** @throws MachineError `network_unavailable` with the reason */
+export async function openNamespace({ tools, allowHost, allowNetworks }: NamespaceOptions): Promise<NetworkNamespace> {
+  const children: ChildProcess[] = [];
+  let closePorts: () => void = () => undefined;
+  const close = (): void => {
+    closePorts();
+    for (const child of children.toReversed()) child.kill('SIGKILL');
+  };
+  const isRoot = process.getuid?.() === 0;
+  try {
+    const hold = ['/bin/sh', '-c', 'echo held; exec cat >/dev/null'];
+    const holder = start(tools.unshare, [...(isRoot ? [] : ['--user', '--map-root-user']), '--net', ...hold], 0);
+    children.push(holder);
+    await firstWord(holder, 1, 'a network namespace');
+    const place = `/proc/${holder.pid}/ns`;
+    // This user is root inside, and may not become another.
+    const user = isRoot ? [] : [`--user=${place}/user`, '--preserve-credentials'];
+    const enter = [tools.nsenter, ...user, `--net=${place}/net`, '--'];
+    if (tools.slirp4netns) {
+      const told = ['--configure', '--mtu=65520', '--disable-host-loopback', '--ready-fd=3', '--exit-fd=4'];
+      const slirp = start(tools.slirp4netns, [...told, '--enable-sandbox', String(holder.pid), DEVICE], 4);
+      children.push(slirp);
+      await firstWord(slirp, 3, 'slirp4netns');
+    }
+    const routes = tools.slirp4netns ? internetRoutes(allowNetworks, readOwnNetworks()) : LOOPBACK_ONLY;
+    await changeRoutes([...enter, tools.ip], routes);
+    if (allowHost.length > 0) closePorts = await openAllowedPorts(enter, allowHost);
+    return {
+      enter,
+      isBroken: () => children.some(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null),
+      closeOwnNetworks: async (own) =>
+        tools.slirp4netns ? await changeRoutes([...enter, tools.ip], ownNetworkRoutes(own)) : undefined,
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** @param leash the descriptor whose end in this process keeps it alive */
+function start(file: string, args: readonly string[], leash: 0 | 4): ChildProcess {
+  const child = spawn(file, args, {
+    env: PROGRAM_ENVIRONMENT,
+    cwd: '/',
+    // Out of reach of a Ctrl-C: commands that are asked to end may still need their network.
+    detached: true,
+    stdio: leash === 0 ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  for (const stream of child.stdio) stream?.on('error', () => undefined);
+  child.unref();
+  return child;
+}
+
+/** Waits until it says, on a descriptor, that it is there. */
+async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): Promise<void> {
+  let complaint = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = `${complaint}${chunk}`.slice(0, 1_000);
+  });
+  const said = await new Promise<boolean | Error>((resolve) => {
+    const timer = setTimeout(() => resolve(false), START_TIMEOUT_MS);
+    const settle = (value: boolean | Error): void => {
+      clearTimeout(timer);
+      resolve(value);
+    };
+    (child.stdio[descriptor] as Readable).once('data', () => settle(true));
+    child.once('close', () => settle(false));
+    child.once('error', settle);
+  });
+  if (said === true) return;
+  const reason = said instanceof Error ? said.message : complaint.trim().split('\n').slice(-2).join(', ');
+  throw new MachineError('network_unavailable', `${name} does not start: ${reason || 'it does not say why'}`);
+}
+
+async function changeRoutes(ip: readonly string[], lines: readonly string[]): Promise<void> {
+  const [file = '', ...args] = ip;
+  const { exitCode, stderr } = await runProgram(
+    file,
+    [...args, '-batch', '-'],
+    lines.map((line) => `${line}\n`).join(''),
+  );
+  if (exitCode !== 0) {
+    throw new MachineError('network_unavailable', `ip does not set the routes: ${stderr.trim().split('\n')[0]}`);
+  }
+}

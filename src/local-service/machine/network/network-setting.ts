@@ -1,0 +1,49 @@
+/** What the user says about the network of sandboxes: `network` in the settings of the local service. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+const hostPort = z.string().refine((text) => parseHostPort(text) !== undefined, {
+  error: 'must be a host and a port, like 127.0.0.1:11434 or [::1]:8080',
+});
+
+const hostPorts = z
+  .array(hostPort)
+  .refine((texts) => new Set(texts.map((text) => parseHostPort(text)?.port)).size === texts.length, {
+    error: 'must not hold a port twice: inside, each is reached at 127.0.0.1 and its port',
+  });
+
+const ipv4Network = z.string().refine(isIpv4Network, { error: 'must be IPv4 networks, like 10.20.0.0/16' });
+
+/**
+ * `host`: sandboxes share the network of this machine, its loopback interface included. Otherwise they have one of their own:
+ *
+ * - `internet`: whether it leads to the internet, where slirp4netns is there. Default true.
+ * - `allowHost`: single ports, such as that of a model server on this machine, that are reached from inside at 127.0.0.1 and
+ *   the same port. Default none.
+ * - `allowNetworks`: private networks that can be reached as well, such as that of a package mirror; never an address of this
+ *   machine itself. Default none.
+ */
+export const networkSettingSchema = z.union([
+  z.literal('host'),
+  z.strictObject({ internet: z.boolean(), allowHost: hostPorts, allowNetworks: z.array(ipv4Network) }).partial(),
+]);
+
+export type NetworkSetting = z.infer<typeof networkSettingSchema>;
+
+/** Undefined where it is none. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host !== undefined && port > 0 && port <= 65_535 ? { host, port } : undefined;
+}
+
+function isIpv4Network(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/');
+  return isIP(address) === 4 && /^\d{1,2}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= 32 && more.length === 0;
+}

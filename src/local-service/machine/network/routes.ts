@@ -1,0 +1,70 @@
+/** Where a sandbox may not go: the routes of its network, as lines for `ip -batch`. */
+import { readFileSync } from 'node:fs';
+
+export const DEVICE = 'tap0';
+/** Those of slirp4netns: the way out, and a resolver that asks as this machine does. */
+const GATEWAY = '10.0.2.2';
+export const RESOLVER = '10.0.2.3';
+
+/**
+ * Private and special networks (RFC 6890): this machine's neighbours, its containers, and the metadata of clouds, of which some
+ * have addresses of their own.
+ */
+const NOT_THE_INTERNET = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '255.255.255.255/32',
+  `${GATEWAY}/32`,
+];
+
+export const LOOPBACK_ONLY = ['link set lo up'];
+
+/** Of a network that leads to the internet. slirp4netns calls out from this machine, so its own addresses are closed one by one. */
+export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: readonly string[]): string[] {
+  return [
+    ...LOOPBACK_ONLY,
+    // Only names are asked for there, whatever else may listen where this machine's resolver is.
+    `rule add pref 10 to ${RESOLVER}/32 ipproto udp dport 53 lookup main`,
+    `rule add pref 11 to ${RESOLVER}/32 ipproto tcp dport 53 lookup main`,
+    `rule add pref 12 to ${RESOLVER}/32 unreachable`,
+    // Before the gateway itself becomes unreachable.
+    ...allowedNetworks.map((network) => `route replace ${network} via ${GATEWAY} dev ${DEVICE}`),
+    ...NOT_THE_INTERNET.filter((network) => !allowedNetworks.includes(network)).map(unreachable),
+    ...ownNetworkRoutes(ownNetworks),
+  ];
+}
+
+/** More specific than any network that is allowed, or looked up before it. Safe to repeat. */
+export function ownNetworkRoutes(ownNetworks: readonly string[]): string[] {
+  return ownNetworks.map(unreachable);
+}
+
+function unreachable(network: string): string {
+  return `route replace unreachable ${network}`;
+}
+
+/** The IPv4 networks that lead to this machine itself, but for 127.0.0.0/8, which each network has of its own. */
+export function readOwnNetworks(): string[] {
+  return parseOwnNetworks(readFileSync('/proc/net/fib_trie', 'latin1'));
+}
+
+/** @param trie as /proc/net/fib_trie has it: an address, and below it what each prefix of it is */
+export function parseOwnNetworks(trie: string): string[] {
+  const found = new Set<string>();
+  let address = '';
+  for (const line of trie.split('\n')) {
+    address = /\|-- (\d+\.\d+\.\d+\.\d+)/.exec(line)?.[1] ?? address;
+    const bits = /\/(\d+) host LOCAL/.exec(line)?.[1];
+    if (bits !== undefined && !address.startsWith('127.')) found.add(`${address}/${bits}`);
+  }
+  return [...found].sort();
+}

@@ -1,0 +1,136 @@
+/** The networks of all sandboxes: each is opened with the first command and closed a while after the last. */
+import { MachineError } from '../machine-error.js';
+import type { NetworkNamespace } from './namespace.js';
+import { readOwnNetworks } from './routes.js';
+
+/** Commands of a job follow each other closely, and opening costs more than one of them. */
+const IDLE_MS = 30_000;
+/** How soon what has become an address of this machine is closed. */
+const LOOK_MS = 2_000;
+
+/** Where a command is put: in the network of this machine, in one without a way out, or in that of its sandbox. */
+export type NetworkPlace =
+  | { readonly kind: 'host' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'own'; readonly enter: readonly string[] };
+
+export interface NetworkHold {
+  readonly place: NetworkPlace;
+  /** Repeating it changes nothing. */
+  release(): void;
+}
+
+export interface SandboxNetworks {
+  /**
+   * Gives a command its place until it is released.
+   * @throws MachineError `closed` where the sandbox was ended meanwhile, `network_unavailable`
+   */
+  take(sandboxId: string): Promise<NetworkHold>;
+  /** Of one sandbox, or of all. Its processes have ended before. Safe to repeat. */
+  end(sandboxId?: string): void;
+}
+
+interface OpenNetwork {
+  readonly opening: Promise<NetworkNamespace>;
+  namespace?: NetworkNamespace;
+  users: number;
+  ended: boolean;
+  idle?: NodeJS.Timeout;
+}
+
+/** Every command in the same place. */
+export function createSamePlace(place: NetworkPlace): SandboxNetworks {
+  return { take: async () => ({ place, release: () => undefined }), end: () => undefined };
+}
+
+/**
+ * @param open opens a network
+ * @param spare one that is open already, for the first sandbox
+ */
+export function createSandboxNetworks(
+  open: () => Promise<NetworkNamespace>,
+  spare?: NetworkNamespace,
+): SandboxNetworks {
+  let unused = spare;
+  const networks = new Map<string, OpenNetwork>();
+  let ownNetworks = '';
+  let looking: NodeJS.Timeout | undefined;
+
+  const end = (sandboxId: string, network: OpenNetwork): void => {
+    network.ended = true;
+    clearTimeout(network.idle);
+    if (networks.get(sandboxId) === network) networks.delete(sandboxId);
+    network.namespace?.close();
+    if (networks.size === 0) {
+      clearInterval(looking);
+      looking = undefined;
+    }
+  };
+
+  const look = (): void => {
+    const own = readOwnNetworks();
+    if (own.join() === ownNetworks) return;
+    ownNetworks = own.join();
+    for (const [sandboxId, network] of networks) {
+      // A network that cannot be closed to this machine is closed as a whole.
+      network.namespace?.closeOwnNetworks(own).catch(() => end(sandboxId, network));
+    }
+  };
+
+  const openOrTake = async (): Promise<NetworkNamespace> => {
+    const taken = unused;
+    unused = undefined;
+    if (!taken || taken.isBroken()) return await open();
+    await taken.closeOwnNetworks(readOwnNetworks());
+    return taken;
+  };
+
+  const start = (sandboxId: string): OpenNetwork => {
+    const network: OpenNetwork = { opening: openOrTake(), users: 0, ended: false };
+    networks.set(sandboxId, network);
+    looking ??= setInterval(look, LOOK_MS).unref();
+    network.opening.then(
+      (namespace) => {
+        network.namespace = namespace;
+        if (network.ended) namespace.close();
+      },
+      () => end(sandboxId, network),
+    );
+    return network;
+  };
+
+  const found = (sandboxId: string): OpenNetwork => {
+    const network = networks.get(sandboxId);
+    if (network && !network.namespace?.isBroken()) return network;
+    if (network) end(sandboxId, network);
+    return start(sandboxId);
+  };
+
+  return {
+    async take(sandboxId) {
+      const network = found(sandboxId);
+      network.users += 1;
+      clearTimeout(network.idle);
+      let held = true;
+      const release = (): void => {
+        if (!held) return;
+        held = false;
+        network.users -= 1;
+        if (network.users > 0 || network.ended) return;
+        network.idle = setTimeout(() => end(sandboxId, network), IDLE_MS).unref();
+      };
+      try {
+        const { enter } = await network.opening;
+        if (network.ended) throw new MachineError('closed', 'The sandbox was ended while the command was to start.');
+        return { place: { kind: 'own', enter }, release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    end(sandboxId) {
+      if (sandboxId === undefined) unused?.close();
+      for (const [id, network] of [...networks]) if (sandboxId === undefined || id === sandboxId) end(id, network);
+    },
+  };
+}

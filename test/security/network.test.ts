@@ -1,0 +1,129 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMachineHost } from '../../src/local-service/machine/index.js';
+import { readOwnNetworks } from '../../src/local-service/machine/network/routes.js';
+import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/program.js';
+import { runningWith, temporaryDirectory, usableIsolations } from '../local-service/machine-fixture.js';
+import { attackedHost, isRoot, NEIGHBOUR, SANDBOX, whyNot } from './attacked-host.js';
+import { descendantsOf, isAlive } from './descendants.js';
+import { openService, reachedFrom } from './reach.js';
+
+const bubblewrap = usableIsolations.includes('bubblewrap');
+const internet = bubblewrap && (await hasInternet());
+const users = ['root', 'a plain user'] as const;
+
+/** The addresses by which something on this machine may be reached, from it or from behind slirp4netns and pasta. */
+function addressesOfTheHost(): string[] {
+  const six = Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).filter(({ family }) => family === 'IPv6'),
+  );
+  return [
+    ...['127.0.0.1', '127.1.2.3', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', 'fd00::2', 'fd00::3', 'fe80::2%tap0'],
+    ...['10.0.2.2', '10.0.2.3', '10.0.2.15', '10.0.2.100', '10.0.2.255', '255.255.255.255', '192.168.0.1'],
+    ...['169.254.169.254', '169.254.1.1', '169.254.2.2', '100.100.100.200', 'fd00:ec2::254'],
+    ...readOwnNetworks().map((network) => network.split('/')[0] ?? ''),
+    ...six.map(({ address }) => address),
+  ];
+}
+
+describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user))('reaches nothing that listens on the host, by no address of it', async () => {
+    const port = await openService();
+    const host = await attackedHost(user);
+    const { reached } = await reachedFrom(host, SANDBOX, [...new Set(addressesOfTheHost())], port);
+    expect(reached).toEqual([]);
+  });
+
+  it.skipIf(whyNot(user))('reaches no abstract socket of the host', async () => {
+    const name = `sandflow-attacked-${process.pid}-${user.replaceAll(' ', '-')}`;
+    const server = createServer((socket) => socket.end('secret'));
+    await new Promise<void>((resolve) => server.listen({ path: `\0${name}` }, () => resolve()));
+    onTestFinished(() => void server.close());
+    const host = await attackedHost(user);
+    const attack = `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sa*", 1, "\\0${name}")) and print "REACHED"; print "tried"'`;
+    expect((await host.run(SANDBOX, attack)).stdout).toBe('tried');
+  });
+
+  it.skipIf(whyNot(user))('is one for all commands of the sandbox, and no neighbour is in it', async () => {
+    const host = await attackedHost(user);
+    const serve =
+      'perl -MIO::Socket::INET -e \'$s = IO::Socket::INET->new(LocalAddr => "0.0.0.0:8123", Listen => 5) or die; while ($c = $s->accept) { print $c "mine\\n"; close $c }\'';
+    void host.run(SANDBOX, `${serve}; :`).catch(() => undefined);
+    const own = async () => (await reachedFrom(host, SANDBOX, ['127.0.0.1'], 8123)).reached;
+    await expect.poll(own).toEqual([expect.stringContaining('REACHED 127.0.0.1 tcp')]);
+    const neighbours = ['127.0.0.1', '10.0.2.100', '10.0.2.2', '10.0.2.15', ...addressesOfTheHost().slice(-3)];
+    expect((await reachedFrom(host, NEIGHBOUR, neighbours, 8123)).reached).toEqual([]);
+  });
+
+  it.skipIf(whyNot(user) || !internet)('leads to the internet, and names resolve', async () => {
+    const host = await attackedHost(user);
+    expect(host.network).toMatchObject({ kind: 'internet' });
+    const get =
+      'curl --silent --show-error --max-time 30 --output /dev/null --write-out "%{http_code}" http://deb.debian.org/';
+    const outcome = await host.run(SANDBOX, `command -v curl >/dev/null || { echo no curl; exit; }; ${get}`);
+    expect(outcome.stdout, outcome.stderr).toMatch(/^[23]\d\d$|^no curl/);
+  });
+
+  it.skipIf(whyNot(user))('has the ports of the host that were opened, and no others', async () => {
+    const [open, shut] = [await openService('127.0.0.1'), await openService('127.0.0.1')];
+    const host = await attackedHost(user, { network: { internet: false, allowHost: [`127.0.0.1:${open}`] } });
+    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], open)).reached).toEqual(['REACHED 127.0.0.1 tcp: secret']);
+    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], shut)).reached).toEqual([]);
+    expect((await reachedFrom(host, NEIGHBOUR, ['127.0.0.1'], open)).reached).toHaveLength(1);
+  });
+
+  it.skipIf(whyNot(user))('leaves no process behind when the service is killed', async () => {
+    const host = await attackedHost(user);
+    await host.run(SANDBOX, ':');
+    void host.run(SANDBOX, 'sleep 4711471').catch(() => undefined);
+    await expect.poll(() => runningWith('4711471').length).toBeGreaterThan(0);
+    const before = descendantsOf(host.pid);
+    expect(before.length).toBeGreaterThan(2);
+    await host.kill();
+    await expect.poll(() => before.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe.skipIf(!bubblewrap || !isRoot)('C1: where a plain user may not open the tun device', () => {
+  it('sandboxes have no network, and it is said why', async () => {
+    const host = await attackedHost('a plain user', { tun: false });
+    if (host.network.kind === 'internet') return;
+    expect(host.network).toMatchObject({ kind: 'none', reason: expect.stringContaining('/dev/net/tun') });
+    const port = await openService();
+    expect((await reachedFrom(host, SANDBOX, addressesOfTheHost(), port)).reached).toEqual([]);
+  });
+});
+
+describe.skipIf(!bubblewrap)('C1: where slirp4netns is not installed', () => {
+  it('sandboxes have no network, the log says so, and the choice of the user gives them that of the host', async () => {
+    const messages: string[] = [];
+    const log = (message: string) => void messages.push(message);
+    const directory = await temporaryDirectory();
+    // All but the one.
+    await mkdir(`${directory}/bin`);
+    for (const name of ['bwrap', 'unshare', 'nsenter', 'ip']) {
+      const file = await findProgram(name, PROGRAM_PATH);
+      if (file) await symlink(file, `${directory}/bin/${name}`);
+    }
+    const host = await createMachineHost({ directory, isolation: 'bubblewrap', programPath: `${directory}/bin`, log });
+    onTestFinished(async () => await host.close());
+    expect(host.description.network).toMatchObject({ kind: 'none', reason: 'slirp4netns is not installed' });
+    expect(messages.join()).toMatch(/NO network: slirp4netns is not installed/);
+  });
+
+  it('with "network": "host" a sandbox reaches what listens on the host', async () => {
+    const port = await openService('127.0.0.1');
+    const host = await attackedHost(isRoot ? 'root' : 'a plain user', { network: 'host' });
+    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], port)).reached).toContain('REACHED 127.0.0.1 tcp: secret');
+  });
+});
+
+async function hasInternet(): Promise<boolean> {
+  const answered = fetch('http://deb.debian.org/', { signal: AbortSignal.timeout(10_000) });
+  return await answered.then(
+    () => true,
+    () => false,
+  );
+}
