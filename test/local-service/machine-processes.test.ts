@@ -8,6 +8,8 @@ import { createMachineHost } from '../../src/local-service/machine/index.js';
 import { readBootId, readStartTime } from '../../src/local-service/machine/process-table.js';
 import { machine, runningWith, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
+/** A sandbox opens its network first, on a machine that may be busy. */
+const PATIENCE = { timeout: 20_000, interval: 50 };
 const childScript = fileURLToPath(new URL('./machine-child.mjs', import.meta.url));
 
 describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
@@ -17,7 +19,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const abort = new AbortController();
     const command = `(sleep ${mark} & sleep ${mark}) & setsid sleep ${mark} & sleep ${mark}; echo never`;
     const running = host.run(SANDBOX, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(4));
+    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(4), PATIENCE);
     abort.abort();
     expect(await running).toMatchObject({ exitCode: null, stdout: '', timedOut: false });
     expect(runningWith(mark)).toEqual([]);
@@ -38,7 +40,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     // Without isolation the shell ends first and leaves the other behind; with it, the other would end with the shell.
     const command = isolation === 'plain' ? `(trap "" TERM; sleep ${mark}) & wait` : `trap "" TERM; sleep ${mark}; :`;
     const running = host.run(SANDBOX, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0), PATIENCE);
     abort.abort();
     const { durationMs } = await running;
     expect(runningWith(mark)).toEqual([]);
@@ -81,7 +83,10 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
       host.run(SANDBOX, { command: `sleep ${mark}` }),
       host.run(other, { command: `sleep ${otherMark}` }),
     ] as const;
-    await vi.waitFor(() => expect([runningWith(mark).length, runningWith(otherMark).length]).not.toContain(0));
+    await vi.waitFor(
+      () => expect([runningWith(mark).length, runningWith(otherMark).length]).not.toContain(0),
+      PATIENCE,
+    );
     await host.endProcesses(SANDBOX);
     expect(await runs[0]).toMatchObject({ timedOut: false });
     expect(runningWith(mark)).toEqual([]);
@@ -98,7 +103,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const { service, exited } = await startService([directory, isolation, SANDBOX, command, '1']);
     const marks = ['987654', '987655'];
     const ofThisService = () => marks.flatMap((mark) => runningWith(mark));
-    await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2));
+    await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2), PATIENCE);
     service.kill('SIGKILL');
     await exited;
     if (isolation === 'plain') expect(ofThisService()).not.toEqual([]);
@@ -117,10 +122,10 @@ describe('a service that is killed while it starts commands', () => {
     const { service, exited } = await startService(args);
     // Bubblewrap is told the disk: these are its own processes, those of the commands come later.
     const disk = join(directory, 'disks', SANDBOX);
-    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { interval: 1 });
+    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { ...PATIENCE, interval: 1 });
     service.kill('SIGKILL');
     await exited;
-    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]));
+    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]), PATIENCE);
     expect(runningWith('987656')).toEqual([]);
   });
 });

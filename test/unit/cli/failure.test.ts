@@ -21,6 +21,7 @@ const keys = [
   'wakeCount',
   'apiCalls',
   'durationMs',
+  'isolation',
   'error',
 ];
 
