@@ -1,6 +1,7 @@
 /** Connects to Temporal as a client: command line, bridge, supervisor. */
-import { Client, type ClientOptions, Connection } from '@temporalio/client';
+import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { connectClosably } from './closable-connection.js';
 import { unreachable } from './unreachable.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -24,7 +25,7 @@ export async function connectTemporal(target: TemporalTarget, options: ConnectTe
   const { timeoutMs = CONNECT_TIMEOUT_MS, dataConverter, identity } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   try {
-    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: timeoutMs });
+    const connection = await connectClosably({ ...connectionOptions, connectTimeout: timeoutMs });
     return new Client({ connection, namespace, dataConverter, identity });
   } catch (cause) {
     throw unreachable(address, cause);

@@ -2,6 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, inject, test } from 'vitest';
 import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/temporal-link.js';
+import { connectTemporal } from '../../src/temporal/connect.js';
 
 /** A road to the Temporal server of the run that can be closed and opened again. */
 interface Road {
@@ -76,6 +77,20 @@ test('D6: a start goes through a Temporal that is away for a while, and a watch 
   await sleep(3_000);
   await road.open();
   await patient;
+});
+
+test('D6: a connection is closed while a call of it waits to be repeated', async () => {
+  const road = await createRoad();
+  const { connection } = await connectTemporal({ address: road.address });
+  await road.shut();
+  const asked = connection.workflowService.getClusterInfo({});
+  asked.catch(() => undefined);
+  // The first pause is over soon; the third is not.
+  await sleep(400);
+  await connection.close();
+  await expect(asked).rejects.toMatchObject({ code: 14 });
+  // A repetition after the end would be an error that nobody catches, which fails the run.
+  await sleep(3_000);
 });
 
 test('D6: Ctrl-C ends the wait for a Temporal that is away', async () => {

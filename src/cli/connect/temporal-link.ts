@@ -1,23 +1,13 @@
 /**
- * A connection to Temporal that says soon when the server is gone, and that can be closed at any moment.
- *
- * The SDK repeats a failed call for some 20 s, and a repetition that is due after `close` ends the whole process.
- * A watch should notice sooner and bring the server back; so here a call is repeated for about a second, and `close`
- * waits for the repetition that is due.
+ * A connection to Temporal that says soon when the server is gone. The SDK repeats a failed call for some 20 s. A watch
+ * should notice sooner and bring the server back; so here a call is repeated for about a second.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Client,
-  Connection,
-  defaultGrpcRetryOptions,
-  isRetryableError,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
+import { connectClosably } from '../../temporal/closable-connection.js';
 import { splitTarget, type TemporalTarget } from '../../temporal/connect.js';
 import { unreachable } from '../../temporal/unreachable.js';
 
 const maxAttempts = 4;
-const settleMs = 50;
 const defaultTimeoutMs = 10_000;
 
 export interface TemporalLink {
@@ -37,22 +27,11 @@ export async function linkToTemporal(
   options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<TemporalLink> {
   const { connectionOptions, namespace, address } = splitTarget(target);
-  const defaults = defaultGrpcRetryOptions();
-  let closing = false;
-  let repeatedUntil = 0;
   let patientUntil = 0;
-  const repeat = makeGrpcRetryInterceptor({
-    retryableDecider: (attempt, status) =>
-      !closing && (attempt < maxAttempts || Date.now() < patientUntil) && isRetryableError(status),
-    delayFunction(attempt, status) {
-      const delayMs = defaults.delayFunction(attempt, status);
-      repeatedUntil = Math.max(repeatedUntil, Date.now() + delayMs);
-      return delayMs;
-    },
-  });
+  const isRepeated = (attempts: number) => attempts < maxAttempts || Date.now() < patientUntil;
   try {
     const connectTimeout = options.timeoutMs ?? defaultTimeoutMs;
-    const connecting = Connection.connect({ ...connectionOptions, connectTimeout, interceptors: [repeat] });
+    const connecting = connectClosably({ ...connectionOptions, connectTimeout }, { isRepeated });
     const connection = await unlessAborted(connecting, options.signal);
     return {
       client: new Client({ connection, namespace }),
@@ -64,12 +43,7 @@ export async function linkToTemporal(
           patientUntil = 0;
         }
       },
-      async close() {
-        closing = true;
-        const waitMs = repeatedUntil + settleMs - Date.now();
-        if (waitMs > 0) await sleep(waitMs);
-        await connection.close();
-      },
+      close: () => connection.close(),
     };
   } catch (cause) {
     options.signal?.throwIfAborted();
