@@ -13,9 +13,10 @@ COPY workflows workflows
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:20.19-bookworm-slim
-# The certificates are for TLS to Temporal, whose client does not use Node's own.
+# The certificates are for TLS to Temporal, whose client does not use Node's own. The others isolate the sandboxes of `local`, where
+# the container is allowed to make namespaces.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates slirp4netns \
   && rm -rf /var/lib/apt/lists/* \
   && install -d -o node -g node -m 700 /var/lib/sandflow
 ENV NODE_ENV=production SANDFLOW_HOME=/var/lib/sandflow

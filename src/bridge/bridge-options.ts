@@ -19,6 +19,6 @@ export interface BridgeOptions {
   readonly closeGraceMs?: number;
   /** Told of what an operator should know; never of a secret or a body. Default: nobody. */
   readonly log?: BridgeLog;
-  /** Where the metrics are registered, and what `GET /metrics` shows. Default: a registry of its own. */
+  /** Where the metrics are registered, and what `metricsHandler` shows. Default: a registry of its own. */
   readonly registry?: Registry;
 }

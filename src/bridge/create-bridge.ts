@@ -1,23 +1,28 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { createBridgeMetrics } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
+import { closeServer, type ListenAddress, listenOn } from './listening-server.js';
+import { createMetricsHandler, metricsPath } from './metrics-handler.js';
 import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
 
 export interface Bridge {
   /**
-   * For mounting in a server of one's own: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`, `/metrics`. It needs
+   * For mounting in a server of one's own: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`. It needs
    * the body unread. Without any secret it answers deliveries with 503.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** `GET /metrics`, apart from the rest: whoever may send a webhook need not see them. */
+  readonly metricsHandler: (request: IncomingMessage, response: ServerResponse) => void;
   /**
-   * Serves on a port of its own. `port` 0 takes any that is free; `host` is 127.0.0.1 by default.
+   * Serves on a port of its own, and the metrics on another where `metrics` says which.
    * @throws SandflowError `no_webhook_secret` while there is no secret; what listening throws, such as EADDRINUSE
    */
-  listen(options: { readonly port: number; readonly host?: string }): Promise<{ url: string; port: number }>;
+  listen(
+    options: ListenAddress & { readonly metrics?: ListenAddress },
+  ): Promise<{ readonly url: string; readonly port: number; readonly metricsUrl?: string }>;
   /** Sets the metrics to zero and forgets what is cached. */
   reset(): void;
   /** Takes no new connections, lets requests under way finish, closes the rest. May be called again. */
@@ -34,9 +39,10 @@ export function createBridge(options: BridgeOptions): Bridge {
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
   const receiver = { client, secrets, signalTimeoutMs, metrics, log };
-  const handle = createRequestHandler({ receiver, readiness, registry, metrics, maxBodyBytes, log });
+  const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log });
   const underWay = new Set<Promise<void>>();
-  let server: Server | undefined;
+  const metricsHandler = createMetricsHandler(registry, log);
+  const servers: Server[] = [];
   let closing: Promise<void> | undefined;
 
   const handler = (request: IncomingMessage, response: ServerResponse) => {
@@ -45,42 +51,47 @@ export function createBridge(options: BridgeOptions): Bridge {
     underWay.add(done);
   };
 
-  async function listen({ port, host = '127.0.0.1' }: { readonly port: number; readonly host?: string }) {
-    if (server) throw new SandflowError('already_listening', 'The bridge listens already; make another one.');
+  async function listen({ metrics: metricsAddress, ...address }: ListenAddress & { readonly metrics?: ListenAddress }) {
+    if (servers.length > 0)
+      throw new SandflowError('already_listening', 'The bridge listens already; make another one.');
     if ((await secrets()).length === 0) {
       throw new SandflowError(
         'no_webhook_secret',
         'The bridge has no webhook secret, so it could trust nobody. Run `sandflow webhooks ensure --url …` to register it and get one, or set SANDBOX_WEBHOOK_SECRET.',
       );
     }
-    // The sender gives up after 5 s; a request that trickles in for longer is of no use to anybody.
-    const made = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, handler);
-    server = made;
-    await new Promise<void>((resolve, reject) => {
-      made.once('error', reject);
-      made.listen(port, host, () => resolve());
-    });
-    const bound = made.address() as AddressInfo;
-    return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`, port: bound.port };
+    const served = await listenOn(handler, address);
+    servers.push(served.server);
+    const { url, port } = served;
+    if (!metricsAddress) return { url, port };
+    try {
+      const ofMetrics = await listenOn(metricsHandler, metricsAddress);
+      servers.push(ofMetrics.server);
+      return { url, port, metricsUrl: `${ofMetrics.url}${metricsPath}` };
+    } catch (error) {
+      await shutDown();
+      throw error;
+    }
   }
 
   async function shutDown() {
-    const closed = server?.listening ? closeServer(server) : Promise.resolve();
+    const closed = Promise.all(servers.filter(({ listening }) => listening).map(closeServer));
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, closeGraceMs);
     });
     await Promise.race([Promise.allSettled(underWay), grace]);
     // An answer that was just written leaves its socket first; what is idle then is closed, what is not was too slow.
-    server?.closeIdleConnections();
+    for (const server of servers) server.closeIdleConnections();
     await Promise.race([closed, grace]);
     clearTimeout(timer);
-    server?.closeAllConnections();
+    for (const server of servers) server.closeAllConnections();
     await closed;
   }
 
   return {
     handler,
+    metricsHandler,
     listen,
     reset() {
       metrics.reset();
@@ -91,11 +102,4 @@ export function createBridge(options: BridgeOptions): Bridge {
       return closing;
     },
   };
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
 }

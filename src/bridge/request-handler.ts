@@ -1,6 +1,5 @@
 /** The bridge's routes: which request goes where, and what the sender reads. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
 import { readRawBody } from './raw-body.js';
@@ -13,7 +12,6 @@ export const webhookPath = '/webhooks/sandbox';
 export interface RequestHandlerOptions {
   readonly receiver: Receiver;
   readonly readiness: Readiness;
-  readonly registry: Registry;
   readonly metrics: BridgeMetrics;
   readonly maxBodyBytes: number;
   readonly log: BridgeLog;
@@ -23,7 +21,7 @@ type Route = (request: IncomingMessage, response: ServerResponse) => Promise<voi
 
 /** Answers one request; never rejects. */
 export function createRequestHandler(options: RequestHandlerOptions): Route {
-  const { receiver, readiness, registry, metrics, maxBodyBytes, log } = options;
+  const { receiver, readiness, metrics, maxBodyBytes, log } = options;
 
   const deliver: Route = async (request, response) => {
     const start = performance.now();
@@ -51,13 +49,6 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
         answer(response, problem === undefined ? 200 : 503, `${problem ?? 'ready'}\n`);
       },
     },
-    '/metrics': {
-      method: 'GET',
-      route: async (_, response) => {
-        response.setHeader('content-type', registry.contentType);
-        answer(response, 200, await registry.metrics());
-      },
-    },
   };
 
   return async (request, response) => {
@@ -79,7 +70,7 @@ export function createRequestHandler(options: RequestHandlerOptions): Route {
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
-  if (!response.hasHeader('content-type')) response.setHeader('content-type', 'text/plain; charset=utf-8');
+  response.setHeader('content-type', 'text/plain; charset=utf-8');
   response.statusCode = status;
   response.end(text);
 }

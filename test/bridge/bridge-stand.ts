@@ -74,12 +74,12 @@ export async function deliver(url: string, body: object | string, options: SendO
 export async function startBridge(client: Client, options: Partial<BridgeOptions> = {}) {
   const registry = new Registry();
   const bridge = createBridge({ temporalClient: client, secrets: () => [secret], registry, ...options });
-  const { url, port } = await bridge.listen({ port: 0 });
+  const { url, port, metricsUrl = '' } = await bridge.listen({ port: 0, metrics: { port: 0 } });
   const metric = async (name: string, labels = '') => {
     const line = (await registry.metrics()).split('\n').find((one) => one.startsWith(`${name}${labels} `));
     return Number(line?.split(' ').at(-1) ?? 0);
   };
-  return { bridge, url, port, metric, close: () => bridge.close() };
+  return { bridge, url, port, metricsUrl, metric, close: () => bridge.close() };
 }
 
 /** A client whose workflows end with it. */

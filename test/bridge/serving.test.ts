@@ -53,12 +53,30 @@ describe('serving', () => {
     bridge = started;
     expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
     await deliver(started.url, eventBody());
-    const metrics = await (await fetch(`${started.url}/metrics`)).text();
+    expect((await fetch(`${started.url}/metrics`)).status, 'C5: not beside the webhook').toBe(404);
+    expect((await fetch(started.metricsUrl.replace('/metrics', '/webhooks/sandbox'))).status).toBe(404);
+    const metrics = await (await fetch(started.metricsUrl)).text();
     expect(metrics).toContain('sandflow_bridge_deliveries_total{result="accepted"} 1');
     expect(metrics).toContain('sandflow_bridge_clock_skew_seconds_count 1');
     expect(metrics).toContain('sandflow_bridge_delivery_seconds_count 1');
     started.bridge.reset();
     expect(await started.metric('sandflow_bridge_deliveries_total', '{result="accepted"}')).toBe(0);
+  });
+
+  it('shows its metrics nowhere unless it is told where', async () => {
+    const made = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
+    bridge = made;
+    expect(await made.listen({ port: 0 })).not.toHaveProperty('metricsUrl');
+  });
+
+  it('serves nothing where the port of its metrics is taken', async () => {
+    const first = await startBridge(temporal.client);
+    bridge = first;
+    const second = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
+    await expect(second.listen({ port: 0, metrics: { port: first.port } })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    await second.close();
   });
 
   it('can be mounted in a server of one’s own', async () => {

@@ -5,19 +5,21 @@ import { readPrivateFile } from '../../home/private-file.js';
 import { connectTemporal } from '../../temporal/connect.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import { parsePort } from './listen-options.js';
+import { parseAddress, parsePort } from './listen-options.js';
 import { createLogLines } from './log-lines.js';
 import { interruption, sayReady } from './serving.js';
 
 export interface BridgeOptions {
   readonly port: string;
   readonly host: string;
+  readonly metrics?: string;
   readonly readyJson?: boolean;
 }
 
 /** Serves until the first Ctrl-C or SIGTERM, then lets deliveries under way finish. */
 export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<number> {
   const port = parsePort(options.port);
+  const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
   const config = await io.readConfig();
   io.umask?.(0o077);
   // A file that is named on purpose may come from somebody else, such as an orchestrator; one of the home is ours.
@@ -30,7 +32,7 @@ export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<nu
       log: createLogLines(io.stderr),
     });
     try {
-      const { url } = await bridge.listen({ port, host: options.host });
+      const { url } = await bridge.listen({ port, host: options.host, metrics });
       sayReady(io, { url, text: `The bridge takes webhooks at ${url}/webhooks/sandbox.` }, options);
       await interruption(io.interrupted);
     } finally {

@@ -1,6 +1,7 @@
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig } from '../../../src/config.js';
 import { grammarProblems } from './cli-grammar.js';
 import { readSource } from './source-imports.js';
 
@@ -13,12 +14,15 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly secrets?: readonly string[];
   readonly profiles?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly network_mode?: string;
   readonly depends_on?: Readonly<Record<string, unknown>>;
 }
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, unknown>>;
 }
 
@@ -59,6 +63,10 @@ describe('docker-compose.yml', () => {
   test.each(services)('%s publishes on loopback only, but for the bridge', (name, { ports = [] }) => {
     const beyond = ports.filter((port) => !port.startsWith('127.0.0.1:'));
     expect(beyond).toEqual(name === 'bridge' ? ['7392:7392'] : []);
+    // Not even there: what can be reached from everywhere shows no metrics.
+    for (const [, metrics = ''] of (compose.services[name]?.command ?? []).join(' ').matchAll(/--metrics \S+:(\d+)/g)) {
+      expect(ports).toContain(`127.0.0.1:${metrics}:${metrics}`);
+    }
   });
 
   test.each(services)('%s has no secret in its settings', (_, { environment = {} }) => {
@@ -91,6 +99,74 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('K1, C5: the profile `local` beside the rest', () => {
+  /** The networks that a service is in, also by another one whose network it shares. */
+  const networksOf = (name: string): readonly string[] => {
+    const { networks = ['default'], network_mode: mode = '' } = compose.services[name] ?? { image: '' };
+    return mode.startsWith('service:') ? networksOf(mode.slice('service:'.length)) : networks;
+  };
+  const inProfile = services.filter(([, { profiles = [] }]) => profiles.includes('local')).map(([name]) => name);
+  const others = services.map(([name]) => name).filter((name) => !inProfile.includes(name));
+  const settingOf = (name: string, setting: string) => compose.services[name]?.environment?.[setting];
+
+  test.each([
+    'SANDFLOW_TASK_QUEUE',
+    'TEMPORAL_NAMESPACE',
+    'SANDFLOW_DEPLOYMENT',
+    'SANDBOX_API_URL',
+    'SANDBOX_API_KEY_FILE',
+  ])('has a %s of its own', (setting) => {
+    const values = (names: readonly string[]) =>
+      new Set(names.map((name) => settingOf(name, setting)).filter((value) => value !== undefined));
+    expect(values(inProfile).size).toBe(1);
+    expect([...values(inProfile)].filter((value) => values(others).has(value))).toEqual([]);
+  });
+
+  test('makes its namespace of Temporal before anything works in it', () => {
+    const namespace = settingOf('local-worker', 'TEMPORAL_NAMESPACE');
+    expect(compose.services['local-namespace']?.command?.join('')).toContain(`create --namespace ${namespace} `);
+    for (const name of ['local-worker', 'local-bridge']) {
+      expect(compose.services[name]?.depends_on).toMatchObject({
+        'local-namespace': { condition: 'service_completed_successfully' },
+      });
+    }
+  });
+
+  test('runs sandboxes where neither Temporal nor its database can be reached', () => {
+    const reached = (from: string) =>
+      services
+        .map(([name]) => name)
+        .filter((name) => networksOf(name).some((network) => networksOf(from).includes(network)));
+    expect(reached('local').sort()).toEqual(['local', 'local-bridge', 'local-gate', 'local-webhook', 'local-worker']);
+    expect(reached('postgresql').sort()).toEqual(['postgresql', 'temporal']);
+    const named = services.flatMap(([name]) => networksOf(name));
+    expect(named.filter((network) => !(network in compose.networks))).toEqual([]);
+  });
+
+  test('lets them read no secret but the key of their own service', () => {
+    const volumesOf = (name: string) =>
+      (compose.services[name]?.volumes ?? []).map((volume) => volume.split(':', 1)[0]);
+    expect(compose.services.local?.secrets).toBeUndefined();
+    expect(Object.keys(compose.services.local?.environment ?? {})).toEqual(['SANDFLOW_HOME']);
+    const shared = services.filter(
+      ([name]) => name !== 'local' && volumesOf(name).some((one) => volumesOf('local').includes(one)),
+    );
+    for (const [, { volumes = [] }] of shared) {
+      expect(volumes).toContain('sandflow-local:/var/lib/sandflow-local:ro');
+      expect(volumes.filter((volume) => volume.endsWith(':/var/lib/sandflow'))).toEqual([
+        'sandflow-local-work:/var/lib/sandflow',
+      ]);
+    }
+    expect(shared.map(([name]) => name).sort()).toEqual(['local-bridge', 'local-webhook', 'local-worker']);
+  });
+
+  test('K2: a service whose address is forgotten is none, not a local one', () => {
+    const { environment = {} } = compose.services.worker ?? { image: '' };
+    const forgotten = { ...environment, SANDBOX_API_URL: '', SANDFLOW_DEPLOYMENT: 'default' };
+    expect(readConfig(forgotten).noLocalService).toMatch(/SANDBOX_API_KEY_FILE is set without SANDBOX_API_URL/);
+  });
+});
+
 describe('Dockerfile', () => {
   const text = readSource('Dockerfile');
 
@@ -99,6 +175,10 @@ describe('Dockerfile', () => {
     const oldest = engines.node.replace('>=', '');
     const images = [...text.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
     expect(images).toEqual([oldest, oldest]);
+  });
+
+  test('C5: has what isolates the sandboxes of the local service', () => {
+    expect(text).toMatch(/apt-get install .*\bbubblewrap\b/);
   });
 
   test('does not run as root', () => {
