@@ -30,12 +30,19 @@ cpSync(join(root, browserFiles), join(fresh, browserFiles), {
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
 
+// Temporal's SDK requires it by its path.
+const failureConverter = join('src', 'encryption', 'failure-converter.cjs');
+cpSync(join(root, failureConverter), join(fresh, failureConverter));
+
 const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-const { code } = await bundleWorkflowCode({
-  workflowsPath: join(fresh, 'workflows', 'index.js'),
-  logger: new DefaultLogger('WARN'),
-});
-writeFileSync(join(fresh, 'workflow-bundle.js'), code);
+const workflows = { workflowsPath: join(fresh, 'workflows', 'index.js'), logger: new DefaultLogger('WARN') };
+writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(workflows)).code);
+const encryptedWorkflows = {
+  ...workflows,
+  failureConverterPath: join(fresh, failureConverter),
+  workflowInterceptorModules: [join(fresh, 'workflows', 'refuse-clear-input.js')],
+};
+writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
 writeFileSync(join(fresh, stamp), sources);
 chmodSync(join(fresh, 'src', 'cli', 'main.js'), 0o755);
 
@@ -49,7 +56,7 @@ function hashOfSources() {
   const files = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
   for (const folder of ['src', 'workflows', 'activities']) {
     for (const path of readdirSync(join(root, folder), { recursive: true })) {
-      if (/\.(?:ts|js|css)$/.test(path)) files.push(join(folder, path));
+      if (/\.(?:ts|js|cjs|css)$/.test(path)) files.push(join(folder, path));
     }
   }
   for (const file of files.sort())

@@ -145,6 +145,11 @@ export function cleanupId(deployment: string, policyName: string): string {
   return `${cleanupPrefix(deployment)}${policyName}`;
 }
 
+/** The schedule, always paused, that says with which keys a deployment encrypts. */
+export function encryptionScheduleId(deployment: string): string {
+  return `encryption/${deployment}`;
+}
+
 /** Follows have a task queue of their own, so that they never take the slots of stops and creates. */
 export function followTaskQueue(taskQueue: string): string {
   return `${taskQueue}-follow`;

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import {
   type ActivityDependencies,
@@ -7,7 +8,7 @@ import {
   createForkActivities,
 } from '../../activities/index.js';
 import { followTaskQueue, forkTaskQueue } from '../contract/addresses.js';
-import { workflowBundlePath } from './workflow-bundle.js';
+import { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';
 
 export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly connection: NativeConnection;
@@ -25,6 +26,11 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
   /** The bundled workflows; default: those of the build, or bundled now. */
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
+  /**
+   * Codec and converters of payloads; those of every client must be the same. With modules of your own, at
+   * `payloadConverterPath` or `failureConverterPath`, the workflows are bundled with them now, unless `workflowBundle` is given.
+   */
+  readonly dataConverter?: DataConverter;
 }
 
 export interface SandflowWorker {
@@ -40,7 +46,13 @@ export interface SandflowWorker {
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
-  const shared = { connection, namespace, maxHeartbeatThrottleInterval: '1 second' } satisfies Partial<WorkerOptions>;
+  const { dataConverter } = options;
+  const shared = {
+    connection,
+    namespace,
+    dataConverter,
+    maxHeartbeatThrottleInterval: '1 second',
+  } satisfies Partial<WorkerOptions>;
   const main = await Worker.create({
     ...shared,
     ...workflowSource(options),
@@ -89,7 +101,11 @@ function stop(worker: Worker): void {
 
 function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> {
   if (options.workflowBundle) return { workflowBundle: options.workflowBundle };
-  const codePath = workflowBundlePath();
+  const { payloadConverterPath, failureConverterPath } = options.dataConverter ?? {};
+  const encrypted = failureConverterPath === encryptedBundle.failureConverterPath;
+  const isBuilt = payloadConverterPath === undefined && (failureConverterPath === undefined || encrypted);
+  const codePath = isBuilt ? workflowBundlePath({ encrypted }) : undefined;
   if (codePath !== undefined) return { workflowBundle: { codePath } };
-  return { workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
+  const interceptors = encrypted ? { workflowModules: encryptedBundle.workflowInterceptorModules } : {};
+  return { interceptors, workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
 }

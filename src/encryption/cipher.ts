@@ -1,0 +1,71 @@
+/**
+ * AES-256-GCM with a random nonce of 96 bits for each message, as NIST SP 800-38D has it: nonce, ciphertext, tag of 128 bits.
+ * The purpose and the id of the key are authenticated with each message.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { KeyRing, RingKey } from './key-ring.js';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** What a message is: one of one purpose cannot be passed off as one of another. */
+export type Purpose = 'payload 1' | 'object 1';
+
+/** Encrypts piece by piece: `begin`, what `update` returns, `end`, in this order, are the message. */
+export interface Sealing {
+  readonly begin: Buffer;
+  update(piece: Uint8Array): Buffer;
+  end(): Buffer;
+}
+
+export function startSealing(key: RingKey, purpose: Purpose): Sealing {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key.secret, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(associated(purpose, key.id));
+  return {
+    begin: nonce,
+    update: (piece) => cipher.update(piece),
+    end: () => Buffer.concat([cipher.final(), cipher.getAuthTag()]),
+  };
+}
+
+export function seal(key: RingKey, purpose: Purpose, plain: Uint8Array): Buffer {
+  const sealing = startSealing(key, purpose);
+  return Buffer.concat([sealing.begin, sealing.update(plain), sealing.end()]);
+}
+
+/**
+ * @returns the plain bytes, after all of them were found to be genuine
+ * @throws SandflowError `encryption_key_unknown`, `not_decryptable`
+ */
+export function unseal(ring: KeyRing, keyId: string, purpose: Purpose, sealed: Uint8Array): Buffer {
+  const key = ring.find(keyId);
+  if (!key) throw unknownKey(keyId);
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+  if (bytes.byteLength < nonceBytes + tagBytes) throw notDecryptable(keyId);
+  const end = bytes.byteLength - tagBytes;
+  const decipher = createDecipheriv(algorithm, key.secret, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(associated(purpose, keyId));
+  decipher.setAuthTag(bytes.subarray(end));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]);
+  } catch (cause) {
+    throw notDecryptable(keyId, cause);
+  }
+}
+
+function associated(purpose: Purpose, keyId: string): Buffer {
+  return Buffer.from(`sandflow ${purpose} ${keyId}`);
+}
+
+function unknownKey(keyId: string): SandflowError {
+  const message = `This was encrypted with the key "${keyId.slice(0, 64)}", which is not in the key ring here. Add it to the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.`;
+  return new SandflowError('encryption_key_unknown', message);
+}
+
+function notDecryptable(keyId: string, cause?: unknown): SandflowError {
+  const message = `What was encrypted with the key "${keyId}" cannot be decrypted: it was changed or cut, or the key of this id is another one here.`;
+  return new SandflowError('not_decryptable', message, { cause });
+}

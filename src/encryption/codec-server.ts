@@ -1,0 +1,128 @@
+/**
+ * Decodes and encodes payloads for the UI and the command line of Temporal, which have no keys: `POST /decode` and
+ * `POST /encode`, as Temporal's codec servers have them. Whoever holds the token can read everything that is encrypted.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PayloadCodec } from '@temporalio/common';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { bodyOf, payloadsIn, payloadsOut } from './codec-messages.js';
+
+const shortestToken = 24;
+
+export interface CodecServerOptions {
+  readonly codec: PayloadCodec;
+  /** What callers must show, as `Authorization: Bearer …`, or as the first part of the path. At least 24 characters. */
+  readonly token: string;
+  /** Whose pages may call, such as `https://temporal.example.com`. Programs, which name no origin, need the token only. */
+  readonly origins: readonly string[];
+  /** The longest request, in bytes. Default 32 MiB. */
+  readonly maxBodyBytes?: number;
+}
+
+export interface CodecServer {
+  /** Serves. `port` 0 takes any that is free; `host` is 127.0.0.1 by default. @throws what listening throws */
+  listen(options: { readonly port: number; readonly host?: string }): Promise<{ url: string; port: number }>;
+  close(): Promise<void>;
+}
+
+/** @throws SandflowError `bad_configuration` for a short token, or an origin that is none */
+export function createCodecServer(options: CodecServerOptions): CodecServer {
+  const { codec, token, origins, maxBodyBytes = 32 * 1024 * 1024 } = options;
+  if (token.length < shortestToken) {
+    throw new SandflowError('bad_configuration', `The token must have at least ${shortestToken} characters.`);
+  }
+  for (const origin of origins) checkOrigin(origin);
+  let server: Server | undefined;
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin } = request.headers;
+    if (origin !== undefined) {
+      // Before anything else: a page of another origin learns nothing, and nothing is decoded for it.
+      if (!origins.includes(origin)) return answer(response, 403, { message: 'This origin may not call.' });
+      allow(origin, request, response);
+    }
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+    const { operation, shown } = callOf(request);
+    if (!isSame(shown, token)) {
+      response.setHeader('www-authenticate', 'Bearer');
+      return answer(response, 401, { message: 'The token is missing or wrong.' });
+    }
+    if (operation !== 'encode' && operation !== 'decode') return answer(response, 404, { message: 'Not found.' });
+    if (request.method !== 'POST') return answer(response, 405, { message: 'Only POST is served.' });
+    const body = await bodyOf(request, maxBodyBytes);
+    if (body === 'too_large') {
+      response.setHeader('connection', 'close');
+      return answer(response, 413, { message: `A request may have ${maxBodyBytes} bytes.` });
+    }
+    answer(response, 200, { payloads: payloadsOut(await codec[operation](payloadsIn(body))) });
+  }
+
+  return {
+    async listen({ port, host = '127.0.0.1' }) {
+      const made = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+        handle(request, response).catch((error: unknown) => {
+          if (response.headersSent || response.destroyed) return void response.destroy();
+          if (error instanceof SandflowError)
+            return answer(response, 400, { code: error.code, message: error.message });
+          answer(response, 500, { message: 'Internal error.' });
+        });
+      });
+      server = made;
+      await new Promise<void>((resolve, reject) => {
+        made.once('error', reject);
+        made.listen(port, host, () => resolve());
+      });
+      const bound = made.address() as AddressInfo;
+      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`, port: bound.port };
+    },
+    async close() {
+      const open = server;
+      if (!open?.listening) return;
+      await new Promise<void>((resolve) => {
+        open.close(() => resolve());
+        open.closeAllConnections();
+      });
+    },
+  };
+}
+
+/** `/decode` with a header, or `/<token>/decode` for a UI that sends none. */
+function callOf({ url = '/', headers }: IncomingMessage): { readonly operation: string; readonly shown: string } {
+  const parts = (url.split('?', 1)[0] ?? '').split('/').filter((part) => part !== '');
+  const operation = parts.at(-1) ?? '';
+  if (parts.length === 2) return { operation, shown: parts[0] ?? '' };
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  return { operation: parts.length === 1 ? operation : '', shown: bearer };
+}
+
+function allow(origin: string, request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('vary', 'origin');
+  response.setHeader('access-control-allow-credentials', 'true');
+  if (request.method !== 'OPTIONS') return;
+  response.setHeader('access-control-allow-methods', 'POST');
+  response.setHeader('access-control-allow-headers', 'authorization, content-type, x-namespace');
+  response.setHeader('access-control-max-age', '600');
+  if (request.headers['access-control-request-private-network'] === 'true') {
+    response.setHeader('access-control-allow-private-network', 'true');
+  }
+}
+
+function checkOrigin(origin: string): void {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return;
+  const message = `"${origin}" is no origin: scheme, host and port, such as https://temporal.example.com.`;
+  throw new SandflowError('bad_configuration', message);
+}
+
+/** In a time that tells nothing of where the two differ. */
+function isSame(shown: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(shown), digest(token));
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}

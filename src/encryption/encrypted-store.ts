@@ -1,0 +1,74 @@
+/** A result store whose objects are encrypted: names of objects stay in clear, digests in names do not. */
+import { createHash, createHmac } from 'node:crypto';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { ResultStore } from '../result-store/index.js';
+import { seal, startSealing, unseal } from './cipher.js';
+import { derivedKey, type KeyRing } from './key-ring.js';
+
+/** Begins an object: nothing that is JSON, text or a common kind of file does. The length of the key's id follows, and the id. */
+const magic = Buffer.from([0x00, 0x73, 0x66, 0x65, 0x6e, 0x63, 0x31, 0x00]);
+
+/**
+ * Objects are encrypted as they are written, with the first key of the ring, and decrypted as they are read. Sizes and
+ * digests are those of what was put. What the store holds in clear stays readable.
+ * `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted` beside what the store throws.
+ * @param options.requireEncrypted refuses what the store holds in clear; false by default
+ */
+export function encryptResults(
+  store: ResultStore,
+  ring: KeyRing,
+  { requireEncrypted = false }: { readonly requireEncrypted?: boolean } = {},
+): ResultStore {
+  const { first } = ring;
+  const header = Buffer.concat([magic, Buffer.from([first.id.length]), Buffer.from(first.id)]);
+  const nameKey = derivedKey(first, 'object names 1');
+  // A digest of a text as a name would show who has the same text, and what a text that can be guessed is.
+  const nameOf = (key: string) =>
+    key.replace(/(^|\/)inputs\/([0-9a-f]{64})$/, (_, before: string, digest: string) => {
+      return `${before}inputs/${createHmac('sha256', nameKey).update(digest).digest('hex')}`;
+    });
+
+  return {
+    async put(key, content) {
+      const sealed = Buffer.concat([header, seal(first, 'object 1', content)]);
+      const { ref } = await store.put(nameOf(key), sealed);
+      return { ref, size: content.byteLength, sha256: createHash('sha256').update(content).digest('hex') };
+    },
+
+    async putStream(key, content) {
+      const hash = createHash('sha256');
+      let size = 0;
+      async function* sealed() {
+        const sealing = startSealing(first, 'object 1');
+        yield Buffer.concat([header, sealing.begin]);
+        for await (const piece of content) {
+          hash.update(piece);
+          size += piece.byteLength;
+          yield sealing.update(piece);
+        }
+        yield sealing.end();
+      }
+      const { ref } = await store.putStream(nameOf(key), sealed());
+      return { ref, size, sha256: hash.digest('hex') };
+    },
+
+    async get(ref) {
+      const found = await store.get(ref);
+      if (!found.subarray(0, magic.length).equals(magic)) {
+        if (!requireEncrypted) return found;
+        throw new SandflowError(
+          'not_encrypted',
+          'An object of the result store is not encrypted, which is refused here.',
+        );
+      }
+      const idEnd = magic.length + 1 + (found[magic.length] ?? 0);
+      const id = found.subarray(magic.length + 1, idEnd).toString('utf8');
+      if (found.byteLength < idEnd) {
+        throw new SandflowError('not_decryptable', 'An object of the result store is cut.');
+      }
+      return unseal(ring, id, 'object 1', found.subarray(idEnd));
+    },
+
+    list: (folder) => store.list(folder),
+  };
+}

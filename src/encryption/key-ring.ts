@@ -1,0 +1,73 @@
+/** The keys of a deployment: every one decrypts, the first encrypts. */
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+export interface RingKey {
+  /** Travels in clear beside what the key encrypts. */
+  readonly id: string;
+  /** 256 bits. Never printed: a `KeyObject` shows nothing of itself. */
+  readonly secret: KeyObject;
+  /** Tells the key from others of the same id without giving it away; 32 hex characters. */
+  readonly check: string;
+}
+
+export interface KeyRing {
+  /** Encrypts. */
+  readonly first: RingKey;
+  readonly keys: readonly RingKey[];
+  find(id: string): RingKey | undefined;
+}
+
+const keyBytes = 32;
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const basePattern = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+/**
+ * Reads a ring: a line for each key, `id:key`, the key as 32 bytes in base64. Empty lines and lines that begin with `#`
+ * are left out.
+ * @param source where the text is from, for messages, which never hold a key
+ * @throws SandflowError `bad_configuration`
+ */
+export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
+  const keys: RingKey[] = [];
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const refuse = (why: string) => new SandflowError('bad_configuration', `${source}, line ${index + 1}: ${why}.`);
+    const colon = line.indexOf(':');
+    const id = line.slice(0, Math.max(colon, 0)).trim();
+    if (!idPattern.test(id)) {
+      throw refuse('a line is id:key, and an id has up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore');
+    }
+    const encoded = line.slice(colon + 1).trim();
+    const secret = Buffer.from(encoded, 'base64');
+    if (!basePattern.test(encoded) || secret.byteLength !== keyBytes) {
+      throw refuse(`the key "${id}" must be 32 bytes in base64: \`sandflow encryption new-key\` makes one`);
+    }
+    if (keys.some((key) => key.id === id)) throw refuse(`there are two keys of the id "${id}"`);
+    keys.push(ringKey(id, secret));
+  }
+  const [first] = keys;
+  if (!first) throw new SandflowError('bad_configuration', `${source} holds no key.`);
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return { first, keys, find: (id) => byId.get(id) };
+}
+
+/** A line of a ring with a new random key. A secret. */
+export function newKeyLine(id: string): string {
+  if (!idPattern.test(id)) {
+    const message = `"${id}" cannot be the id of a key: up to 64 characters of a-z, A-Z, 0-9, dot, dash and underscore.`;
+    throw new SandflowError('bad_configuration', message);
+  }
+  return `${id}:${randomBytes(keyBytes).toString('base64')}`;
+}
+
+/** 32 bytes for another purpose than encryption, which tell nothing of the key. */
+export function derivedKey({ secret }: Pick<RingKey, 'secret'>, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), `sandflow ${purpose}`, keyBytes));
+}
+
+function ringKey(id: string, bytes: Buffer): RingKey {
+  const secret = createSecretKey(bytes);
+  return { id, secret, check: derivedKey({ secret }, 'key check 1').subarray(0, 16).toString('hex') };
+}

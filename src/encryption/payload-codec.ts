@@ -1,0 +1,70 @@
+/** Encrypts payloads on their way to Temporal, whole with their metadata. */
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { refusedInput } from '../contract/refused-input.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { seal, unseal } from './cipher.js';
+import type { KeyRing } from './key-ring.js';
+
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+const encrypted = 'binary/encrypted';
+const keyIdField = 'encryption-key-id';
+
+export interface PayloadCodecOptions {
+  /**
+   * For workers: what was not encrypted is refused. The input of a workflow, a signal, an update or a query is replaced
+   * by `refusedInput`, which our workflows refuse; anything else is an error. False by default: it is read.
+   */
+  readonly requireEncrypted?: boolean;
+}
+
+/**
+ * A codec for Temporal's data converter. What comes in clear is read as it is. Nothing of a payload's place is bound to
+ * it: a codec server and a heartbeat by task token do not know the place.
+ * `decode` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted`.
+ */
+export function createPayloadCodec(
+  ring: KeyRing,
+  { requireEncrypted = false }: PayloadCodecOptions = {},
+): PayloadCodec {
+  return {
+    async encode(payloads) {
+      const { first } = ring;
+      const metadata = { [METADATA_ENCODING_KEY]: Buffer.from(encrypted), [keyIdField]: Buffer.from(first.id) };
+      return payloads.map((payload) => ({
+        metadata: { ...metadata },
+        data: seal(first, 'payload 1', PayloadMessage.encode(payload).finish()),
+      }));
+    },
+
+    async decode(payloads, context) {
+      return payloads.map((payload) => {
+        if (isEncrypted(payload)) return decrypted(ring, payload);
+        if (!requireEncrypted) return payload;
+        if (context?.type === 'workflow') return refusedPayload;
+        const message = 'A payload is not encrypted, and this worker was told to refuse such payloads.';
+        throw new SandflowError('not_encrypted', message);
+      });
+    },
+  };
+}
+
+/** True for what this codec, or another one that follows Temporal's samples, has encrypted. */
+export function isEncrypted({ metadata }: Payload): boolean {
+  return textOf(metadata?.[METADATA_ENCODING_KEY]) === encrypted;
+}
+
+function decrypted(ring: KeyRing, { metadata, data }: Payload): Payload {
+  const plain = unseal(ring, textOf(metadata?.[keyIdField]), 'payload 1', data ?? new Uint8Array());
+  const { metadata: fields, data: content } = PayloadMessage.decode(plain);
+  return { metadata: { ...fields }, data: content };
+}
+
+const refusedPayload: Payload = {
+  metadata: { [METADATA_ENCODING_KEY]: Buffer.from('json/plain') },
+  data: Buffer.from(JSON.stringify(refusedInput)),
+};
+
+function textOf(bytes: Uint8Array | null | undefined): string {
+  return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : '';
+}

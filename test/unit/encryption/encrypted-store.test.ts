@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encryptResults, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+import { createResultStore, type ResultStore } from '../../../src/result-store/index.js';
+
+const old = newKeyLine('old');
+const ring = parseKeyRing(old);
+const rotated = parseKeyRing(`${newKeyLine('new')}\n${old}`);
+let directory: string;
+let clear: ResultStore;
+let store: ResultStore;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-store-'));
+  clear = createResultStore(directory);
+  store = encryptResults(clear, ring);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function* pieces(content: readonly Uint8Array[]) {
+  yield* content;
+}
+
+test('C6: objects come back as they were put, whole or in pieces, and the sizes and digests are those of the content', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 200 })), async (parts) => {
+      const content = Buffer.concat(parts);
+      const whole = await store.put('a/whole', content);
+      const streamed = await store.putStream('a/streamed', pieces(parts));
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      expect(whole).toMatchObject({ size: content.length, sha256 });
+      expect(streamed).toMatchObject({ size: content.length, sha256 });
+      expect(await store.get(whole.ref)).toEqual(content);
+      expect(await store.get(streamed.ref)).toEqual(content);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('C6: neither the content nor its digest is in the store, also not as a name', async () => {
+  const canary = 'a canary that nobody may find';
+  const digest = createHash('sha256').update(canary).digest('hex');
+  const { ref } = await store.put(`inputs/${digest}`, Buffer.from(canary));
+  expect(ref).toMatch(/inputs\/[0-9a-f]{64}$/);
+  expect((await store.put(`inputs/${digest}`, Buffer.from(canary))).ref).toBe(ref);
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    expect(entry.name).not.toContain(digest);
+    if (!entry.isFile()) continue;
+    const bytes = (await readFile(join(entry.parentPath, entry.name))).toString('latin1');
+    expect(bytes).not.toContain(canary);
+    expect(bytes).not.toContain(digest);
+  }
+});
+
+test('C6: every key of the ring reads, and one that is not in it is named', async () => {
+  const { ref } = await store.put('b', Buffer.from('earlier'));
+  const now = encryptResults(clear, rotated);
+  expect((await now.get(ref)).toString()).toBe('earlier');
+  const later = await now.put('c', Buffer.from('later'));
+  await expect(store.get(later.ref)).rejects.toMatchObject({ code: 'encryption_key_unknown' });
+});
+
+test('C6: an object that was written in clear stays readable, unless it must be encrypted', async () => {
+  const { ref } = await clear.put('d', Buffer.from('clear'));
+  expect((await store.get(ref)).toString()).toBe('clear');
+  const strict = encryptResults(clear, ring, { requireEncrypted: true });
+  await expect(strict.get(ref)).rejects.toMatchObject({ code: 'not_encrypted' });
+});
+
+test('C6: an object that was changed or cut is refused', async () => {
+  const { ref } = await store.put('e', Buffer.from('content'));
+  const path = join(directory, 'e');
+  const bytes = await readFile(path);
+  for (let length = 8; length < bytes.length; length += 1) {
+    await writeFile(path, bytes.subarray(0, length));
+    await expect(store.get(ref), `${length} bytes`).rejects.toThrow(/cut|not in the key ring/);
+  }
+  for (let at = 13; at < bytes.length; at += 1) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+    await writeFile(path, changed);
+    await expect(store.get(ref), `byte ${at}`).rejects.toMatchObject({ code: 'not_decryptable' });
+  }
+});

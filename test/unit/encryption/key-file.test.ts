@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newKeyLine, readKeyRing } from '../../../src/encryption/index.js';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-keys-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const keyFile = async (name: string, mode: number) => {
+  const path = join(directory, name);
+  await writeFile(path, `# the keys\n${newKeyLine('a')}\r\n\n${newKeyLine('b')}\n`, { mode: 0o600 });
+  await chmod(path, mode);
+  return path;
+};
+
+test('C6: a file of keys that only its owner may read is read', async () => {
+  const { first, keys } = await readKeyRing(await keyFile('good', 0o600));
+  expect(first.id).toBe('a');
+  expect(keys.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect((await readKeyRing(await keyFile('read-only', 0o400))).keys).toHaveLength(2);
+});
+
+test.each([0o640, 0o604, 0o620, 0o602, 0o666])('C6: a file of keys of mode %o is refused', async (mode) => {
+  const reading = readKeyRing(await keyFile(`mode-${mode}`, mode));
+  await expect(reading).rejects.toMatchObject({ code: 'bad_configuration', message: expect.stringContaining('600') });
+});
+
+test('C6: no file, a folder and a FIFO are refused at once', async () => {
+  const fifo = join(directory, 'fifo');
+  execFileSync('mkfifo', ['-m', '600', fifo]);
+  for (const path of [join(directory, 'none'), directory, fifo]) {
+    await expect(readKeyRing(path)).rejects.toMatchObject({ code: 'bad_configuration' });
+  }
+});

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isRefusedInput } from '../../../src/contract/refused-input.js';
+import { createPayloadCodec, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+
+const old = newKeyLine('old');
+const current = newKeyLine('new');
+const before = parseKeyRing(old);
+const rotated = parseKeyRing(`${current}\n${old}`);
+const codec = createPayloadCodec(rotated);
+const bytes = fc.uint8Array({ maxLength: 300 });
+const payload = fc.record({
+  metadata: fc.dictionary(
+    fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+    bytes,
+  ),
+  data: bytes,
+});
+
+describe('C6: encryption of payloads', () => {
+  test('every payload comes back as it was, with its metadata, and nothing of it travels in clear', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(payload), async (payloads) => {
+        const sealed = await codec.encode(payloads);
+        expect(sealed).toHaveLength(payloads.length);
+        const opened = await codec.decode(sealed);
+        expect(opened.map(plainOf)).toEqual(payloads.map(plainOf));
+        for (const { metadata } of sealed) {
+          expect(Object.keys(metadata ?? {}).sort()).toEqual(['encoding', 'encryption-key-id']);
+        }
+      }),
+    );
+  });
+
+  test('any value of the default converter comes back, undefined too', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.jsonValue(), fc.constant(undefined), bytes), async (value) => {
+        const [sealed] = await codec.encode([defaultPayloadConverter.toPayload(value)]);
+        const [opened] = await codec.decode(sealed ? [sealed] : []);
+        expect(opened && defaultPayloadConverter.fromPayload(opened)).toEqual(value);
+      }),
+    );
+  });
+
+  test('no two of the same payload look alike', async () => {
+    const same = defaultPayloadConverter.toPayload('same');
+    const [a, b] = await codec.encode([same, same]);
+    expect(Buffer.from(a?.data ?? [])).not.toEqual(Buffer.from(b?.data ?? []));
+  });
+
+  test('no payloads are none', async () => {
+    expect(await codec.encode([])).toEqual([]);
+    expect(await codec.decode([])).toEqual([]);
+  });
+
+  test('a payload that was changed in one bit, or cut, is refused', async () => {
+    const [sealed] = await codec.encode([defaultPayloadConverter.toPayload({ secret: 'text' })]);
+    const data = Buffer.from(sealed?.data ?? []);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(data.length * 8 - 1), async (bit) => {
+        const changed = Buffer.from(data);
+        changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        await expect(codec.decode([{ ...sealed, data: changed }])).rejects.toMatchObject({ code: 'not_decryptable' });
+      }),
+    );
+    for (let length = 0; length < data.length; length += 1) {
+      const cut = codec.decode([{ ...sealed, data: data.subarray(0, length) }]);
+      await expect(cut, `${length} bytes`).rejects.toMatchObject({ code: 'not_decryptable' });
+    }
+    await expect(codec.decode([{ metadata: sealed?.metadata }])).rejects.toMatchObject({ code: 'not_decryptable' });
+  });
+
+  test('every key of the ring decrypts, the first encrypts, and a key that is not in the ring is named', async () => {
+    const [written] = await createPayloadCodec(before).encode([defaultPayloadConverter.toPayload('earlier')]);
+    const [read] = await codec.decode([written as Payload]);
+    expect(read && defaultPayloadConverter.fromPayload(read)).toBe('earlier');
+    const [next] = await codec.encode([defaultPayloadConverter.toPayload('later')]);
+    expect(keyIdOf(next)).toBe('new');
+    const behind = createPayloadCodec(before).decode([next as Payload]);
+    await expect(behind).rejects.toMatchObject({
+      code: 'encryption_key_unknown',
+      message: expect.stringContaining('"new"'),
+    });
+  });
+
+  test('another key of the same id, and another id for the same key, decrypt nothing', async () => {
+    const [sealed] = await codec.encode([defaultPayloadConverter.toPayload('x')]);
+    const other = createPayloadCodec(parseKeyRing(newKeyLine('new')));
+    await expect(other.decode([sealed as Payload])).rejects.toMatchObject({ code: 'not_decryptable' });
+    const renamed = createPayloadCodec(parseKeyRing(current.replace('new:', 'renamed:')));
+    const metadata = { ...sealed?.metadata, 'encryption-key-id': Buffer.from('renamed') };
+    await expect(renamed.decode([{ ...sealed, metadata }])).rejects.toMatchObject({ code: 'not_decryptable' });
+  });
+
+  test('what was written in clear before stays readable, unless it must be encrypted', async () => {
+    const clear = defaultPayloadConverter.toPayload('clear');
+    expect(await codec.decode([clear])).toEqual([clear]);
+    const strict = createPayloadCodec(rotated, { requireEncrypted: true });
+    const activity: SerializationContext = { type: 'activity', namespace: 'default', isLocal: false };
+    await expect(strict.decode([clear], activity)).rejects.toMatchObject({ code: 'not_encrypted' });
+    await expect(strict.decode([clear])).rejects.toMatchObject({ code: 'not_encrypted' });
+    const workflow: SerializationContext = { type: 'workflow', namespace: 'default', workflowId: 'w' };
+    const [refused] = await strict.decode([clear], workflow);
+    expect(isRefusedInput(refused && defaultPayloadConverter.fromPayload(refused))).toBe(true);
+    const [sealed] = await strict.encode([clear]);
+    expect((await strict.decode([sealed as Payload])).map(plainOf)).toEqual([clear].map(plainOf));
+  });
+
+  test('costs little: bytes and time of a megabyte', async () => {
+    const clear = { metadata: { encoding: Buffer.from('binary/plain') }, data: randomBytes(1_000_000) };
+    const [sealed] = await codec.encode([clear]);
+    const size = (one: Payload | undefined) =>
+      (one?.data?.length ?? 0) + Object.values(one?.metadata ?? {}).reduce((sum, value) => sum + value.length, 0);
+    expect(size(sealed) - size(clear)).toBeLessThan(100);
+  });
+});
+
+describe('C6: key rings', () => {
+  const key = newKeyLine('k').slice(2);
+  test.each([
+    ['no key', '\n# only a comment\n', 'holds no key'],
+    ['no colon', key, 'line 1'],
+    ['a short key', `a:${Buffer.alloc(31).toString('base64')}`, '32 bytes'],
+    ['a long key', `a:${Buffer.alloc(33).toString('base64')}`, '32 bytes'],
+    ['no base64', 'a:?', '32 bytes'],
+    ['an id with a space', `a b:${key}`, 'line 1'],
+    ['one id twice', `a:${key}\na:${key}`, 'two keys'],
+  ])('%s is refused, and no key is in the message', (_, text, why) => {
+    expect(() => parseKeyRing(text)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
+    expect(() => parseKeyRing(text)).toThrow(why);
+    expect(() => parseKeyRing(text)).not.toThrow(key);
+  });
+
+  test('nothing of a key is printed with its ring', () => {
+    expect(JSON.stringify(parseKeyRing(`k:${key}`))).not.toContain(key.slice(0, 20));
+  });
+});
+
+function plainOf({ metadata, data }: Payload) {
+  const fields = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('hex')]);
+  return [fields.sort(), Buffer.from(data ?? []).toString('hex')];
+}
+
+function keyIdOf(sealed: Payload | undefined): string {
+  return Buffer.from(sealed?.metadata?.['encryption-key-id'] ?? []).toString();
+}
