@@ -47,6 +47,15 @@ export interface Config {
   readonly resultsShared: boolean;
   /** What can be made again, such as a Temporal server that was built. */
   readonly cacheDirectory: string;
+  /** Undefined where payloads travel in clear. */
+  readonly encryption?: {
+    /** File of the key ring, absolute: a line for each key, the first of which encrypts. */
+    readonly keysFile: string;
+    /** True where workers refuse what was not encrypted. */
+    readonly requireEncrypted: boolean;
+  };
+  /** True where summaries, which Temporal shows in its lists, may begin with a prompt. */
+  readonly promptSummaries: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -75,6 +84,12 @@ export function readConfig(env: Environment = process.env): Config {
     results: resolve(env.SANDFLOW_RESULTS || join(home, 'results')),
     resultsShared: Boolean(env.SANDFLOW_RESULTS) || !(temporal.configured && env.SANDBOX_API_URL),
     cacheDirectory: env.SANDFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sandflow'),
+    encryption: encryptionConfig(env),
+    promptSummaries: yesOrNo(
+      'SANDFLOW_PROMPT_SUMMARIES',
+      env.SANDFLOW_PROMPT_SUMMARIES,
+      !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
+    ),
   };
 }
 
@@ -82,6 +97,25 @@ function positiveNumber(name: string, text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw new SandflowError('bad_configuration', `${name} must be a number above 0, like 20 or 0.5.`);
+}
+
+function encryptionConfig(env: Environment): Config['encryption'] {
+  const requireEncrypted = yesOrNo('SANDFLOW_REQUIRE_ENCRYPTED', env.SANDFLOW_REQUIRE_ENCRYPTED, false);
+  if (env.SANDFLOW_ENCRYPTION_KEYS_FILE) {
+    return { keysFile: resolve(env.SANDFLOW_ENCRYPTION_KEYS_FILE), requireEncrypted };
+  }
+  if (!requireEncrypted) return undefined;
+  throw new SandflowError(
+    'bad_configuration',
+    'SANDFLOW_REQUIRE_ENCRYPTED is set without keys: name their file with SANDFLOW_ENCRYPTION_KEYS_FILE.',
+  );
+}
+
+function yesOrNo(name: string, text: string | undefined, otherwise: boolean): boolean {
+  if (!text) return otherwise;
+  if (/^(?:true|1|yes)$/i.test(text)) return true;
+  if (/^(?:false|0|no)$/i.test(text)) return false;
+  throw new SandflowError('bad_configuration', `${name} must be true or false.`);
 }
 
 /** Splits what a variable or a secrets file holds: by commas, white space and lines. */

@@ -27,6 +27,7 @@ export { type Config, readConfig } from './config.js';
 export { jobWorkflowId } from './contract/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/error-codes.js';
 export { SandflowError } from './contract/sandflow-error.js';
+export * from './encryption/index.js';
 export * from './result-store/index.js';
 export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
@@ -50,6 +51,14 @@ export {
 } from './temporal/cleanups.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
+export {
+  type Agreement,
+  type AgreeOptions,
+  agreeOnKeys,
+  type DeploymentKeys,
+  deploymentKeys,
+  forgetDeploymentKeys,
+} from './temporal/deployment-keys.js';
 export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanout-input.js';
 export * from './temporal/fanouts.js';
 export { jobInputSchema, parseJobInput } from './temporal/job-input.js';

@@ -42,6 +42,10 @@ const usageCodes: ReadonlySet<string> = new Set([
   'fanout_runs',
   'not_a_fanout',
   'not_a_job',
+  'keys_not_announced',
+  'encryption_key_unknown',
+  'not_decryptable',
+  'not_encrypted',
 ]);
 
 /** Never throws; an error that nobody planned for is reported with its message and no stack. */

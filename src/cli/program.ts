@@ -4,8 +4,10 @@ import type { CommandContext } from './command.js';
 import { addApi } from './commands/api.js';
 import { addBridge } from './commands/bridge.js';
 import { addCleanup } from './commands/cleanup.js';
+import { addCodecServer } from './commands/codec-server.js';
 import { addDev } from './commands/dev.js';
 import { addDoctor } from './commands/doctor.js';
+import { addEncryption } from './commands/encryption.js';
 import { addFanout } from './commands/fanout.js';
 import { addJobs } from './commands/jobs.js';
 import { addLocal } from './commands/local.js';
@@ -27,7 +29,8 @@ Exit codes:
   130  detached by Ctrl-C; the job or batch goes on
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
-SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_HOME. Without any, everything runs on this machine.
+SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
+SANDFLOW_HOME. Without any, everything runs on this machine.
 `;
 
 /** Builds the program; parses and runs nothing. */
@@ -62,6 +65,8 @@ export function createProgram(context: CommandContext, version: string): Command
     addBridge,
     addLocal,
     addWebhooks,
+    addEncryption,
+    addCodecServer,
     addDoctor,
     addSupervisor,
   ]) {

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { isOpenToOthers, isTrustedOwner } from '../home/owner.js';
 
 const longestBytes = 64 * 1024;
 
@@ -20,9 +21,8 @@ export async function readPrivateText(path: string, what: string): Promise<strin
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw refuse('is not a regular file');
-    const self = process.getuid?.();
-    if (self !== undefined && stat.uid !== self && stat.uid !== 0) throw refuse('belongs to somebody else');
-    if ((stat.mode & 0o077) !== 0) throw refuse('may be read or written by others: make it mode 600');
+    if (!isTrustedOwner(stat.uid)) throw refuse('belongs to somebody else');
+    if (isOpenToOthers(stat)) throw refuse('may be read or written by others: make it mode 600');
     if (stat.size > longestBytes) throw refuse('is too large');
     return await file.readFile('utf8');
   } finally {

@@ -91,6 +91,7 @@ function command(
     SANDBOX_WEBHOOK_SECRET_FILE: resolve(config.webhookSecretFile),
   };
   const unset: string[] = [];
+  if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
   if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;

@@ -52,10 +52,10 @@ export type SupervisorState = z.infer<typeof supervisorStateSchema>;
 
 /** A digest of all that a stack depends on, so that nobody joins one that works with other settings or another key. */
 export function settingsDigest(config: Config): string {
-  const { sandboxService, temporal, deployment, taskQueue } = config;
+  const { sandboxService, temporal, deployment, taskQueue, encryption } = config;
   const { address, apiKey } = temporal.connect.connectionOptions;
   const { namespace } = temporal.connect;
-  const parts = [sandboxService, temporal.configured, address, apiKey, namespace, deployment, taskQueue];
+  const parts = [sandboxService, temporal.configured, address, apiKey, namespace, deployment, taskQueue, encryption];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 

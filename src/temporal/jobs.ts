@@ -51,6 +51,11 @@ export interface StartJobOptions {
    * there; without it they are refused.
    */
   readonly results?: ResultStore;
+  /**
+   * True shows the first line of the first prompt as the summary of the workflow in Temporal's own lists, otherwise the
+   * job's id. Default: true, unless the client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
 }
 
 export interface StartedJob {
@@ -81,6 +86,7 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
   const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
   const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
+  const { promptInSummary = client.options.loadedDataConverter.payloadCodecs.length === 0 } = options;
   try {
     const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
       workflowTypes.createThenPrompt,
@@ -93,7 +99,7 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
           : WorkflowIdReusePolicy.REJECT_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
         memo: { ...memo },
-        staticSummary: prompt,
+        staticSummary: promptInSummary ? prompt : checked.jobId,
       },
     );
     return { handle, started: true };

@@ -62,3 +62,23 @@ describe('suspected: http:// to a service', () => {
     expect(createSandboxClient({ ...client, allowHttp: true })).toBeDefined();
   });
 });
+
+describe('C6: encryption', () => {
+  it('is off without a file of keys', () => {
+    expect(readConfig({})).toMatchObject({ encryption: undefined, promptSummaries: true });
+  });
+
+  it('is one setting away, and leaves prompts out of summaries unless they are asked for', () => {
+    const env = { SANDFLOW_ENCRYPTION_KEYS_FILE: '/etc/sandflow/keys' };
+    const encryption = { keysFile: '/etc/sandflow/keys', requireEncrypted: false };
+    expect(readConfig(env)).toMatchObject({ encryption, promptSummaries: false });
+    const more = { ...env, SANDFLOW_REQUIRE_ENCRYPTED: 'true', SANDFLOW_PROMPT_SUMMARIES: 'yes' };
+    expect(readConfig(more)).toMatchObject({ encryption: { requireEncrypted: true }, promptSummaries: true });
+  });
+
+  it('cannot be required without keys, nor with a word that is neither yes nor no', () => {
+    for (const env of [{ SANDFLOW_REQUIRE_ENCRYPTED: 'true' }, { SANDFLOW_PROMPT_SUMMARIES: 'maybe' }]) {
+      expect(() => readConfig(env)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
+    }
+  });
+});

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type WorkflowHandle } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { type Bridge, createBridge, createSecretSource, ensureWebhook, webhookPath } from '../../src/bridge/index.js';
@@ -26,6 +27,8 @@ export interface Stand {
   readonly bridge: Bridge;
   readonly bridgeUrl: string;
   readonly results: ResultStore;
+  /** Where the files of the result store are. */
+  readonly resultsDirectory: string;
   readonly taskQueue: string;
   fault(fault: FaultInput): Promise<void>;
   start(
@@ -40,6 +43,10 @@ export interface Stand {
 export interface StandOptions {
   readonly service?: Partial<LocalServiceOptions>;
   readonly worker?: Partial<SandflowWorkerOptions>;
+  /** Of the client, and of the worker unless it is given another. */
+  readonly dataConverter?: DataConverter;
+  /** Puts something before the result store in `directory`. */
+  readonly results?: (store: ResultStore) => ResultStore;
   /** What the worker's client sees of the service. */
   readonly through?: (client: SandboxClient) => SandboxClient;
   /** Makes the worker's client, given the address of the service; whoever gives this closes it. */
@@ -103,7 +110,8 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const { url } = await service.listen();
   const api = createSandboxClient({ baseUrl: url, apiKey, timeoutMs: 5_000 });
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
-  const client = new Client({ connection });
+  const { dataConverter } = options;
+  const client = new Client({ connection, dataConverter });
   const secretFile = join(directory, 'secrets');
   const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file: secretFile }) });
   // The bridge wants a secret before it listens, and the registration wants the address: so the port comes first.
@@ -111,7 +119,8 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const bridgeUrl = `http://127.0.0.1:${port}`;
   await ensureWebhook(api, { url: `${bridgeUrl}${webhookPath}`, name: 'test', secretFile });
   await bridge.listen({ port });
-  const results = createResultStore(join(directory, 'results'));
+  const store = createResultStore(join(directory, 'results'));
+  const results = options.results?.(store) ?? store;
   const taskQueue = `test-${randomBytes(4).toString('hex')}`;
   const workerOptions = {
     connection,
@@ -120,11 +129,13 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     taskQueue,
     follow: { minIntervalMs: 100 },
     shutdownGraceTime: '1 second',
+    dataConverter,
     workflowBundle: { codePath: inject('workflowBundlePath') },
     ...options.worker,
   } as const;
   const startWorker = async () => {
-    const worker = await createSandflowWorker(workerOptions);
+    // What is given may be another one by the next start.
+    const worker = await createSandflowWorker({ ...workerOptions, ...options.worker });
     const running = worker.run();
     return {
       async drain() {
@@ -142,6 +153,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     bridge,
     bridgeUrl,
     results,
+    resultsDirectory: join(directory, 'results'),
     taskQueue,
     async fault(fault) {
       const answer = await fetch(`${service.adminUrl}/faults`, {

@@ -6,6 +6,7 @@ import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { abortable } from '../../temporal/abortable-calls.js';
+import { agreeOnKeys } from '../../temporal/deployment-keys.js';
 import { queuesWithoutWorker } from '../doctor/check-workers.js';
 import { formatDuration } from '../duration.js';
 import type { CliIo } from '../io.js';
@@ -14,6 +15,7 @@ import { UsageError } from '../usage-error.js';
 import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js';
 import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
+import { type Encryption, openEncryption } from './encryption.js';
 import { readIsolation, type SandboxIsolation } from './isolation.js';
 import { openResults } from './results.js';
 import { createServiceReads, type ServiceReads } from './service-reads.js';
@@ -71,8 +73,9 @@ export interface OpenPlatformOptions {
 export async function openPlatform(config: Config, options: OpenPlatformOptions): Promise<Platform> {
   const { io, reporter, needsWorker } = options;
   const configured = isFullyConfigured(config);
-  let link = await open(config, options);
-  const results = openResults(config);
+  const encryption = await openEncryption(config);
+  let link = await open(config, encryption, options);
+  const results = openResults(config, encryption);
   const sharedResults = config.resultsShared ? results : undefined;
   const isolation = await readIsolation(link.addresses.service);
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
@@ -103,7 +106,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       const next = configured ? 'trying again' : 'bringing the embedded stack back';
       current.notice(`Temporal does not answer; ${next}. What runs goes on from where it was.`);
       await closeLink(link);
-      link = await open(config, { io, reporter: current });
+      link = await open(config, encryption, { io, reporter: current });
       current.notice('Connected again.', 'detail');
     },
     close: () => closeLink(link),
@@ -117,7 +120,11 @@ interface Link {
   readonly reads: ServiceReads;
 }
 
-async function open(config: Config, { io, reporter }: Pick<OpenPlatformOptions, 'io' | 'reporter'>): Promise<Link> {
+async function open(
+  config: Config,
+  { ring, dataConverter }: Encryption,
+  { io, reporter }: Pick<OpenPlatformOptions, 'io' | 'reporter'>,
+): Promise<Link> {
   const addresses = await findAddresses(config, io, reporter);
   const { patienceMs } = config;
   const signal = io.interrupted;
@@ -127,7 +134,12 @@ async function open(config: Config, { io, reporter }: Pick<OpenPlatformOptions, 
     notice(`Temporal does not answer yet; waiting for up to ${most}. Ctrl-C ends it.`);
   }, silentMs);
   try {
-    const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal });
+    const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
+    // Where Temporal cannot be asked, nothing can be written either.
+    await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
+      await temporal.close();
+      throw error;
+    });
     const service = clientOf(addresses.service);
     const ask = createAsk({ apiUrl: addresses.service.apiUrl, patienceMs, signal, notice });
     return { addresses, temporal, service, reads: createServiceReads(service, ask) };

@@ -2,7 +2,7 @@
  * A connection to Temporal that says soon when the server is gone. The SDK repeats a failed call for some 20 s. A watch
  * should notice sooner and bring the server back; so here a call is repeated for about a second.
  */
-import { Client, type Connection } from '@temporalio/client';
+import { Client, type ClientOptions, type Connection } from '@temporalio/client';
 import { connectClosably } from '../../temporal/closable-connection.js';
 import { splitTarget, type TemporalTarget } from '../../temporal/connect.js';
 import { unreachable } from '../../temporal/unreachable.js';
@@ -20,11 +20,16 @@ export interface TemporalLink {
 /**
  * @param options.timeoutMs how long to wait for the server; 10 s by default
  * @param options.signal ends the wait
+ * @param options.dataConverter the deployment's
  * @throws SandflowError `temporal_unreachable`; the reason of the signal
  */
 export async function linkToTemporal(
   target: TemporalTarget,
-  options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly timeoutMs?: number;
+    readonly signal?: AbortSignal;
+    readonly dataConverter?: ClientOptions['dataConverter'];
+  } = {},
 ): Promise<TemporalLink> {
   const { connectionOptions, namespace, address } = splitTarget(target);
   let patientUntil = 0;
@@ -34,7 +39,7 @@ export async function linkToTemporal(
     const connecting = connectClosably({ ...connectionOptions, connectTimeout }, { isRepeated });
     const connection = await unlessAborted(connecting, options.signal);
     return {
-      client: new Client({ connection, namespace }),
+      client: new Client({ connection, namespace, dataConverter: options.dataConverter }),
       async patiently(forMs, calls) {
         patientUntil = Date.now() + forMs;
         try {

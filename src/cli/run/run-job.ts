@@ -54,15 +54,18 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;
-    const { taskQueue } = config;
+    const { taskQueue, promptSummaries: promptInSummary } = config;
+    const { sharedResults } = platform;
     const { started } = await platform.patiently(() =>
-      startJob(platform.temporal, input, { taskQueue, again: options.again, results: platform.sharedResults }).catch(
-        (error: unknown) => {
-          if (io.interrupted.aborted)
-            reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
-          throw error;
-        },
-      ),
+      startJob(platform.temporal, input, {
+        taskQueue,
+        again: options.again,
+        results: sharedResults,
+        promptInSummary,
+      }).catch((error: unknown) => {
+        if (io.interrupted.aborted) reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
+        throw error;
+      }),
     );
     if (started) {
       reporter.notice(`Job ${jobId} started.`, 'detail');

@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
 import { readPrivateFile } from '../../home/private-file.js';
 import { connectTemporal } from '../../temporal/connect.js';
+import { openEncryption } from '../connect/encryption.js';
+import { agreeAtStart } from '../connect/key-agreement.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { parseAddress, parsePort } from './listen-options.js';
@@ -24,18 +26,23 @@ export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<nu
   io.umask?.(0o077);
   // A file that is named on purpose may come from somebody else, such as an orchestrator; one of the home is ours.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
-  const temporalClient = await connectTemporal(config.temporal.connect);
+  const { ring, dataConverter } = await openEncryption(config);
+  const temporalClient = await connectTemporal(config.temporal.connect, { dataConverter });
+  const log = createLogLines(io.stderr);
   try {
+    const { deployment } = config;
+    const keys = await agreeAtStart(temporalClient, { deployment, ring, notice: log, signal: io.interrupted });
     const bridge = createBridge({
       temporalClient,
       secrets: createSecretSource({ fixed: config.webhookSecrets, file: config.webhookSecretFile }),
-      log: createLogLines(io.stderr),
+      log,
     });
     try {
       const { url } = await bridge.listen({ port, host: options.host, metrics });
       sayReady(io, { url, text: `The bridge takes webhooks at ${url}/webhooks/sandbox.` }, options);
-      await interruption(io.interrupted);
+      await Promise.race([interruption(io.interrupted), keys.refused]);
     } finally {
+      keys.stop();
       await bridge.close();
     }
     return exitCodes.done;

@@ -1,8 +1,10 @@
 /** What `sandflow worker` does. */
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { connectWorker } from '../../temporal/connect-worker.js';
+import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
 import { createSandflowWorker, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
+import { openEncryption } from '../connect/encryption.js';
+import { agreeAtStart } from '../connect/key-agreement.js';
 import { openResults } from '../connect/results.js';
 import { openSecrets } from '../connect/secrets.js';
 import { exitCodes } from '../exit-codes.js';
@@ -19,7 +21,7 @@ export interface WorkerOptions {
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
   const config = await io.readConfig();
   io.umask?.(0o077);
-  const { taskQueue, forksPerSecond, sandboxService } = config;
+  const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
     throw new SandflowError(
       'bad_configuration',
@@ -27,23 +29,35 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
     );
   }
   if (options.metrics !== undefined) serveMetrics(options.metrics);
+  const encryption = await openEncryption(config);
   const { connection, namespace } = await connectWorker(config.temporal.connect);
   const client = clientOf(sandboxService, { connections: 128 });
   try {
+    const temporal = clientOfWorker({ connection, namespace });
+    const { ring } = encryption;
+    const notice = (text: string) => void io.stderr.write(`${text}\n`);
+    const signal = io.interrupted;
+    const keys = await agreeAtStart(temporal, { deployment, ring, announce: true, notice, signal });
     const worker = await createSandflowWorker({
       connection,
       namespace,
       client,
       taskQueue,
       forksPerSecond,
-      results: openResults(config),
+      results: openResults(config, encryption, config.encryption),
+      dataConverter: encryption.workerDataConverter,
       secrets: openSecrets(config),
       allowNotifyCommands: options.allowNotifyCommands === true,
     });
     const running = worker.run();
     sayReady(io, { text: `The worker takes tasks of ${taskQueue} in the namespace ${namespace}.` }, options);
-    await Promise.race([running, interruption(io.interrupted).then(() => worker.shutdown())]);
-    await running;
+    try {
+      await Promise.race([running, interruption(io.interrupted), keys.refused]);
+    } finally {
+      keys.stop();
+      worker.shutdown();
+      await running;
+    }
     return exitCodes.done;
   } finally {
     await client.close();

@@ -67,7 +67,8 @@ describe('C6: the codec server', () => {
   test('without the token, or with another one, nothing is decoded', async () => {
     const body = await sealed('x');
     codec.decode.mockClear();
-    for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: `Bearer ${token}x` }]) {
+    const noHeaders: Record<string, string> = {};
+    for (const headers of [noHeaders, { authorization: 'Bearer ' }, { authorization: `Bearer ${token}x` }]) {
       expect((await call('/decode', headers, body)).status).toBe(401);
     }
     for (const path of [`/${token}x/decode`, '//decode', `/decode?token=${token}`, '/x/y/decode']) {
@@ -94,7 +95,12 @@ describe('C6: the codec server', () => {
   });
 
   test("the UI's origin is allowed by name, and a preflight needs no token", async () => {
-    const preflight = await call('/decode', { origin, 'access-control-request-private-network': 'true' }, '', 'OPTIONS');
+    const preflight = await call(
+      '/decode',
+      { origin, 'access-control-request-private-network': 'true' },
+      '',
+      'OPTIONS',
+    );
     expect(preflight).toMatchObject({
       status: 204,
       headers: {

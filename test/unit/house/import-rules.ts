@@ -37,16 +37,13 @@ export const importRules: readonly Rule[] = [
   { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/result-store', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
-<<<<<<< HEAD
   { part: 'src/home', own: ['src/contract'], packages: ['node:'] },
-=======
   {
     part: 'src/encryption',
-    own: ['src/contract'],
+    own: ['src/contract', 'src/home'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
->>>>>>> 6ca7ac8 (Encrypt payloads, failures and objects of the result store with a ring of keys, and let a worker take a data converter)
   { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
   { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
   {
@@ -63,13 +60,8 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/temporal',
-<<<<<<< HEAD
     own: ['src/contract', 'src/home', 'workflows/messages.ts'],
-    ownTypes: ['workflows', 'src/retention', 'src/result-store'],
-=======
-    own: ['src/contract', 'workflows/messages.ts'],
     ownTypes: ['workflows', 'src/retention', 'src/result-store', 'src/encryption'],
->>>>>>> 6ca7ac8 (Encrypt payloads, failures and objects of the result store with a ring of keys, and let a worker take a data converter)
     packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
   },
   {

@@ -1,0 +1,60 @@
+/** Checks that keys fit the deployment's at the start of a server, and goes on asking where Temporal does not answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { type Agreement, type AgreeOptions, agreeOnKeys } from '../../temporal/deployment-keys.js';
+
+const askAgainMs = 15_000;
+const waitMs = 500;
+
+export interface KeyAgreement {
+  /** Rejects where it turns out later that the keys do not fit; otherwise it waits for ever. */
+  readonly refused: Promise<never>;
+  stop(): void;
+}
+
+export interface AgreeAtStartOptions extends AgreeOptions {
+  /** For the log. */
+  readonly notice: (text: string) => void;
+  /** Ends the wait for a worker. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits where no worker has announced keys yet: servers are started side by side.
+ * @throws SandflowError `bad_configuration` where the keys do not fit; what the signal ends
+ */
+export async function agreeAtStart(client: Client, options: AgreeAtStartOptions): Promise<KeyAgreement> {
+  const { notice, signal } = options;
+  const over = new AbortController();
+  const stop = () => over.abort();
+  const asked = await afterWorker(client, options);
+  if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
+  notice(`Temporal could not be asked which keys the deployment has (${asked.reason}); it is asked again.`);
+  const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
+  // Who stops does not wait for it any more.
+  refused.catch(() => undefined);
+  return { refused, stop };
+}
+
+async function afterWorker(client: Client, options: AgreeAtStartOptions): Promise<Agreement> {
+  let told = false;
+  for (;;) {
+    try {
+      return await agreeOnKeys(client, options);
+    } catch (error) {
+      if (!(error instanceof SandflowError) || error.code !== 'keys_not_announced') throw error;
+      if (!told) options.notice(`Waiting for a worker. ${error.message}`);
+      told = true;
+      await sleep(waitMs, undefined, { signal: options.signal });
+    }
+  }
+}
+
+async function untilRefused(client: Client, options: AgreeOptions, signal: AbortSignal): Promise<never> {
+  for (;;) {
+    await sleep(askAgainMs, undefined, { signal });
+    const asked = await agreeOnKeys(client, options);
+    if (asked.kind === 'agreed') return new Promise(() => undefined);
+  }
+}

@@ -1,0 +1,21 @@
+/** What `sandflow encryption show` does. */
+import { deploymentKeys } from '../../temporal/deployment-keys.js';
+import type { CommandContext } from '../command.js';
+import { openEncryption } from '../connect/encryption.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { printJson } from '../output/json.js';
+
+export function showEncryption({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
+  const { io } = context;
+  return withPlatform(context, {}, async ({ temporal, config }) => {
+    const { ring } = await openEncryption(config);
+    const known = await deploymentKeys(temporal, config.deployment);
+    const here = ring?.keys.map(({ id }) => id) ?? [];
+    const deployment = known ? { current: known.current, keys: Object.keys(known.checks) } : null;
+    if (json) return printJson(io.stdout, { here, deployment, error: null });
+    io.stdout.write(`here:        ${here.join(', ') || 'no keys'}\n`);
+    io.stdout.write(
+      `deployment:  ${deployment ? `${deployment.keys.join(', ')}; encrypts with ${deployment.current}` : 'no keys'}\n`,
+    );
+  });
+}

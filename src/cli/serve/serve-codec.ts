@@ -1,0 +1,39 @@
+/** What `sandflow codec-server` does. */
+import { resolve } from 'node:path';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { createCodecServer, createPayloadCodec, readPrivateText } from '../../encryption/index.js';
+import { openEncryption } from '../connect/encryption.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CliIo } from '../io.js';
+import { parsePort } from './listen-options.js';
+import { interruption, sayReady } from './serving.js';
+
+export interface CodecOptions {
+  readonly tokenFile: string;
+  readonly origin: readonly string[];
+  readonly port: string;
+  readonly host: string;
+  readonly readyJson?: boolean;
+}
+
+/** Serves until the first Ctrl-C or SIGTERM. Asks neither Temporal nor the service anything. */
+export async function serveCodec(options: CodecOptions, io: CliIo): Promise<number> {
+  const port = parsePort(options.port);
+  const { ring } = await openEncryption(await io.readConfig());
+  if (!ring) {
+    throw new SandflowError(
+      'bad_configuration',
+      'A codec server needs keys: name their file with SANDFLOW_ENCRYPTION_KEYS_FILE.',
+    );
+  }
+  const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
+  const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });
+  const { url } = await server.listen({ port, host: options.host });
+  try {
+    sayReady(io, { url, text: `The codec server answers at ${url}, with the token.` }, options);
+    await interruption(io.interrupted);
+  } finally {
+    await server.close();
+  }
+  return exitCodes.done;
+}

@@ -1,0 +1,151 @@
+/**
+ * What a deployment says of its keys, so that nobody writes what others cannot read. It is kept in Temporal, which all of
+ * them reach, in a schedule that is paused and never starts anything: a schedule has no retention and needs no worker. It
+ * holds ids of keys and values that tell keys apart, no key, and is in clear, since it is read without any.
+ */
+import {
+  Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { encryptionScheduleId } from '../contract/addresses.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { KeyRing } from '../encryption/index.js';
+
+const timeoutMs = 5_000;
+
+export interface DeploymentKeys {
+  /** The id of the key that the worker that started last encrypts with. */
+  readonly current: string;
+  /** By id: what tells a key from others of the same id. Every worker that started last decrypts with these. */
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+export interface AgreeOptions {
+  readonly deployment: string;
+  /** Undefined for a process that has no keys. */
+  readonly ring: KeyRing | undefined;
+  /** True for workers: what they can decrypt is what the others may encrypt with. False by default. */
+  readonly announce?: boolean;
+}
+
+/** `unasked`: Temporal could not be asked, which refuses nobody. */
+export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'; readonly reason: string };
+
+/**
+ * Checks at the start of a process that it writes what the deployment's workers read, and reads what they write. Safe to
+ * repeat. A deployment has no keys until a worker has announced some.
+ * @param client any client; its connection is used without its codec
+ * @throws SandflowError `bad_configuration` where the keys do not fit, and `keys_not_announced` where no worker has said
+ *   that it can decrypt: the process must not go on
+ */
+export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
+  const { deployment, ring, announce = false } = options;
+  const clear = clearClient(client);
+  try {
+    return await client.withDeadline(Date.now() + timeoutMs, async () => {
+      const known = await read(clear, deployment);
+      const problem = problemOf(known, options);
+      if (problem) throw new SandflowError(known ? 'bad_configuration' : 'keys_not_announced', problem);
+      if (announce && ring) await write(clear, deployment, known, keysOf(ring));
+      return { kind: 'agreed' };
+    });
+  } catch (error) {
+    if (error instanceof SandflowError) throw error;
+    return { kind: 'unasked', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What the deployment says; undefined where no worker has announced keys. */
+export function deploymentKeys(client: Client, deployment: string): Promise<DeploymentKeys | undefined> {
+  return read(clearClient(client), deployment);
+}
+
+/** Lets processes without keys start again, once nothing is encrypted any more. Safe to repeat. */
+export async function forgetDeploymentKeys(client: Client, deployment: string): Promise<void> {
+  try {
+    await clearClient(client).schedule.getHandle(encryptionScheduleId(deployment)).delete();
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+  }
+}
+
+const mend = 'SANDFLOW_ENCRYPTION_KEYS_FILE names the file of keys.';
+
+function problemOf(
+  known: DeploymentKeys | undefined,
+  { deployment, ring, announce }: AgreeOptions,
+): string | undefined {
+  if (!ring) {
+    if (!known) return undefined;
+    return `The deployment "${deployment}" encrypts its payloads with the key "${known.current}", and this process has no keys. ${mend}`;
+  }
+  if (!known) {
+    if (announce) return undefined;
+    return `No worker of the deployment "${deployment}" has said that it can decrypt: start its workers with these keys first. ${mend}`;
+  }
+  const { first } = ring;
+  const check = known.checks[first.id];
+  if (check === undefined) {
+    return `The first key here, "${first.id}", is not in the key ring of the deployment "${deployment}" (${Object.keys(known.checks).join(', ')}). A new key stands behind the first until every worker has it. ${mend}`;
+  }
+  if (check !== first.check) {
+    return `The key "${first.id}" here is another one than that of the deployment "${deployment}". ${mend}`;
+  }
+  if (ring.find(known.current)?.check === known.checks[known.current]) return undefined;
+  return `The deployment "${deployment}" encrypts with the key "${known.current}", which is not in the key ring here. ${mend}`;
+}
+
+function keysOf({ first, keys }: KeyRing): DeploymentKeys {
+  return { current: first.id, checks: Object.fromEntries(keys.map(({ id, check }) => [id, check])) };
+}
+
+async function read(clear: Client, deployment: string): Promise<DeploymentKeys | undefined> {
+  try {
+    return keysIn(await clear.schedule.getHandle(encryptionScheduleId(deployment)).describe());
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function write(
+  clear: Client,
+  deployment: string,
+  known: DeploymentKeys | undefined,
+  keys: DeploymentKeys,
+): Promise<void> {
+  if (JSON.stringify(known) === JSON.stringify(keys)) return;
+  const scheduleId = encryptionScheduleId(deployment);
+  const wanted = scheduleOf(scheduleId, keys);
+  try {
+    if (!known) return void (await clear.schedule.create({ scheduleId, ...wanted }));
+  } catch (error) {
+    // Another worker of the same start: what it announced is compared once more by whoever starts next.
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+  await clear.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
+}
+
+function scheduleOf(workflowId: string, keys: DeploymentKeys): Omit<ScheduleOptions, 'scheduleId'> {
+  const note = 'Says with which keys a sandflow deployment encrypts. It starts nothing; leave it paused.';
+  return {
+    spec: {},
+    action: { type: 'startWorkflow', workflowType: 'none', workflowId, taskQueue: 'none', args: [keys] },
+    state: { paused: true, note },
+  };
+}
+
+function keysIn({ action }: ScheduleDescription): DeploymentKeys | undefined {
+  const [found] = action.args ?? [];
+  if (typeof found !== 'object' || found === null || !('current' in found) || !('checks' in found)) return undefined;
+  const { current, checks } = found;
+  if (typeof current !== 'string' || typeof checks !== 'object' || checks === null) return undefined;
+  return { current, checks: { ...(checks as Record<string, string>) } };
+}
+
+function clearClient({ connection, options: { namespace } }: Client): Client {
+  return new Client({ connection, namespace });
+}

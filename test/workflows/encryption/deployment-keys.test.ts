@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+import { agreeOnKeys, deploymentKeys, forgetDeploymentKeys } from '../../../src/temporal/deployment-keys.js';
+
+let client: Client;
+beforeAll(async () => {
+  client = new Client({ connection: await Connection.connect({ address: inject('temporalAddress') }) });
+});
+afterAll(() => client.connection.close());
+
+const a = newKeyLine('a');
+const b = newKeyLine('b');
+const ring = (...lines: string[]) => parseKeyRing(lines.join('\n'));
+const agreed = { kind: 'agreed' };
+const refused = { code: 'bad_configuration' };
+
+/** A deployment of its own, with processes that start in it. */
+function newDeployment() {
+  const deployment = `k${randomBytes(5).toString('hex')}`;
+  return {
+    deployment,
+    worker: (...lines: string[]) =>
+      agreeOnKeys(client, { deployment, announce: true, ring: lines.length ? ring(...lines) : undefined }),
+    client: (...lines: string[]) =>
+      agreeOnKeys(client, { deployment, ring: lines.length ? ring(...lines) : undefined }),
+  };
+}
+
+describe('C6: keys at the start', () => {
+  it('without keys anywhere nobody is refused, and nothing is written', async () => {
+    const { worker, client: command, deployment } = newDeployment();
+    expect(await worker()).toEqual(agreed);
+    expect(await command()).toEqual(agreed);
+    expect(await deploymentKeys(client, deployment)).toBeUndefined();
+  });
+
+  it('a client with keys waits for a worker that has them', async () => {
+    const { worker, client: command } = newDeployment();
+    await expect(command(a)).rejects.toMatchObject({ code: 'keys_not_announced' });
+    expect(await worker(a)).toEqual(agreed);
+    expect(await command(a)).toEqual(agreed);
+  });
+
+  it('a process without keys, with a key that is not in the ring, or with another key of its id, is refused', async () => {
+    const { worker, client: command } = newDeployment();
+    await worker(a);
+    for (const start of [worker, command]) {
+      await expect(start()).rejects.toMatchObject(refused);
+      await expect(start(b)).rejects.toMatchObject(refused);
+      await expect(start(b, a)).rejects.toMatchObject(refused);
+      await expect(start(newKeyLine('a'))).rejects.toMatchObject(refused);
+    }
+    // What was refused has changed nothing.
+    expect(await command(a)).toEqual(agreed);
+  });
+
+  it('a key is rotated: behind the first, then as the first, then alone', async () => {
+    const { worker, client: command, deployment } = newDeployment();
+    await worker(a);
+    await worker(a, b);
+    expect(await command(a)).toEqual(agreed);
+    expect(await command(b, a)).toEqual(agreed);
+    await worker(b, a);
+    expect(await command(a, b)).toEqual(agreed);
+    await expect(command(a), 'it could not read what the worker writes').rejects.toMatchObject(refused);
+    await worker(b);
+    expect(await command(b)).toEqual(agreed);
+    await expect(command(a, b), 'no worker reads what it writes').rejects.toMatchObject(refused);
+    await expect(worker(a, b)).rejects.toMatchObject(refused);
+    expect(await deploymentKeys(client, deployment)).toEqual({ current: 'b', checks: { b: ring(b).first.check } });
+  });
+
+  it('what is written down tells no key, and is forgotten on request', async () => {
+    const { worker, client: command, deployment } = newDeployment();
+    await worker(a);
+    const described = JSON.stringify(await client.schedule.getHandle(`encryption/${deployment}`).describe());
+    expect(described).not.toContain(a.slice(2, 20));
+    await forgetDeploymentKeys(client, deployment);
+    await forgetDeploymentKeys(client, deployment);
+    expect(await command()).toEqual(agreed);
+  });
+
+  it('workers that announce at once do not hinder one another', async () => {
+    const { worker } = newDeployment();
+    expect(await Promise.all([worker(a, b), worker(a, b), worker(a, b)])).toEqual([agreed, agreed, agreed]);
+  });
+});
+
+it('C6: a Temporal that cannot be reached refuses nobody', async () => {
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  try {
+    const away = new Client({ connection });
+    const asked = await agreeOnKeys(away, { deployment: 'away', ring: ring(a), announce: true });
+    expect(asked).toMatchObject({ kind: 'unasked' });
+  } finally {
+    await connection.close();
+  }
+});

@@ -1,0 +1,61 @@
+import { Client, type WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
+import { startJob } from '../../../src/temporal/jobs.js';
+import type { JobResult } from '../../../workflows/job.js';
+import { type Stand, script } from '../stand.js';
+import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-stand.js';
+
+const ring = ringOf('one');
+let stand: Stand;
+/** A client that has no keys, on the same connection. */
+let clear: Client;
+beforeAll(async () => {
+  const dataConverter = createEncryptedDataConverter(ring, { requireEncrypted: true });
+  stand = await createEncryptedStand(ring, { worker: { dataConverter } });
+  clear = new Client({ connection: stand.client.connection });
+});
+afterAll(() => stand.close());
+
+async function started(commands: string) {
+  const input = encryptedJob({ prompts: [{ prompt: script(commands) }] });
+  return startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
+}
+
+async function running() {
+  const { handle } = await started('sleep 5');
+  await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+  return { handle: handle as WorkflowHandle, strange: clear.workflow.getHandle(handle.workflowId) };
+}
+
+describe('C6: workers that require encryption', () => {
+  it('refuse a job that was started in clear: nothing is made for it', async () => {
+    const input = encryptedJob({});
+    const handle = await clear.workflow.start('createThenPrompt', {
+      workflowId: jobWorkflowId(deployment, input.jobId),
+      taskQueue: stand.taskQueue,
+      args: [input],
+    });
+    const mine = stand.client.workflow.getHandle(handle.workflowId);
+    await expect(mine.result()).rejects.toMatchObject({ cause: { type: 'not_encrypted' } });
+    const { sandboxes } = await stand.api.listSandboxes({});
+    expect(sandboxes.filter(({ name }) => name?.includes(input.jobId))).toEqual([]);
+  });
+
+  it('refuse updates and queries, drop signals in clear, and the job goes on', async () => {
+    const { handle, strange } = await running();
+    const update = strange.executeUpdate('prompt', { args: [{ prompt: script('echo intruder') }] });
+    await expect(update).rejects.toThrow();
+    await expect(strange.signal('sandboxEvent', { id: 'evt_1', type: 'sandbox.archived' })).resolves.toBeUndefined();
+    await strange.signal('skipCollecting');
+    const result = (await handle.result()) as JobResult;
+    expect(result).toMatchObject({ outcome: 'completed' });
+    expect(result.prompts).toHaveLength(1);
+  });
+
+  it('take what is encrypted', async () => {
+    const { handle } = await started('echo fine');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+});

@@ -1,0 +1,85 @@
+/** What happens to work that is under way when keys change. */
+import { readFileSync } from 'node:fs';
+import { Worker } from '@temporalio/worker';
+import { describe, expect, inject, it } from 'vitest';
+import {
+  createEncryptedDataConverter,
+  encryptResults,
+  newKeyLine,
+  parseKeyRing,
+} from '../../../src/encryption/index.js';
+import { promptJob, startJob } from '../../../src/temporal/jobs.js';
+import { createStand, script } from '../stand.js';
+import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-stand.js';
+
+const folder = new URL('../../histories/', import.meta.url);
+
+describe('C6: keys change', () => {
+  it('a job that began under one key ends under the next, and its history replays with the keys', async () => {
+    const one = newKeyLine('one');
+    const two = newKeyLine('two');
+    const before = parseKeyRing(`${one}\n${two}`);
+    const after = parseKeyRing(`${two}\n${one}`);
+    const stand = await createEncryptedStand(before, {
+      worker: { dataConverter: createEncryptedDataConverter(after) },
+    });
+    try {
+      const input = encryptedJob({ prompts: [{ prompt: `${'x'.repeat(40_000)} ${script('sleep 2; echo first')}` }] });
+      const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
+      await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+      await promptJob(stand.client, { deployment, jobId: input.jobId }, { prompt: script('echo second') });
+      const result = await handle.result();
+      expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['first', 'second']);
+      const history = await handle.fetchHistory();
+      const workflowBundle = await bundleEncrypted();
+      await Worker.runReplayHistory({ workflowBundle, dataConverter: createEncryptedDataConverter(after) }, history);
+      const dataConverter = createEncryptedDataConverter(parseKeyRing(two));
+      await expect(Worker.runReplayHistory({ workflowBundle, dataConverter }, history)).rejects.toThrow();
+    } finally {
+      await stand.close();
+    }
+  });
+
+  it('jobs that began in clear replay with the workers that encrypt', async () => {
+    const workflowBundle = await bundleEncrypted();
+    const dataConverter = createEncryptedDataConverter(ringOf('one'));
+    for (const name of ['completed', 'prompt_failed', 'cancelled', 'fanout-batch', 'stop_archived', 'cleanup']) {
+      const history = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
+      await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, 'sf-test-replayed');
+    }
+  });
+
+  it('a job that began in clear goes on encrypted', async () => {
+    const ring = ringOf('one');
+    const dataConverter = createEncryptedDataConverter(ring);
+    const encryptedWorkflows = await bundleEncrypted();
+    let encrypts = false;
+    const stand = await createStand({
+      results: (store) => encryptResults(store, ring),
+      worker: {
+        get dataConverter() {
+          return encrypts ? dataConverter : undefined;
+        },
+        get workflowBundle() {
+          return encrypts ? encryptedWorkflows : { codePath: inject('workflowBundlePath') };
+        },
+      },
+    });
+    try {
+      const input = encryptedJob({ prompts: [{ prompt: script('sleep 4; echo done') }] });
+      const { handle } = await startJob(stand.client, input, { taskQueue: stand.taskQueue });
+      await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
+      encrypts = true;
+      await stand.restartWorker();
+      // This client has no keys: only that it ended is in clear.
+      await expect.poll(async () => (await handle.describe()).status.name).toBe('COMPLETED');
+      const { events } = await handle.fetchHistory();
+      const [result] = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+      const [plain] = (await dataConverter.payloadCodecs?.[0]?.decode(result ? [result] : [])) ?? [];
+      expect(Buffer.from(result?.metadata?.encoding ?? []).toString()).toBe('binary/encrypted');
+      expect(Buffer.from(plain?.data ?? []).toString()).toContain('"outcome":"completed"');
+    } finally {
+      await stand.close();
+    }
+  });
+});
