@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliHome, createCliHome } from './cli-program.js';
+
+const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
+
+describe('C6: the embedded stack with a file of keys', () => {
+  const canary = `canary${randomBytes(8).toString('hex')}`;
+  const answer = `answer${randomBytes(8).toString('hex')}`;
+  let cli: CliHome;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    cli = createCliHome();
+    const { stdout, exitCode } = await cli.run(['encryption', 'new-key', '--id', 'first']);
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^first:\S{44}\n$/) });
+    const keys = join(cli.home, 'keys');
+    await writeFile(keys, stdout, { mode: 0o600 });
+    env = { SANDFLOW_ENCRYPTION_KEYS_FILE: keys };
+  });
+  afterAll(() => cli.close());
+
+  it('runs a job, and neither prompt, answer nor file is in the database of Temporal, the results or a log', async () => {
+    const reversed = [...answer].reverse().join('');
+    const prompt = `${canary}\n${shell(`echo ${reversed} | rev | tee out.txt`)}`;
+    const args = ['run', prompt, '--id', 'secret', '--get', 'out.txt:got.txt', '--setup', `echo ${canary}`, '--json'];
+    const { exitCode, stdout, stderr } = await cli.run(args, env);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      outcome: 'completed',
+      prompts: [{ result: expect.stringContaining(answer) }],
+    });
+    expect(await readFile(join(cli.home, 'got.txt'), 'utf8')).toBe(`${answer}\n`);
+    const { stdout: listed } = await cli.run(['jobs', 'list', '--json'], env);
+    expect(listed).toContain(canary);
+
+    const looked: string[] = [];
+    for (const entry of await readdir(cli.home, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name).slice(cli.home.length + 1);
+      // What is brought home is in clear, and what the service has is not Temporal's.
+      if (!entry.isFile() || path === 'got.txt' || path.startsWith('local-service/')) continue;
+      const content = (await readFile(join(cli.home, path))).toString('latin1');
+      for (const text of [canary, answer]) expect(content.includes(text), `${text} in ${path}`).toBe(false);
+      looked.push(path);
+    }
+    expect(looked).toEqual(expect.arrayContaining(['temporal.db', 'logs/worker.log']));
+    expect(looked.some((path) => path.startsWith('results/'))).toBe(true);
+    expect((await stat(join(cli.home, 'temporal.db'))).size).toBeGreaterThan(10_000);
+  });
+
+  it('shows the ids of the keys, and refuses other keys and none', async () => {
+    const { stdout } = await cli.run(['encryption', 'show', '--json'], env);
+    expect(JSON.parse(stdout)).toMatchObject({ here: ['first'], deployment: { current: 'first', keys: ['first'] } });
+    const other = join(cli.home, 'other-keys');
+    await writeFile(other, (await cli.run(['encryption', 'new-key', '--id', 'first'])).stdout, { mode: 0o600 });
+    const refused = await cli.run(['jobs', 'list', '--json'], { SANDFLOW_ENCRYPTION_KEYS_FILE: other });
+    expect(refused.exitCode).not.toBe(0);
+    const readable = join(cli.home, 'readable-keys');
+    await writeFile(readable, 'x', { mode: 0o644 });
+    const open = await cli.run(['jobs', 'list', '--json'], { SANDFLOW_ENCRYPTION_KEYS_FILE: readable });
+    expect(open).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('bad_configuration') });
+  });
+});
