@@ -27,7 +27,11 @@ export class EventInbox {
   private readonly seen = new Set<string>();
   private position = 0;
 
-  constructor(carried?: CarriedInbox) {
+  /** @param isFair whether a full inbox drops of the sandbox with the most events, asked only then; if not, the oldest */
+  constructor(
+    carried?: CarriedInbox,
+    private readonly isFair: () => boolean = () => true,
+  ) {
     if (!carried) return;
     this.recorded = [...carried.recorded];
     this.position = carried.position;
@@ -41,12 +45,15 @@ export class EventInbox {
     this.position += 1;
     this.recorded.push({ position: this.position, event });
     if (this.recorded.length <= keepAtMost) return;
-    const [oldest] = this.recorded.splice(0, 1);
-    if (oldest) this.seen.delete(oldest.event.id);
+    const dropped = this.isFair() ? placeToDrop(this.recorded) : 0;
+    const [gone] = this.recorded.splice(dropped, 1);
+    if (gone) this.seen.delete(gone.event.id);
   }
 
   carry(): CarriedInbox {
-    return { recorded: this.recorded.slice(-carryAtMost), position: this.position };
+    const recorded = [...this.recorded];
+    while (recorded.length > carryAtMost) recorded.splice(placeToDrop(recorded), 1);
+    return { recorded, position: this.position };
   }
 
   /** Take it before the call whose consequence is waited for: its event can overtake its answer (trap S8). */
@@ -65,4 +72,12 @@ export class EventInbox {
     );
     return found && { event: found.event, mark: found.position };
   }
+}
+
+/** The oldest event of the sandbox that has sent the most: one that only has the name of ours pushes out nothing but its own. */
+function placeToDrop(recorded: readonly Recorded[]): number {
+  const counts = new Map<string, number>();
+  for (const { event } of recorded) counts.set(event.sandboxId, (counts.get(event.sandboxId) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return recorded.findIndex(({ event }) => counts.get(event.sandboxId) === most);
 }

@@ -7,6 +7,7 @@ import { closeServer, type ListenAddress, listenOn } from './listening-server.js
 import { createMetricsHandler, metricsPath } from './metrics-handler.js';
 import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
+import { createSignalAllowance } from './signal-allowance.js';
 
 export interface Bridge {
   /**
@@ -31,14 +32,15 @@ export interface Bridge {
 
 /**
  * Creates the bridge: signed webhook in, signal out. It acknowledges a delivery only when Temporal has accepted all
- * its signals, keeps no state, and any number of replicas may run side by side.
+ * its signals, keeps nothing but a count of the last minute, and any number of replicas may run side by side.
  */
 export function createBridge(options: BridgeOptions): Bridge {
   const { temporalClient: client, secrets, signalTimeoutMs = 3_000, maxBodyBytes = 256 * 1024 } = options;
   const { closeGraceMs = 5_000, log = () => {}, registry = new Registry() } = options;
   const metrics = createBridgeMetrics(registry);
   const readiness = createReadiness(client, secrets);
-  const receiver = { client, secrets, signalTimeoutMs, metrics, log };
+  const allowance = createSignalAllowance();
+  const receiver = { client, secrets, allowance, signalTimeoutMs, metrics, log };
   const handle = createRequestHandler({ receiver, readiness, metrics, maxBodyBytes, log });
   const underWay = new Set<Promise<void>>();
   const metricsHandler = createMetricsHandler(registry, log);
@@ -96,6 +98,7 @@ export function createBridge(options: BridgeOptions): Bridge {
     reset() {
       metrics.reset();
       readiness.reset();
+      allowance.reset();
     },
     close() {
       closing ??= shutDown();

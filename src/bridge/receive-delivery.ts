@@ -9,7 +9,8 @@ import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
-import { addressesOf } from './event-addresses.js';
+import { addressesOf, type EventAddress } from './event-addresses.js';
+import type { SignalAllowance } from './signal-allowance.js';
 import { type SignalOutcome, signalEvent } from './signal-event.js';
 
 export type DeliveryResult =
@@ -38,6 +39,7 @@ export const deliveryStatuses: Readonly<Record<DeliveryResult, number>> = {
 export interface Receiver {
   readonly client: Client;
   readonly secrets: SecretSource;
+  readonly allowance: SignalAllowance;
   readonly signalTimeoutMs: number;
   readonly metrics: BridgeMetrics;
   readonly log: BridgeLog;
@@ -64,9 +66,18 @@ export async function receiveDelivery(
   if (event.legacy) metrics.legacy();
 
   const { signalTimeoutMs: timeoutMs, client } = receiver;
-  const outcomes = await signalEvent(client, addressesOf(event), signalOf(event), { timeoutMs });
+  const outcomes = await signalEvent(client, allowedOf(receiver, event), signalOf(event), { timeoutMs });
   for (const outcome of outcomes) count(outcome, event, metrics, log);
   return outcomes.some(({ result }) => result === 'unavailable') ? 'unavailable' : 'accepted';
+}
+
+/** What is over the allowance is acknowledged all the same: sent again it would be too much again. */
+function allowedOf({ allowance, metrics }: Receiver, event: SandboxWebhookEvent): EventAddress[] {
+  return addressesOf(event).filter(({ kind, workflowId }) => {
+    const takes = allowance.takes(workflowId, event.sandboxId);
+    if (!takes) metrics.signal(kind, 'limited');
+    return takes;
+  });
 }
 
 async function secretsNow({ secrets, log }: Receiver): Promise<readonly string[]> {

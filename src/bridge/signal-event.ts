@@ -9,8 +9,9 @@ import type { EventAddress } from './event-addresses.js';
  * - `nobody`: no open workflow has this id; the event is dropped there.
  * - `rejected`: Temporal refuses it and always will.
  * - `unavailable`: Temporal could not be asked, or not now.
+ * - `limited`: the workflow has had enough events of this sandbox for now; the event is dropped there.
  */
-export const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable'] as const;
+export const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
 export type SignalResult = (typeof signalResults)[number];
 
 export interface SignalOutcome {

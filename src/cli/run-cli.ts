@@ -8,6 +8,8 @@ import type { CliIo } from './io.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
 import { createPaint } from './output/paint.js';
+import { createTerminal } from './output/terminal.js';
+import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
 import { packageVersion } from './version.js';
 
@@ -15,7 +17,8 @@ import { packageVersion } from './version.js';
  * @param args what follows the name of the program
  * @returns the exit code, one of `exitCodes`
  */
-export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(args: readonly string[], given: CliIo): Promise<number> {
+  const io: CliIo = { ...given, stdout: createTerminal(given.stdout), stderr: createTerminal(given.stderr) };
   const context: CommandContext = { io, jobId: null, exitCode: exitCodes.done };
   try {
     await createProgram(context, await packageVersion()).parseAsync([...args], { from: 'user' });
@@ -40,7 +43,7 @@ const interruptedFailure = {
 };
 
 function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {
-  io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${error.message}\n`);
+  io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(error.message)}\n`);
   const end = args.indexOf('--');
   if (!(end < 0 ? args : args.slice(0, end)).includes('--json')) return;
   printJson(io.stdout, isAboutOneJob(args) ? emptyReport(jobId, error) : { error });

@@ -23,6 +23,7 @@ import { createSshServer, loadHostKey } from './ssh/index.js';
 import { createCallGate } from './state/call-gate.js';
 import { createStateControl, type StateControl } from './state/control.js';
 import { finishImport, removeUndecided } from './state/import-state.js';
+import { defaultImportLimits } from './state/unpack.js';
 import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
 import { createSettingStore } from './store/setting-store.js';
@@ -122,7 +123,8 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     throw cause;
   }
   calls.load();
-  const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls });
+  const importLimits = { ...defaultImportLimits, ...options.importLimits };
+  const state = createStateControl(assembly, { directory, gate, calls, clock, strictWebhookUrls, importLimits });
   const server = createServer({
     context: assembly.context,
     gate,

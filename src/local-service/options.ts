@@ -3,6 +3,7 @@ import type { NewAccount, NewTeam } from './domain/accounts.js';
 import type { LocalRepo } from './domain/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
+import type { ImportLimits } from './state/unpack.js';
 import type { LocalServiceTimings } from './timings.js';
 
 /** Thresholds of 429 answers (specification, "Limits": their numbers are not shown). Each is off by default. */
@@ -74,5 +75,7 @@ export interface LocalServiceOptions {
   readonly teams?: readonly NewTeam[];
   /** What `GET /repos` lists for accounts that were given none of their own. Nothing is ever cloned. Default: none. */
   readonly repos?: readonly LocalRepo[];
+  /** What an archive that is imported may become. Defaults stand with each. */
+  readonly importLimits?: Partial<ImportLimits>;
   readonly log?: Log;
 }

@@ -1,5 +1,6 @@
 /** What a cleanup may do: the policy, the plan, and the guards that are asked right before each action. */
 export { factsOf, type SandboxFacts } from './facts.js';
+export { fitsAny } from './glob.js';
 export { type ApplyLook, judge, type Verdict } from './guards.js';
 export type { Candidate } from './match.js';
 export { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from './ownership.js';

@@ -1,4 +1,4 @@
 /** Puts a worker together. */
 export { createSandflowWorker, type SandflowWorker, type SandflowWorkerOptions } from './create-worker.js';
-export { serveMetrics } from './serve-metrics.js';
+export { logTo, serveMetrics } from './serve-metrics.js';
 export { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';

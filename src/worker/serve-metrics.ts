@@ -1,18 +1,38 @@
-/** Shows the metrics of a worker process to Prometheus. */
-import { Runtime } from '@temporalio/worker';
+/** Temporal's runtime of a worker process: where its metrics and its log go. */
+import { inspect } from 'node:util';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/sandflow-error.js';
 
 /**
  * Serves the metrics of the workers of this process, Temporal's and sandflow's own, at `http://<address>/metrics` until
  * the process ends. Call it once, before the first connection and worker.
  * @param address `host:port`, where host is an IP address
+ * @param options.log as with `logTo`; default: Temporal writes to stderr
  * @throws SandflowError `metrics_not_served` where the address is none, is in use, or Temporal's runtime runs already
  */
-export function serveMetrics(address: string): void {
+export function serveMetrics(address: string, { log }: { readonly log?: (line: string) => void } = {}): void {
   try {
-    Runtime.install({ telemetryOptions: { metrics: { prometheus: { bindAddress: address } } } });
+    const telemetryOptions = { metrics: { prometheus: { bindAddress: address } } };
+    Runtime.install({ telemetryOptions, ...(log && { logger: loggerTo(log) }) });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SandflowError('metrics_not_served', `Metrics cannot be served at ${address}: ${why}`, { cause });
   }
+}
+
+/**
+ * Hands each line of the workers' log to `log` instead of stderr. Call it once, before the first connection and worker, and not
+ * beside `serveMetrics`, which takes `log` too.
+ */
+export function logTo(log: (line: string) => void): void {
+  Runtime.install({ logger: loggerTo(log) });
+}
+
+function loggerTo(log: (line: string) => void): DefaultLogger {
+  return new DefaultLogger('INFO', ({ level, timestampNanos, message, meta }) => {
+    const at = new Date(Number(timestampNanos / 1_000_000n)).toISOString();
+    log(
+      `${at} [${level}] ${message.replaceAll('\n', '\n  ')}${meta === undefined ? '' : ` ${inspect(meta, { breakLength: Infinity })}`}`,
+    );
+  });
 }

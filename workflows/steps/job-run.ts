@@ -1,5 +1,5 @@
 /** The state of one job: what it knows, what it shows, what it will report. */
-import { setCurrentDetails } from '@temporalio/workflow';
+import { patched, setCurrentDetails } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { EventInbox } from '../event-inbox.js';
 import type {
@@ -131,7 +131,7 @@ export class JobRun {
     carried?: CarriedJob,
   ) {
     this.timing = { ...defaultTiming, ...input.timing };
-    this.inbox = new EventInbox(carried?.inbox);
+    this.inbox = new EventInbox(carried?.inbox, () => patched('a full inbox drops of the busiest sandbox'));
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
     if (carried) takeUpJob(this, carried);
     else for (const step of input.prompts) this.addPrompt(step);

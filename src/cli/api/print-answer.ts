@@ -4,8 +4,9 @@ import type { PlainResponse } from '../../client/index.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
+import { jsonText } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
-import { terminalSafe } from '../output/terminal-safe.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 
 export interface PrintOptions {
@@ -23,7 +24,7 @@ export async function printAnswer(response: PlainResponse, io: CliIo, options: P
   if (!isSuccess) {
     const text = (await whole(response.body)).toString('utf8');
     printText(text, io.stdout);
-    io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${terminalSafe(describe(status, text))}\n`);
+    io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(describe(status, text))}\n`);
     return exitCodes.otherOutcome;
   }
   if (options.save) await options.save(response);
@@ -42,15 +43,15 @@ function printHead({ status, headers }: PlainResponse, stdout: OutputStream): vo
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((one) => `${name}: ${one ?? ''}`),
   );
-  stdout.write(`${terminalSafe([`HTTP ${status}`, ...lines].join('\n'))}\n\n`);
+  stdout.write(`${[`HTTP ${status}`, ...lines.map(oneLine)].join('\n')}\n\n`);
 }
 
 /** Pretty where it is JSON; what a proxy sends instead is shown as it is. */
 function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parse(text);
-  const shown = parsed === undefined ? text.trimEnd() : JSON.stringify(parsed, null, 2);
-  stdout.write(`${stdout.isTTY ? terminalSafe(shown) : shown}\n`);
+  // What is no JSON is written as bytes: a pipe gets it as it came.
+  stdout.write(parsed === undefined ? Buffer.from(`${text.trimEnd()}\n`) : `${jsonText(parsed, 2)}\n`);
 }
 
 function describe(status: number, text: string): string {

@@ -24,18 +24,12 @@ export const addJobsList: AddCommand = (parent, context) => {
       const { listJobs } = await import('../../temporal/jobs-list.js');
       const { printJson } = await import('../output/json.js');
       const { formatTable } = await import('../output/table.js');
-      const { terminalSafe } = await import('../output/terminal-safe.js');
       const jobs = await withPlatform(context, {}, ({ temporal, config }) =>
         listJobs(temporal, { deployment: config.deployment, open: options.open, limit }),
       );
       if (options.json) return printJson(io.stdout, { jobs, error: null });
       if (jobs.length === 0) return void io.stderr.write('There are no jobs.\n');
-      const rows = jobs.map(({ jobId, status, startedAt, prompt }) => [
-        jobId,
-        status,
-        startedAt,
-        terminalSafe(prompt ?? ''),
-      ]);
+      const rows = jobs.map(({ jobId, status, startedAt, prompt }) => [jobId, status, startedAt, prompt ?? '']);
       io.stdout.write(formatTable(['JOB', 'STATUS', 'STARTED', 'PROMPT'], rows));
     });
 };

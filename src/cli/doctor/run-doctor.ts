@@ -12,6 +12,7 @@ import { failureOf } from '../failure.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
 import { createReporter } from '../output/reporter.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
 import { checkIsolation } from './check-isolation.js';
@@ -141,7 +142,7 @@ function printChecks(checks: readonly Check[], io: CommandContext['io']): void {
   const paint = createPaint(io.stdout);
   const styles = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
   for (const { name, status, message, mend } of checks) {
-    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(9)}  ${message}\n`);
-    if (mend) io.stdout.write(`${' '.repeat(20)}${mend}\n`);
+    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(9)}  ${oneLine(message)}\n`);
+    if (mend) io.stdout.write(`${' '.repeat(20)}${oneLine(mend)}\n`);
   }
 }

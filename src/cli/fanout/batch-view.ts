@@ -4,7 +4,7 @@ import type { OutputStream } from '../io.js';
 import { createPaint } from '../output/paint.js';
 import type { Reporter } from '../output/reporter.js';
 import { createScreenLines } from '../output/screen-lines.js';
-import { oneLine, terminalSafe } from '../output/terminal-safe.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
 import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
 import { createProgressRate } from './progress-rate.js';
 
@@ -85,7 +85,7 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
     },
     notice(text, weight = 'warning') {
       if (weight === 'detail' && quiet) return;
-      screen.printAbove(paint(weight === 'warning' ? 'yellow' : 'dim', terminalSafe(text)));
+      screen.printAbove(paint(weight === 'warning' ? 'yellow' : 'dim', setIn(text)));
     },
     close: () => screen.close(),
   };

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
-import { oneLine, terminalSafe } from '../output/terminal-safe.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
 import { dollarsText, duration } from './board.js';
 import type { BroughtHome } from './bring-home.js';
 
@@ -78,7 +78,7 @@ export function summaryLines(
     head.join(' · '),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${name}`),
     ...(counts.retried > 0 ? [`  ${counts.retried} of them tried again`] : []),
-    ...(error ? [`  ${error.code}: ${terminalSafe(error.message)}`] : []),
+    ...(error ? [`  ${error.code}: ${setIn(error.message, '    ')}`] : []),
     ...(leftSandboxIds.length > 0 ? [paint('yellow', `  did not end as asked: ${leftSandboxIds.join(', ')}`)] : []),
     ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
     ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more that items left`] : []),

@@ -4,6 +4,7 @@ import type { CommandContext } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
 import { boardLines } from './board.js';
 import { findDollarsPerSecond } from './price.js';
 import { withBatch } from './with-batch.js';
@@ -25,8 +26,8 @@ export function showFanout(
       const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : 200;
       for (const { text } of boardLines(view, { width, paint: createPaint(io.stdout) })) io.stdout.write(`${text}\n`);
       const outcomes = Object.entries(progress.counts.byOutcome);
-      for (const [name, count] of outcomes) if (count > 0) io.stdout.write(`  ${count} ${name}\n`);
-      if (error) io.stdout.write(`${error.code}: ${error.message}\n`);
+      for (const [name, count] of outcomes) if (count > 0) io.stdout.write(`  ${count} ${oneLine(name)}\n`);
+      if (error) io.stdout.write(`${error.code}: ${setIn(error.message)}\n`);
     }
     return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
   });

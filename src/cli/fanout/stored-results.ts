@@ -4,6 +4,7 @@ import type { ItemResult } from '../../../workflows/fanout.js';
 import { fanoutItemResults } from '../../result-store/index.js';
 import { fanoutProgress } from '../../temporal/fanouts.js';
 import type { CommandContext } from '../command.js';
+import { jsonText } from '../output/json.js';
 import { withWholeAnswers, writeReport } from './bring-home.js';
 import { createPreviews } from './previews.js';
 import { folderOf } from './see-fanout-through.js';
@@ -16,7 +17,7 @@ export function printResults(batchId: string, context: CommandContext): Promise<
     const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
     for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey })) {
       const whole = await withWholeAnswers(item, (ref) => platform.results.get(ref));
-      const hasRoom = stdout.write(`${JSON.stringify(whole)}\n`);
+      const hasRoom = stdout.write(`${jsonText(whole)}\n`);
       if (hasRoom === false) await new Promise<void>((drained) => stdout.once?.('drain', drained) ?? drained());
     }
   });

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { CommandContext } from '../command.js';
 import { type LocalAdmin, withLocalAdmin } from '../connect/local-admin.js';
-import { terminalSafe } from '../output/terminal-safe.js';
+import { jsonText } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 
 export interface LocalLogOptions {
@@ -40,7 +41,7 @@ export async function showLog(options: LocalLogOptions, context: CommandContext)
     throw new UsageError(`--lines: "${options.lines}" is not a number from 0 to ${MAX_LINES}.`);
   }
   const show = ({ calls }: z.output<typeof pageSchema>): void => {
-    for (const call of calls) io.stdout.write(options.json ? `${JSON.stringify(call)}\n` : `${lineOf(call)}\n`);
+    for (const call of calls) io.stdout.write(options.json ? `${jsonText(call)}\n` : `${lineOf(call)}\n`);
   };
   await withLocalAdmin(context, async (admin) => {
     const first = await readPage(admin, { ...filter, limit: String(Math.max(1, lines)) });
@@ -76,5 +77,5 @@ async function readPage(admin: LocalAdmin, query: Record<string, string>): Promi
 function lineOf({ at, method, path, status, outcome, code, durationMs, requestId, sandboxId }: Entry): string {
   const ended = status === null ? outcome : String(status);
   const words = [at, method.padEnd(6), path, ended, code ?? '-', `${durationMs}ms`, requestId, sandboxId ?? '-'];
-  return terminalSafe(words.join(' '));
+  return oneLine(words.join(' '));
 }

@@ -10,7 +10,7 @@ import { printJson } from './json.js';
 import { keptTexts } from './kept-text.js';
 import { leftText } from './left-text.js';
 import { createPaint } from './paint.js';
-import { oneLine, terminalSafe } from './terminal-safe.js';
+import { oneLine, setIn } from './terminal-safe.js';
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
 
@@ -40,7 +40,7 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     return detached ? exitCodes.detached : exitCodes.watchDeadline;
   }
   if (end.kind === 'broken') {
-    io.stderr.write(`${end.error.message}\n`);
+    io.stderr.write(`${setIn(end.error.message)}\n`);
     if (json) printJson(io.stdout, { ...emptyReport(jobId, end.error), isolation });
     return exitCodes.otherOutcome;
   }
@@ -57,8 +57,9 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
   const sideBySide = new Set(prompts.map(({ conversationId }) => conversationId)).size > 1;
   const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
   for (const [index, answer] of answers.entries()) {
-    const text = io.stdout.isTTY ? terminalSafe(answer) : answer;
-    io.stdout.write(`${index > 0 ? '\n' : ''}${text}${text.endsWith('\n') ? '' : '\n'}`);
+    const text = `${index > 0 ? '\n' : ''}${answer}${answer.endsWith('\n') ? '' : '\n'}`;
+    // As bytes: what the agent has answered goes into a pipe as it is.
+    io.stdout.write(Buffer.from(text));
   }
 }
 
@@ -68,7 +69,7 @@ function printSummary(report: JobReport, io: Streams): void {
   const parts = [
     paint(completed ? 'green' : 'red', `${report.outcome}`),
     `job ${report.jobId}`,
-    ...(report.sandboxId ? [`sandbox ${report.sandboxId}${endOfSandbox(report)}`] : []),
+    ...(report.sandboxId ? [`sandbox ${oneLine(report.sandboxId)}${endOfSandbox(report)}`] : []),
     formatDuration(report.durationMs),
     `${report.apiCalls} calls`,
   ];
@@ -77,9 +78,9 @@ function printSummary(report: JobReport, io: Streams): void {
     const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(write it with: --get ${file.path})`);
     io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
   }
-  if (report.error) io.stderr.write(`  ${report.error.code}: ${terminalSafe(report.error.message)}\n`);
+  if (report.error) io.stderr.write(`  ${report.error.code}: ${setIn(report.error.message, '    ')}\n`);
   for (const { status, error } of report.prompts) {
-    if (error && error !== report.error?.message) io.stderr.write(`  prompt ${status}: ${terminalSafe(error)}\n`);
+    if (error && error !== report.error?.message) io.stderr.write(`  prompt ${status}: ${setIn(error, '    ')}\n`);
   }
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
 }

@@ -1,7 +1,13 @@
 /** One JSON document on stdout. */
 import type { OutputStream } from '../io.js';
+import { escapeUnsafe } from './terminal-safe.js';
+
+/** Exact: what a terminal would obey is escaped, and means the same to whoever reads JSON. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapeUnsafe(JSON.stringify(value, null, indent));
+}
 
 /** Indented on a terminal, one line in a pipe. */
 export function printJson(stream: OutputStream, value: unknown): void {
-  stream.write(`${JSON.stringify(value, null, stream.isTTY ? 2 : undefined)}\n`);
+  stream.write(`${jsonText(value, stream.isTTY ? 2 : undefined)}\n`);
 }

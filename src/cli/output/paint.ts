@@ -1,6 +1,7 @@
 /** Colours, where the stream is a terminal that wants them. */
 import { styleText } from 'node:util';
 import type { OutputStream } from '../io.js';
+import { control } from './terminal.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
@@ -8,5 +9,6 @@ export type Paint = (style: Style, text: string) => string;
 /** A terminal's `hasColors` knows NO_COLOR and FORCE_COLOR; everything else gets plain text. */
 export function createPaint(stream: OutputStream): Paint {
   const colours = stream.isTTY === true && stream.hasColors?.() === true;
-  return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
+  return (style, text) =>
+    colours ? control(styleText(style, text.replaceAll('\u001b', '\ufffd'), { validateStream: false })) : text;
 }

@@ -1,5 +1,6 @@
 /** Where a job is, in words. */
 import type { JobPhase, JobProgress } from '../../../workflows/job.js';
+import { oneLine } from './terminal-safe.js';
 
 const phases: Readonly<Record<JobPhase, string>> = {
   creating: 'creating the sandbox',
@@ -26,7 +27,7 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'p
     const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
     parts.push(`${done} of ${prompts.length} prompts done`);
   }
-  if (sandboxId) parts.push(sandboxId);
+  if (sandboxId) parts.push(oneLine(sandboxId));
   return parts.join(' · ');
 }
 
@@ -36,11 +37,11 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   if (!blocked) return '';
   if (blocked.reason === 'outcome_unknown') {
     return [
-      `The job waits for your decision, since ${blocked.since}: ${blocked.message}`,
+      `The job waits for your decision, since ${blocked.since}: ${oneLine(blocked.message)}`,
       `  it did take effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
       `  it did not:          sandflow jobs resolve ${jobId} --resend`,
       `  give up:             sandflow jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
-  return `The service refuses ${blocked.step}, and the job waits until that is mended, since ${blocked.since}: ${blocked.message}`;
+  return `The service refuses ${blocked.step}, and the job waits until that is mended, since ${blocked.since}: ${oneLine(blocked.message)}`;
 }

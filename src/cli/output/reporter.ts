@@ -5,7 +5,7 @@ import type { OutputStream } from '../io.js';
 import { createPaint } from './paint.js';
 import { blockedText, phaseText } from './phase-text.js';
 import { createStatusLine } from './status-line.js';
-import { terminalSafe } from './terminal-safe.js';
+import { setIn, terminalSafe } from './terminal-safe.js';
 
 export interface Reporter {
   /** Something that the person should know. Shown also when quiet, unless it is only `detail`. */
@@ -43,7 +43,7 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
 
   return {
     wakes: showWakes,
-    notice: (text, weight = 'warning') => (weight === 'warning' ? warning(text) : detail(text)),
+    notice: (text, weight = 'warning') => (weight === 'warning' ? warning(setIn(text)) : detail(setIn(text))),
     progress(progress) {
       showWakes(progress.wakes);
       if (progress.phase !== phase) {

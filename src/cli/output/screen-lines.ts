@@ -1,5 +1,6 @@
 /** A few lines at the bottom of a terminal that are drawn anew, with other lines scrolling above them. */
 import type { OutputStream } from '../io.js';
+import { control } from './terminal.js';
 
 const redrawMs = 1_000;
 
@@ -31,7 +32,7 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
     if (drawn.length === 0) return '';
     const columns = columnsOf(stream);
     const rows = drawn.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
-    return `\r${rows > 1 ? `\u001b[${rows - 1}A` : ''}\u001b[J`;
+    return control(`\u001b[1G${rows > 1 ? `\u001b[${rows - 1}A` : ''}\u001b[J`);
   };
   const draw = (above = '') => {
     if (!enabled) return;

@@ -1,8 +1,10 @@
 /** One line at the bottom of a terminal that is drawn anew, with other lines scrolling above it. */
 import type { OutputStream } from '../io.js';
+import { control } from './terminal.js';
+import { oneLine } from './terminal-safe.js';
 
 const redrawMs = 1_000;
-const clearLine = '\r\u001b[2K';
+const clearLine = control('\u001b[1G\u001b[2K');
 
 export interface StatusLine {
   readonly enabled: boolean;
@@ -22,7 +24,7 @@ export function createStatusLine(stream: OutputStream, options: { readonly enabl
   const draw = () => {
     if (!enabled || !current) return;
     const width = Math.max(20, stream.columns || 80) - 1;
-    const text = current();
+    const text = oneLine(current());
     stream.write(clearLine + (text.length > width ? `${text.slice(0, width - 1)}…` : text));
   };
 

@@ -1,7 +1,9 @@
 /** Plain columns. */
+import { oneLine } from './terminal-safe.js';
 
-/** Left-aligned columns, two spaces apart; the last one is not padded. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Left-aligned columns, two spaces apart; the last one is not padded. Every cell stays in its line. */
+export function formatTable(header: readonly string[], texts: readonly (readonly string[])[]): string {
+  const rows = texts.map((cells) => cells.map(oneLine));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
   );

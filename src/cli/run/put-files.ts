@@ -1,6 +1,7 @@
 /** Gathers the files of `--put`: small ones travel in the job itself, larger ones through the result store. */
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, posix, resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { join, posix, resolve, sep } from 'node:path';
 import type { FilePut } from '../../../workflows/job.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
@@ -16,12 +17,14 @@ export interface LocalFile {
 }
 
 /**
- * Finds every file, folders recursively. A link to a file is followed, a link to a folder is refused: it could lead in a circle.
+ * Finds every file, folders recursively. What is named itself may be a link. Below a folder, a link to a file of that folder is
+ * followed; one that leads out of it is refused, since whoever made the folder would choose which file of this machine a sandbox
+ * gets, and one to a folder too: it could lead in a circle.
  * @throws UsageError where a file is missing, unreadable or too large, or two have the same place in the sandbox
  */
 export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Promise<LocalFile[]> {
   const files: LocalFile[] = [];
-  for (const { local, remote } of pairs) await addPath(resolve(cwd, local), remote, local, files, true);
+  for (const { local, remote } of pairs) await addPath(resolve(cwd, local), remote, local, files, undefined);
   const seen = new Set<string>();
   for (const { remotePath } of files) {
     const place = posix.normalize(remotePath);
@@ -55,7 +58,13 @@ export async function readPutFiles(
   return puts;
 }
 
-async function addPath(path: string, remote: string, shown: string, files: LocalFile[], top: boolean): Promise<void> {
+async function addPath(
+  path: string,
+  remote: string,
+  shown: string,
+  files: LocalFile[],
+  top: string | undefined,
+): Promise<void> {
   const found = await stat(path).catch((cause: unknown) => {
     throw new UsageError(`--put: ${shown} cannot be read. Is it there?`, { cause });
   });
@@ -63,24 +72,46 @@ async function addPath(path: string, remote: string, shown: string, files: Local
     if (found.size > maxFileBytes) {
       throw new UsageError(`--put: ${shown} has ${found.size} bytes, the most for one file is ${maxFileBytes}.`);
     }
-    const remotePath = top && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
-    files.push({ localPath: path, remotePath, size: found.size });
+    const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
+    // Where it lies now: what becomes of a link later leads nowhere else.
+    files.push({ localPath: await realpath(path), remotePath, size: found.size });
     return;
   }
   if (!found.isDirectory()) throw new UsageError(`--put: ${shown} is neither a file nor a folder.`);
+  const folder = top ?? (await realpath(path));
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);
     const innerShown = posix.join(shown, entry.name);
-    if (entry.isSymbolicLink() && (await stat(inner).catch(() => undefined))?.isDirectory()) {
-      throw new UsageError(`--put: ${innerShown} is a link to a folder. Put that folder by a --put of its own.`);
-    }
-    await addPath(inner, posix.join(remote, entry.name), innerShown, files, false);
+    if (entry.isSymbolicLink()) await requireInnerFile(inner, innerShown, folder);
+    await addPath(inner, posix.join(remote, entry.name), innerShown, files, folder);
   }
 }
 
+/** @throws UsageError for a link that leads nowhere, to a folder, or out of `folder` */
+async function requireInnerFile(link: string, shown: string, folder: string): Promise<void> {
+  const target = await realpath(link).catch((cause: unknown) => {
+    throw new UsageError(`--put: ${shown} is a link that leads nowhere.`, { cause });
+  });
+  if ((await stat(target)).isDirectory()) {
+    throw new UsageError(`--put: ${shown} is a link to a folder. Put that folder by a --put of its own.`);
+  }
+  if (target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return;
+  throw new UsageError(
+    `--put: ${shown} is a link to ${target}, outside of the folder. Put that file by a --put of its own, or take the link away.`,
+  );
+}
+
+/** What was a file may be a link or a pipe by now: the first is not followed, the second not waited for. */
 async function readLocal(file: LocalFile): Promise<Buffer> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
-    return await readFile(file.localPath);
+    const handle = await open(file.localPath, flags);
+    try {
+      if (!(await handle.stat()).isFile()) throw new Error('It is no file any more.');
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
   } catch (cause) {
     throw new UsageError(`--put: ${file.localPath} cannot be read.`, { cause });
   }

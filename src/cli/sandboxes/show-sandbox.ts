@@ -4,7 +4,7 @@ import type { Sandbox } from '../../contract/records.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
-import { terminalSafe } from '../output/terminal-safe.js';
+import { setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
 import { sandboxReport } from './sandbox-report.js';
 import { ageText, ttlLeftText } from './times.js';
@@ -22,7 +22,7 @@ export async function showSandbox(
   const { sandbox } = await withService(context, ({ reads }) => reads.getSandbox(sandboxId, { signal }));
   if (options.json) return printJson(io.stdout, { sandbox: sandboxReport(sandbox), error: null });
   for (const [label, text] of linesOf(sandbox, Date.now())) {
-    io.stdout.write(`${label.padEnd(13)}${terminalSafe(text)}\n`);
+    io.stdout.write(`${label.padEnd(13)}${setIn(text, ' '.repeat(13))}\n`);
   }
 }
 

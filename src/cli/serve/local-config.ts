@@ -22,6 +22,7 @@ const localConfigSchema = z
     timings: z.strictObject(Object.fromEntries(timingNames.map((name) => [name, count.optional()]))),
     limits: z.strictObject({ requestsPerSecond: count, activeSandboxes: count, sandboxesPerDay: count }).partial(),
     profile: z.strictObject({ ignoreName: z.boolean(), omitPromptId: z.boolean(), extraFields: z.boolean() }).partial(),
+    importLimits: z.strictObject({ maxBytes: count, maxEntries: count, maxDepth: count, maxRatio: count }).partial(),
     isolation: z.enum(['auto', 'bubblewrap', 'plain']),
     network: networkSettingSchema,
     strictWebhookUrls: z.boolean(),

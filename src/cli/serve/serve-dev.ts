@@ -3,6 +3,7 @@ import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/in
 import { readIsolation } from '../connect/isolation.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
+import { jsonText } from '../output/json.js';
 import { interruption } from './serving.js';
 
 interface StackPlaces {
@@ -42,7 +43,7 @@ async function sayPlaces(
   if (readyJson) {
     // The key itself stays in its file.
     const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
-    io.stdout.write(`${JSON.stringify({ ready: true, url: sandboxApiUrl, ...places })}\n`);
+    io.stdout.write(`${jsonText({ ready: true, url: sandboxApiUrl, ...places })}\n`);
     return;
   }
   const rows = [

@@ -1,7 +1,7 @@
 /** What `sandflow worker` does. */
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
-import { createSandflowWorker, serveMetrics } from '../../worker/index.js';
+import { createSandflowWorker, logTo, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
@@ -28,7 +28,9 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY. Without any, `sandflow dev` runs everything.',
     );
   }
-  if (options.metrics !== undefined) serveMetrics(options.metrics);
+  const log = (line: string) => void io.stderr.write(`${line}\n`);
+  if (options.metrics === undefined) logTo(log);
+  else serveMetrics(options.metrics, { log });
   const encryption = await openEncryption(config);
   const { connection, namespace } = await connectWorker(config.temporal.connect);
   const client = clientOf(sandboxService, { connections: 128 });

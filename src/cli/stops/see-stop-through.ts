@@ -5,7 +5,7 @@ import { requestStop } from '../../temporal/stops.js';
 import { awaitStop } from '../../temporal/stops-read.js';
 import { failureOf } from '../failure.js';
 import type { Reporter } from '../output/reporter.js';
-import { terminalSafe } from '../output/terminal-safe.js';
+import { oneLine } from '../output/terminal-safe.js';
 import type { Gate } from './gate.js';
 import type { LinkKeeper } from './link-keeper.js';
 import { newsText, type StopEnd } from './stop-text.js';
@@ -32,7 +32,7 @@ export async function seeStopThrough(sandboxId: string, options: SeeStopThroughO
   const onChange = (view: StopRequestView) => {
     if (!seen && view.stopId !== null) reporter.notice(`${sandboxId}: stop ${view.stopId} accepted`, 'detail');
     const news = newsText(view, seen);
-    if (news) reporter.notice(`${sandboxId}: ${terminalSafe(news)}`);
+    if (news) reporter.notice(`${sandboxId}: ${oneLine(news)}`);
     seen = view;
   };
   try {

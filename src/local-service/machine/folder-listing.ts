@@ -1,6 +1,7 @@
 /** What is in folders, byte for byte: a sandbox may give names that are no UTF-8, and these must be found again. */
 import { constants, type Dirent } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { descriptorPath } from './disk-folder.js';
 
 export interface ListedName {
@@ -22,18 +23,28 @@ export async function* listFolder(folder: Buffer): AsyncGenerator<ListedName> {
   }
 }
 
-/** Visits all that is below a folder, each folder before what is in it, however deep. Links are not followed. */
-export async function visitTree(folder: Buffer, visit: (listed: ListedName) => Promise<void>): Promise<void> {
+/**
+ * Visits all that is below a folder, each folder before what is in it, however deep. Links are not followed, but nothing may
+ * change the tree meanwhile. `path` is from that folder on.
+ */
+export async function visitTree(
+  folder: Buffer,
+  visit: (listed: ListedName, path: string) => Promise<void>,
+  path = '',
+): Promise<void> {
   // Entered when the listing is closed: one that stays open for each level would use up the handles of the service.
   const inner: string[] = [];
   for await (const listed of listFolder(folder)) {
-    await visit(listed);
+    await visit(listed, join(path, listed.name));
     if (listed.entry.isDirectory()) inner.push(listed.entry.name);
   }
   if (inner.length === 0) return;
   const base = await shortened(folder);
   try {
-    for (const name of inner) await visitTree(within(base.location, Buffer.from(name, 'latin1')), visit);
+    for (const name of inner) {
+      const bytes = Buffer.from(name, 'latin1');
+      await visitTree(within(base.location, bytes), visit, join(path, bytes.toString()));
+    }
   } finally {
     await base.close();
   }

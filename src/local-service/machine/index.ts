@@ -1,4 +1,5 @@
 /** The machines of the local service. */
+export { visitTree } from './folder-listing.js';
 export { streamFolder } from './folder-stream.js';
 export type { IsolationDescription } from './isolation/choose-isolation.js';
 export { isolationText, isolationWarnings } from './isolation/warnings.js';
@@ -8,4 +9,5 @@ export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineHost } from './machine-host.js';
 export { type NetworkSetting, networkSettingSchema } from './network/network-setting.js';
 export { PROGRAM_ENVIRONMENT } from './program.js';
-export { copyMachines, listMachines, replaceMachines } from './whole-state.js';
+export { removeTree } from './tree-copy.js';
+export { listMachines, replaceMachines } from './whole-state.js';

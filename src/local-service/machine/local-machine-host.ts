@@ -14,6 +14,7 @@ import { createProcessGroups } from './process-groups.js';
 import { listProcesses } from './sandbox-processes.js';
 import { listTree } from './snapshot-tree.js';
 import { discardTree, removeTree, replaceByCopy } from './tree-copy.js';
+import { copyMachines } from './whole-state.js';
 
 export interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
@@ -63,6 +64,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       const disk = await requireDisk(directories, sandboxId);
       return { sizeBytes: await replaceByCopy(disk, snapshot, unfinished, launch.copyCall) };
     },
+    copyAll: async (target) => await copyMachines(directories, target, launch.copyCall),
     deleteSnapshot: async (snapshotId) => await discardTree(directories.snapshot(snapshotId), unfinished),
     async deleteDisk(sandboxId) {
       await endProcesses(sandboxId);

@@ -107,6 +107,12 @@ export interface MachineHost {
    * @throws MachineError `no_disk`, `copy_failed`
    */
   takeSnapshot(sandboxId: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  /**
+   * Copies all disks and snapshots into a folder, which it makes. Processes run on, as with a snapshot; nobody may add or remove
+   * a disk meanwhile.
+   * @throws MachineError `copy_failed`
+   */
+  copyAll(target: string): Promise<void>;
   /** Repeating it changes nothing. */
   deleteSnapshot(snapshotId: string): Promise<void>;
   /** Ends the processes and removes the disk. Repeating it changes nothing. */

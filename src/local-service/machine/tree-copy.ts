@@ -1,10 +1,11 @@
 /** Copies, measures and removes whole directories. Links are never followed. */
-import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasCode } from './file-error.js';
 import { visitTree } from './folder-listing.js';
 import { MachineError } from './machine-error.js';
 import { runProgram, succeeds } from './program.js';
+import { makeWritable } from './writable-tree.js';
 
 /**
  * How `cp` is started. It follows links in the folders above what it copies, so that a sandbox which swaps a folder for a link
@@ -63,7 +64,8 @@ async function treeSize(folder: string): Promise<number> {
   return bytes;
 }
 
-async function copyInto(source: string, target: string, copyCall: CopyCall): Promise<void> {
+/** @throws MachineError `copy_failed` */
+export async function copyInto(source: string, target: string, copyCall = openCopy): Promise<void> {
   const share = (await succeeds('cp', ['--reflink=auto', '--version'])) ? ['--reflink=auto'] : [];
   const { file, args } = copyCall(['-a', ...share], source, target);
   const { exitCode, stderr } = await runProgram(file, args);
@@ -96,22 +98,15 @@ async function moveAway(path: string, grave: string): Promise<void> {
   }
 }
 
-/** Also what its owner has made read-only, and what is nested deeper than a path can tell. */
+/**
+ * Also what its owner has made read-only, and what is nested deeper than a path can tell. The system's `rm` goes from folder to
+ * folder by descriptors, so that a process which still works in the tree leads it nowhere else.
+ */
 export async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch (error) {
-    if (!['EACCES', 'EPERM', 'ENAMETOOLONG'].some((code) => hasCode(error, code))) throw error;
-    await makeWritable(path);
-    const { exitCode, stderr } = await runProgram('rm', ['-rf', '--', path]);
-    if (exitCode !== 0) throw new Error(`A folder could not be removed: ${stderr.trim().split('\n').at(-1)}`);
-  }
-}
-
-/** Package caches are often kept read-only, and what is in such a folder cannot be removed. */
-async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  await visitTree(Buffer.from(folder), async ({ entry, location }) => {
-    if (entry.isDirectory()) await chmod(location, 0o700);
-  });
+  const { exitCode } = await runProgram('rm', ['-rf', '--', path]);
+  if (exitCode === 0) return;
+  await makeWritable(path);
+  const second = await runProgram('rm', ['-rf', '--', path]);
+  if (second.exitCode !== 0)
+    throw new Error(`A folder could not be removed: ${second.stderr.trim().split('\n').at(-1)}`);
 }

@@ -1,31 +1,26 @@
 /** All disks and snapshots at once: copied to a folder, or replaced by those of one. */
-import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from './file-error.js';
-import { createMachineDirectories } from './machine-directories.js';
+import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
-import { runProgram, succeeds } from './program.js';
-import { discardTree } from './tree-copy.js';
+import { type CopyCall, copyInto, discardTree } from './tree-copy.js';
 
 const kept = ['disks', 'snapshots'] as const;
 
 /**
- * Copies what the machines of `directory` keep into `target`, which it makes; blocks are shared where the file system can.
- * Nobody may add or remove a disk meanwhile; processes may run on, as with a snapshot.
+ * Copies what the machines keep into `target`, which it makes; blocks are shared where the file system can. A disk may be in
+ * use, so each is copied by itself and the way a snapshot of it is taken. Nobody may add or remove a disk meanwhile.
  * @throws MachineError `copy_failed`
  */
-export async function copyMachines(directory: string, target: string): Promise<void> {
-  const { root } = await createMachineDirectories(directory);
+export async function copyMachines({ root }: MachineDirectories, target: string, copyCall?: CopyCall): Promise<void> {
   await mkdir(target, { mode: 0o700 });
-  const share = (await succeeds('cp', ['--reflink=auto', '--version'])) ? ['--reflink=auto'] : [];
   for (const name of kept) {
-    const { exitCode, stderr } = await runProgram('cp', ['-a', ...share, '--', join(root, name), target]);
-    const lines = stderr.split('\n').filter((line) => line !== '');
-    // What a process of a sandbox removes meanwhile was not there at the end.
-    const vanished =
-      exitCode === 1 && lines.length > 0 && lines.every((line) => line.endsWith('No such file or directory'));
-    if (exitCode !== 0 && !vanished) {
-      throw new MachineError('copy_failed', `The machines could not be copied: ${lines.at(-1) ?? 'cp failed'}`);
+    const [from, to] = [join(root, name), join(target, name)];
+    await mkdir(to, { mode: 0o700 });
+    for (const id of await readdir(from)) {
+      await mkdir(join(to, id), { mode: 0o700 });
+      await copyInto(join(from, id), join(to, id), copyCall);
     }
   }
 }
@@ -40,6 +35,8 @@ export async function replaceMachines(directory: string, source: string): Promis
     const [from, to] = [join(source, name), join(root, name)];
     if (!(await isFolder(from))) continue;
     await discardTree(to, unfinished);
+    // Whoever made the archive has chosen its modes.
+    await chmod(from, 0o700);
     await rename(from, to);
   }
   // What commands have left in their /tmp belongs to disks that are gone.

@@ -9,6 +9,7 @@ import { exportState } from './export-state.js';
 import { importState } from './import-state.js';
 import type { CheckedArchive } from './manifest.js';
 import { type Seeded, seedState } from './seed-state.js';
+import type { ImportLimits } from './unpack.js';
 
 export interface StateControl {
   /**
@@ -40,6 +41,7 @@ export function createStateControl(
     readonly calls: CallStore;
     readonly clock: ControlledClock;
     readonly strictWebhookUrls: boolean;
+    readonly importLimits: ImportLimits;
   },
 ): StateControl {
   const { gate, clock, calls } = options;

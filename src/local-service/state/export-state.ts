@@ -4,11 +4,11 @@
  * before anything is sent, so that a slow reader holds up nobody. The price is the room of a copy; file systems that share
  * blocks take none for the disks.
  */
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Assembly } from '../domain/assemble.js';
-import { copyMachines, streamFolder } from '../machine/index.js';
+import { removeTree, streamFolder } from '../machine/index.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
 import { machinesFolder, manifestFile, newManifest } from './manifest.js';
@@ -25,14 +25,14 @@ export async function exportState(
 ): Promise<Readable> {
   const { directory, gate, calls } = options;
   const staged = await mkdtemp(join(directory, outgoingPrefix));
-  const discard = (): Promise<void> => rm(staged, { recursive: true, force: true });
+  const discard = (): Promise<void> => removeTree(staged);
   const letGo = await gate.hold();
   try {
     await scheduler.pause();
     // Reading the book writes down what is only in memory yet.
     calls.last();
     context.database.copyTo(join(staged, 'service.db'));
-    await copyMachines(join(directory, 'machines'), join(staged, machinesFolder));
+    await context.host.copyAll(join(staged, machinesFolder));
     await writeFile(join(staged, manifestFile), JSON.stringify(newManifest(context.clock.iso())));
   } catch (cause) {
     await discard();

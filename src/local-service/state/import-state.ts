@@ -6,21 +6,20 @@
  * Until the rename a crash leaves the old state. From it on the next start applies what is in `import` before it does
  * anything else, so that nobody ever sees half of each.
  */
-import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { ClockState, ControlledClock } from '../clock.js';
 import type { Assembly } from '../domain/assemble.js';
 import { prepareWork, standStill } from '../domain/running.js';
-import { PROGRAM_ENVIRONMENT, replaceMachines } from '../machine/index.js';
-import { ServiceError } from '../service-error.js';
+import { removeTree, replaceMachines } from '../machine/index.js';
 import type { CallStore } from '../store/call-store.js';
 import type { Database } from '../store/database.js';
 import type { CallGate } from './call-gate.js';
 import { outgoingPrefix } from './export-state.js';
+import { inspectTree } from './inspect-tree.js';
 import { type CheckedArchive, checkArchive, machinesFolder } from './manifest.js';
+import { type ImportLimits, unpack } from './unpack.js';
 
 const incomingPrefix = 'incoming-';
 const decidedFolder = 'import';
@@ -31,6 +30,7 @@ export interface ImportOptions {
   readonly gate: CallGate;
   readonly calls: Pick<CallStore, 'load'>;
   readonly clock: ControlledClock;
+  readonly importLimits: ImportLimits;
 }
 
 /**
@@ -40,15 +40,17 @@ export interface ImportOptions {
 export async function importState(
   assembly: Assembly,
   archive: Readable,
-  { directory, gate, calls, clock }: ImportOptions,
+  { directory, gate, calls, clock, importLimits: limits }: ImportOptions,
 ): Promise<CheckedArchive> {
-  const { database, stores } = assembly.context;
+  const { database, stores, closing: signal } = assembly.context;
   // It may break off at any time, and is listened to only from the unpacking on.
   archive.on('error', () => undefined);
   const incoming = await mkdtemp(join(directory, incomingPrefix));
   try {
-    await unpack(archive, incoming);
+    await unpack(archive, incoming, { limits, signal });
+    await inspectTree(incoming, { maxBytes: limits.maxBytes, signal });
     const checked = await checkArchive(incoming);
+    signal.throwIfAborted();
     const letGo = await gate.hold();
     try {
       await standStill(assembly);
@@ -66,7 +68,7 @@ export async function importState(
     }
     return checked;
   } finally {
-    await rm(incoming, { recursive: true, force: true });
+    await removeTree(incoming);
   }
 }
 
@@ -77,7 +79,7 @@ async function decide(incoming: string, directory: string, database: Database): 
   try {
     database.replaceBy(join(decided, 'service.db'));
   } catch (cause) {
-    await rm(decided, { recursive: true, force: true });
+    await removeTree(decided);
     throw cause;
   }
   await moveMachines(directory);
@@ -99,34 +101,13 @@ export async function finishImport(directory: string, database: Database): Promi
 async function moveMachines(directory: string): Promise<void> {
   const decided = join(directory, decidedFolder);
   await replaceMachines(join(directory, 'machines'), join(decided, machinesFolder));
-  await rm(decided, { recursive: true, force: true });
+  await removeTree(decided);
 }
 
 /** What exports and imports that a kill has cut off have left. Called before anything else. */
 export async function removeUndecided(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(incomingPrefix) && !name.startsWith(outgoingPrefix)) continue;
-    await rm(join(directory, name), { recursive: true, force: true });
+    await removeTree(join(directory, name));
   }
-}
-
-async function unpack(archive: Readable, folder: string): Promise<void> {
-  const child = spawn('tar', ['-x', '-z', '-p', '--no-same-owner', '-f', '-'], {
-    cwd: folder,
-    env: PROGRAM_ENVIRONMENT,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  // A program that ends early breaks the pipe; its exit code says more.
-  const sent = pipeline(archive, child.stdin).then(
-    () => true,
-    () => false,
-  );
-  const [exitCode, whole] = await Promise.all([ended, sent]);
-  if (exitCode === 0 && whole) return;
-  const message = 'The archive cannot be imported: it is no gzipped tar, or not all of it came. Nothing was changed.';
-  throw new ServiceError(400, 'bad_archive', message);
 }

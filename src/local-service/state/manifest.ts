@@ -6,10 +6,11 @@ import { isUsable } from '../../contract/states.js';
 import { reasonOf } from '../log.js';
 import { listMachines } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
-import { openDatabase } from '../store/database.js';
+import { openDatabase, strangeSchema } from '../store/database.js';
 import { createSandboxStore } from '../store/sandbox-store.js';
 import { schemaVersion } from '../store/schema.js';
 import { createSnapshotStore } from '../store/snapshot-store.js';
+import { badArchive } from './unpack.js';
 
 export const manifestFile = 'manifest.json';
 export const machinesFolder = 'machines';
@@ -29,8 +30,7 @@ export function newManifest(exportedAt: string): Manifest {
   return { format: FORMAT, version: FORMAT_VERSION, layout: schemaVersion, exportedAt };
 }
 
-const bad = (what: string, cause?: unknown): ServiceError =>
-  new ServiceError(400, 'bad_archive', `The archive cannot be imported: ${what} Nothing was changed.`, { cause });
+const MAX_MANIFEST_BYTES = 64 * 1024;
 
 export interface CheckedArchive {
   readonly exportedAt: string;
@@ -43,17 +43,24 @@ export interface CheckedArchive {
  * @throws ServiceError `bad_archive`, `archive_too_new`
  */
 export async function checkArchive(folder: string): Promise<CheckedArchive> {
+  for (const file of [manifestFile, 'service.db']) await requireFile(folder, file);
   const manifest = await readManifest(folder);
   const names = (await readdir(folder)).sort();
   if (names.join() !== [machinesFolder, manifestFile, 'service.db'].sort().join()) {
-    throw bad(`it holds ${names.join(', ')}.`);
+    throw badArchive(`it holds ${names.join(', ')}.`);
   }
-  if (!(await lstat(join(folder, 'service.db'))).isFile()) throw bad('service.db is no file.');
-  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw bad('machines is no folder.');
+  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw badArchive('machines is no folder.');
   const machines = await listMachines(join(folder, machinesFolder)).catch((cause: unknown) => {
-    throw bad(reasonOf(cause), cause);
+    throw badArchive(reasonOf(cause), cause);
   });
   return { exportedAt: manifest.exportedAt, ...checkDatabase(folder, machines) };
+}
+
+/** Before it is opened: that of a pipe would wait for ever, and that of a link would lead out of the archive. */
+async function requireFile(folder: string, name: string): Promise<void> {
+  const stats = await lstat(join(folder, name)).catch(() => undefined);
+  if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is no export of a local service.`);
+  if (name === manifestFile && stats.size > MAX_MANIFEST_BYTES) throw badArchive(`its ${name} is too long.`);
 }
 
 async function readManifest(folder: string): Promise<Manifest> {
@@ -61,10 +68,10 @@ async function readManifest(folder: string): Promise<Manifest> {
   try {
     json = JSON.parse(await readFile(join(folder, manifestFile), 'utf8'));
   } catch (cause) {
-    throw bad('it holds no manifest.json, so it is no export of a local service.', cause);
+    throw badArchive('its manifest.json cannot be read, so it is no export of a local service.', cause);
   }
   const parsed = manifestSchema.safeParse(json);
-  if (!parsed.success) throw bad('its manifest.json is not that of an export of a local service.');
+  if (!parsed.success) throw badArchive('its manifest.json is not that of an export of a local service.');
   if (parsed.data.version > FORMAT_VERSION || parsed.data.layout > schemaVersion) {
     const message = `The archive has layout ${parsed.data.layout}, this version knows ${schemaVersion}. Update sandflow. Nothing was changed.`;
     throw new ServiceError(400, 'archive_too_new', message);
@@ -76,25 +83,27 @@ function checkDatabase(
   folder: string,
   machines: Awaited<ReturnType<typeof listMachines>>,
 ): { readonly sandboxes: number; readonly snapshots: number } {
+  const strange = strangeSchema(join(folder, 'service.db'));
+  if (strange !== undefined) throw badArchive(`its database holds ${strange}.`);
   let database: ReturnType<typeof openDatabase>;
   try {
     database = openDatabase(folder);
   } catch (cause) {
-    throw bad('its database cannot be opened.', cause);
+    throw badArchive('its database cannot be opened.', cause);
   }
   try {
     const damage = database.damage();
-    if (damage !== undefined) throw bad(`its database is damaged: ${damage}.`);
+    if (damage !== undefined) throw badArchive(`its database is damaged: ${damage}.`);
     const sandboxes = createSandboxStore(database);
     sandboxes.load();
     for (const { id, state } of sandboxes.living()) {
-      if (isUsable(state) && !machines.disks.has(id)) throw bad(`the disk of ${id} is missing.`);
+      if (isUsable(state) && !machines.disks.has(id)) throw badArchive(`the disk of ${id} is missing.`);
     }
     const snapshots = createSnapshotStore(database).available();
-    for (const { id } of snapshots) if (!machines.snapshots.has(id)) throw bad(`the data of ${id} is missing.`);
+    for (const { id } of snapshots) if (!machines.snapshots.has(id)) throw badArchive(`the data of ${id} is missing.`);
     return { sandboxes: sandboxes.livingCount, snapshots: snapshots.length };
   } catch (cause) {
-    throw cause instanceof ServiceError ? cause : bad('its database cannot be read.', cause);
+    throw cause instanceof ServiceError ? cause : badArchive('its database cannot be read.', cause);
   } finally {
     database.close();
   }

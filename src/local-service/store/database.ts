@@ -141,6 +141,26 @@ export function openDatabase(directory: string): Database {
   };
 }
 
+/**
+ * What the file of somebody else would have SQLite do when it is read or written: a view, a trigger, a virtual table. Undefined
+ * where there is none of them, and for what is no database, which opening it tells.
+ */
+export function strangeSchema(path: string): string | undefined {
+  const sql = new Libsql(path, { readonly: true });
+  try {
+    const rows = sql
+      .prepare(
+        `SELECT type FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1`,
+      )
+      .all([]) as { type: string }[];
+    return rows[0] && `a ${rows[0].type} that runs code of its own`;
+  } catch {
+    return undefined;
+  } finally {
+    sql.close();
+  }
+}
+
 function migrate(sql: InstanceType<typeof Libsql>): void {
   const row = sql.prepare('PRAGMA user_version').get([]) as { user_version: number };
   if (row.user_version > schemaVersion) {

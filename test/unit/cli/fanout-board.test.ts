@@ -6,11 +6,18 @@ import { createProgressRate, timeLeftMs } from '../../../src/cli/fanout/progress
 import { cutToWidth, displayWidth } from '../../../src/cli/output/display-width.js';
 import { createPaint } from '../../../src/cli/output/paint.js';
 import { createScreenLines } from '../../../src/cli/output/screen-lines.js';
+import { createTerminal } from '../../../src/cli/output/terminal.js';
 import type { FanoutProgress } from '../../../workflows/fanout.js';
 
 const startMs = Date.parse('2026-03-01T10:00:00Z');
 const at = (seconds: number) => new Date(startMs + seconds * 1_000).toISOString();
 const paint = createPaint({ write: () => true });
+/** As a terminal gets it. */
+function written(text: string): string {
+  let out = '';
+  createTerminal({ isTTY: true, write: (part) => (out += part) }).write(text);
+  return out;
+}
 const coloured = createPaint({ write: () => true, isTTY: true, hasColors: () => true });
 
 const progress: FanoutProgress = {
@@ -135,7 +142,7 @@ describe('the board of a batch', () => {
           failures,
         };
         const lines = boardLines(shown, { width, paint: colours ? coloured : paint });
-        const plain = lines.map((line) => stripVTControlCharacters(line.text));
+        const plain = lines.map((line) => stripVTControlCharacters(written(line.text)));
         for (const [index, line] of plain.entries()) {
           expect(displayWidth(line)).toBe(lines[index]?.width);
           expect(displayWidth(line)).toBeLessThanOrEqual(width);
@@ -201,7 +208,7 @@ describe('lines that are drawn anew', () => {
       rows: 10,
       write: (text: string | Uint8Array) => written.push(String(text)),
     };
-    const lines = createScreenLines(stream, { enabled: true });
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
     const wide = { text: 'x'.repeat(39), width: 39 };
     lines.show(() => [wide, { text: 'b', width: 1 }]);
     stream.columns = 20;
@@ -211,22 +218,22 @@ describe('lines that are drawn anew', () => {
     vi.useRealTimers();
     expect(written).toEqual([
       `${wide.text}\nb`,
-      `\r\u001b[2A\u001b[J${wide.text}\nb`,
-      `\r\u001b[2A\u001b[Jsaid\n${wide.text}\nb`,
-      '\r\u001b[2A\u001b[J',
+      `\u001b[1G\u001b[2A\u001b[J${wide.text}\nb`,
+      `\u001b[1G\u001b[2A\u001b[Jsaid\n${wide.text}\nb`,
+      '\u001b[1G\u001b[2A\u001b[J',
     ]);
   });
 
   it('never are more than the terminal has rows, and elsewhere only what is said is written', () => {
     const written: string[] = [];
     const stream = { rows: 5, write: (text: string | Uint8Array) => written.push(String(text)) };
-    const lines = createScreenLines(stream, { enabled: true });
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
     lines.show(() => Array.from({ length: 9 }, (_, index) => ({ text: `${index}`, width: 1 })));
     lines.close();
-    const off = createScreenLines(stream, { enabled: false });
+    const off = createScreenLines(createTerminal(stream), { enabled: false });
     off.show(() => [{ text: 'x', width: 1 }]);
     off.printAbove('said');
     off.close();
-    expect(written).toEqual(['0\n1\n2', '\r\u001b[2A\u001b[J', 'said\n']);
+    expect(written).toEqual(['0\n1\n2', '\u001b[1G\u001b[2A\u001b[J', 'said\n']);
   });
 });

@@ -3,6 +3,7 @@ import { createBatchView } from '../../../src/cli/fanout/batch-view.js';
 import type { BroughtHome } from '../../../src/cli/fanout/bring-home.js';
 import { finishFanout, leaveFanout } from '../../../src/cli/fanout/finish-fanout.js';
 import type { OutputStream } from '../../../src/cli/io.js';
+import { createTerminal } from '../../../src/cli/output/terminal.js';
 import type { FanoutProgress, FanoutResult } from '../../../workflows/fanout.js';
 import { batchResult } from './fanout-samples.js';
 
@@ -159,7 +160,7 @@ describe('a batch that is watched', () => {
       hasColors: () => false,
       write: (part: unknown) => (text += part),
     };
-    const view = createBatchView({ stream, quiet: false });
+    const view = createBatchView({ stream: createTerminal(stream), quiet: false });
     view.show(running(5));
     view.notice('said');
     view.close();

@@ -3,6 +3,7 @@ import { judgeClock } from '../../../src/cli/doctor/check-clock.js';
 import type { CliIo, OutputStream } from '../../../src/cli/io.js';
 import { finish } from '../../../src/cli/output/finish.js';
 import { createReporter } from '../../../src/cli/output/reporter.js';
+import { createTerminal } from '../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../src/cli/output/terminal-safe.js';
 import type { JobProgress, JobResult, PromptResult } from '../../../workflows/job.js';
 
@@ -191,7 +192,7 @@ describe('the progress of a job', () => {
 
   function reporterOn(stream: Partial<OutputStream>, quiet = false) {
     let text = '';
-    const reporter = createReporter({ stream: { ...stream, write: (part) => (text += part) }, quiet });
+    const reporter = createReporter({ stream: createTerminal({ ...stream, write: (part) => (text += part) }), quiet });
     return { reporter, text: () => text };
   }
 
@@ -212,10 +213,10 @@ describe('the progress of a job', () => {
     vi.advanceTimersByTime(2_000);
     reporter.close();
     vi.useRealTimers();
-    const lines = text().split('\r\u001b[2K');
+    const lines = text().split('\u001b[1G\u001b[2K');
     expect(lines.filter((line) => line.startsWith('the agent works'))).toHaveLength(3);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(24);
-    expect(text().endsWith('\r\u001b[2K')).toBe(true);
+    expect(text().endsWith('\u001b[1G\u001b[2K')).toBe(true);
   });
 
   it('tells a person what can be decided, once, also when quiet', () => {

@@ -51,4 +51,20 @@ describe('EventInbox', () => {
       }),
     );
   });
+
+  it('C12: keeps the events of its own sandbox, however many come from one that only has its name', () => {
+    const inbox = new EventInbox();
+    inbox.record(event('own'));
+    for (let index = 0; index < 2_000; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));
+    const carried = new EventInbox(inbox.carry());
+    for (const one of [inbox, carried]) expect(one.next('bx_22222222', ['sandbox.ready'], 0)?.event.id).toBe('own');
+    expect(carried.carry().recorded).toHaveLength(100);
+  });
+
+  it('drops the oldest where one that was full before is replayed', () => {
+    const inbox = new EventInbox(undefined, () => false);
+    inbox.record(event('own'));
+    for (let index = 0; index < 500; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));
+    expect(inbox.next('bx_22222222', ['sandbox.ready'], 0)).toBeUndefined();
+  });
 });

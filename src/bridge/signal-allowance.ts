@@ -1,0 +1,41 @@
+/**
+ * How many events a workflow gets. A name is only a claim: whoever may make sandboxes of the account can give one the name of
+ * somebody's job, and each signal grows the history of that job. No sandbox changes its state so often by itself.
+ */
+
+export interface SignalAllowance {
+  /** False where the workflow has had enough for now; its own look at the service finds what it misses. */
+  takes(workflowId: string, sandboxId: string): boolean;
+  reset(): void;
+}
+
+/** A stop and a resume are some five events, and take seconds. */
+const MOST_OF_A_SANDBOX = 60;
+/** Of all sandboxes whose names lead to one workflow. */
+const MOST_OF_ALL = 300;
+const PERIOD_MS = 60_000;
+/** What is counted at once; of more, what was not used for the longest time begins anew. */
+const MOST_COUNTS = 20_000;
+
+/** @param now milliseconds; default: since the epoch */
+export function createSignalAllowance(now: () => number = Date.now): SignalAllowance {
+  const periods = new Map<string, { readonly beganAtMs: number; count: number }>();
+
+  function isWithin(key: string, most: number): boolean {
+    const atMs = now();
+    const known = periods.get(key);
+    const period = known && atMs - known.beganAtMs < PERIOD_MS ? known : { beganAtMs: atMs, count: 0 };
+    // Put in anew: the first of the map is what was not used for the longest time.
+    periods.delete(key);
+    periods.set(key, period);
+    if (periods.size > MOST_COUNTS) periods.delete(periods.keys().next().value ?? '');
+    period.count += 1;
+    return period.count <= most;
+  }
+
+  return {
+    takes: (workflowId, sandboxId) =>
+      isWithin(`${workflowId}\0${sandboxId}`, MOST_OF_A_SANDBOX) && isWithin(workflowId, MOST_OF_ALL),
+    reset: () => periods.clear(),
+  };
+}

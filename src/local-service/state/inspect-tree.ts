@@ -1,0 +1,43 @@
+/** Looks at every entry of an unpacked archive before any of them is opened. */
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { visitTree } from '../machine/index.js';
+import { badArchive } from './unpack.js';
+
+/** The disk or the snapshot that an entry belongs to, such as `machines/disks/bx_…`. */
+const OWNER = /^machines\/(?:disks|snapshots)\/[^/]+(?=\/)/;
+
+/**
+ * A disk may hold what a sandbox can make: files, folders, links, which nobody outside follows, and pipes, which nobody outside
+ * waits for. Everywhere else there are files and folders only. No file has a second name in another disk or in the state itself:
+ * one sandbox would write to the other, or to the database.
+ * @throws ServiceError `bad_archive`
+ */
+export async function inspectTree(
+  folder: string,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const names = new Map<string, { readonly owner: string | undefined; seen: number; readonly all: number }>();
+  let bytes = 0;
+  await visitTree(Buffer.from(folder), async ({ location }, path) => {
+    signal.throwIfAborted();
+    const owner = OWNER.exec(path)?.[0];
+    const stats = await lstat(location);
+    if (!isAllowed(stats, owner !== undefined)) throw badArchive(`it holds ${path}, which is no file of a state.`);
+    if (stats.isDirectory()) return;
+    bytes += stats.size;
+    if (bytes > maxBytes) throw badArchive(`its files are more than ${maxBytes} bytes.`);
+    if (stats.nlink === 1) return;
+    const id = `${stats.dev} ${stats.ino}`;
+    const known = names.get(id) ?? { owner, seen: 0, all: stats.nlink };
+    if (known.owner !== owner || owner === undefined) throw badArchive(`it holds ${path}, which two disks share.`);
+    known.seen += 1;
+    names.set(id, known);
+  });
+  if ([...names.values()].some(({ seen, all }) => seen !== all)) throw badArchive('it holds files that lie elsewhere.');
+}
+
+function isAllowed(stats: Stats, inDisk: boolean): boolean {
+  if (stats.isFile() || stats.isDirectory()) return true;
+  return inDisk && (stats.isSymbolicLink() || stats.isFIFO() || stats.isSocket());
+}

@@ -1,0 +1,123 @@
+/** Unpacks an archive that anybody may have made: with limits of what it may become, and an end when the service closes. */
+import { spawn } from 'node:child_process';
+import { statfs } from 'node:fs/promises';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { PROGRAM_ENVIRONMENT } from '../machine/index.js';
+import { ServiceError } from '../service-error.js';
+
+/** What an archive may become. Past one of them it is refused, and what was unpacked is removed. */
+export interface ImportLimits {
+  /** Of all files together, also of what they leave out. Default 64 GiB; never more than what is free, less 512 MiB. */
+  readonly maxBytes: number;
+  /** Files, folders and links. Default 2,000,000. */
+  readonly maxEntries: number;
+  /** Folders in folders. Default 1,000. */
+  readonly maxDepth: number;
+  /** Unpacked over packed, once 256 MiB are unpacked. Default 200; gzip reaches 1,030 with zeros. */
+  readonly maxRatio: number;
+}
+
+export const defaultImportLimits: ImportLimits = {
+  maxBytes: 64 * 1024 ** 3,
+  maxEntries: 2_000_000,
+  maxDepth: 1_000,
+  maxRatio: 200,
+};
+
+const RATIO_COUNTS_FROM = 256 * 1024 ** 2;
+const LEFT_FREE = 512 * 1024 ** 2;
+
+export function badArchive(what: string, cause?: unknown): ServiceError {
+  return new ServiceError(400, 'bad_archive', `The archive cannot be imported: ${what} Nothing was changed.`, {
+    cause,
+  });
+}
+
+/**
+ * The system's `tar` neither leaves the folder by a name nor writes through a link of the archive. It tells each name before it
+ * makes it, and those are counted: what counts them reads the archive as the one that unpacks it does.
+ * @throws ServiceError `bad_archive`
+ */
+export async function unpack(
+  archive: Readable,
+  folder: string,
+  { limits, signal }: { readonly limits: ImportLimits; readonly signal: AbortSignal },
+): Promise<void> {
+  const maxBytes = Math.min(limits.maxBytes, (await freeBytes(folder)) - LEFT_FREE);
+  const stop = new AbortController();
+  let refusal: ServiceError | undefined;
+  const refuse = (what: string): void => {
+    refusal ??= badArchive(what);
+    stop.abort();
+  };
+  const either = AbortSignal.any([stop.signal, signal]);
+  const child = spawn('tar', ['-x', '-v', '-p', '--no-same-owner', '-f', '-'], {
+    cwd: folder,
+    env: PROGRAM_ENVIRONMENT,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    signal: either,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (error) => (either.aborted ? resolve(null) : reject(error)));
+    child.once('close', resolve);
+  });
+  const names = countNames(limits, refuse);
+  child.stdout.on('data', names);
+  const { packed, unpacked } = countBytes(maxBytes, limits.maxRatio, refuse);
+  // A program that ends early breaks the pipe; its exit code says more.
+  const sent = pipeline(archive, packed, createGunzip(), unpacked, child.stdin, { signal: either }).then(
+    () => true,
+    () => false,
+  );
+  const [exitCode, whole] = await Promise.all([ended, sent]);
+  if (refusal) throw refusal;
+  signal.throwIfAborted();
+  if (exitCode !== 0 || !whole) throw badArchive('it is no gzipped tar, or not all of it came.');
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function countBytes(maxBytes: number, maxRatio: number, refuse: (what: string) => void) {
+  let before = 0;
+  let after = 0;
+  const packed = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      before += chunk.length;
+      done(null, chunk);
+    },
+  });
+  const unpacked = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      after += chunk.length;
+      if (after > maxBytes) refuse(`it holds more than ${maxBytes} bytes, or more than there is room for.`);
+      if (after > RATIO_COUNTS_FROM && after > before * maxRatio) {
+        refuse(`it unpacks to more than ${maxRatio} times its size.`);
+      }
+      done(null, chunk);
+    },
+  });
+  return { packed, unpacked };
+}
+
+/** One name a line; `tar` writes a newline in a name as `\n`. */
+function countNames({ maxEntries, maxDepth }: ImportLimits, refuse: (what: string) => void): (chunk: Buffer) => void {
+  const [newline, slash] = [0x0a, 0x2f];
+  let entries = 0;
+  let depth = 0;
+  return (chunk) => {
+    for (const byte of chunk) {
+      if (byte === slash) depth += 1;
+      if (depth > maxDepth) refuse(`its folders are nested deeper than ${maxDepth}.`);
+      if (byte !== newline) continue;
+      depth = 0;
+      entries += 1;
+      if (entries > maxEntries) refuse(`it holds more than ${maxEntries} entries.`);
+    }
+  };
+}

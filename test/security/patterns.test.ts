@@ -1,0 +1,145 @@
+/** Texts of others, and patterns of the user, made to keep a pattern busy: eight times the text is not far more than eight times the work. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseDurationMs } from '../../src/cli/duration.js';
+import { createItemFolders } from '../../src/cli/fanout/item-places.js';
+import { leftText } from '../../src/cli/output/left-text.js';
+import { escapeUnsafe, oneLine } from '../../src/cli/output/terminal-safe.js';
+import { nameMatches } from '../../src/cli/sandboxes/name-pattern.js';
+import { retryAfterMs } from '../../src/client/retry-after.js';
+import { parseOwnedSandboxName } from '../../src/contract/addresses.js';
+import { createTemplate } from '../../src/fanout/template.js';
+import { fencedBlocks, shellBlocks } from '../../src/local-service/agent/shell-blocks.js';
+import { variablesIn } from '../../src/local-service/domain/env-contents.js';
+import { pathWithoutSecrets } from '../../src/local-service/http/path-without-secrets.js';
+import { parsePublicKey } from '../../src/local-service/ssh/public-key.js';
+import { plainText } from '../../src/report/plain-text.js';
+import { readDurationMs } from '../../src/retention/duration.js';
+
+const SMALL = 2_000;
+const TIMES = 8;
+/** Eight for work that is linear, 64 for what is quadratic. */
+const MOST = 32;
+/** Below it a measurement says nothing. */
+const LEAST_MICROSECONDS = 2_000;
+
+/** What a text is made of, and how it ends, so that what began to fit does not. */
+const PIECES = [
+  'a',
+  'a-',
+  '0',
+  '0.0',
+  '{',
+  '{{a',
+  '}',
+  '`',
+  '~',
+  ' ',
+  '\t',
+  '\n',
+  '\n```',
+  '\r',
+  '"',
+  "'",
+  '=',
+  'a=',
+  '#',
+  ' #',
+  '/',
+  '?',
+  '&',
+  '%',
+  '\u001b',
+  '\u001b[',
+  '\u001b[0',
+  '\u001b]',
+  '\u009b',
+  '-',
+  '.',
+  '[',
+  '\ud800',
+  '*',
+];
+const ENDS = ['', '!', 'b', '\n', '\u0000'];
+const STARTS = ['', 'sf-a-', 'ssh-rsa ', '```sh\n', 'A="', 'export A='];
+
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'a duration': (text) => parseDurationMs(text, '--timeout'),
+  'a duration of a policy': readDurationMs,
+  'a name of a sandbox': parseOwnedSandboxName,
+  'Retry-After': (text) => retryAfterMs(text, 0),
+  'a template': (text) => createTemplate(text),
+  'a line of a terminal': oneLine,
+  'JSON for a terminal': escapeUnsafe,
+  'an answer in the report': plainText,
+  'shell blocks': shellBlocks,
+  'fenced blocks': fencedBlocks,
+  'variables of an environment': variablesIn,
+  'a public key': parsePublicKey,
+  'an address in the call book': pathWithoutSecrets,
+  'the folder of an item': (itemId) => createItemFolders()({ itemId, index: 0 }),
+  'what was left': (why) =>
+    leftText({ kind: 'sandbox', sandboxId: 'bx_1', sandboxName: why, conversationId: null, why }),
+};
+
+/** Of this process, so that a busy machine does not count. The least of three: nothing makes work less. */
+function cpuMicroseconds(act: () => unknown): number {
+  const once = (): number => {
+    const before = process.cpuUsage();
+    try {
+      act();
+    } catch {
+      // A refusal is an answer too.
+    }
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  return Math.min(once(), once(), once());
+}
+
+function growsTooFast(act: (length: number) => unknown): boolean {
+  const large = cpuMicroseconds(() => act(SMALL * TIMES));
+  if (large < LEAST_MICROSECONDS) return false;
+  return (
+    large >
+    MOST *
+      Math.max(
+        cpuMicroseconds(() => act(SMALL)),
+        LEAST_MICROSECONDS / MOST,
+      )
+  );
+}
+
+describe('C10: the work of reading grows as the text does', () => {
+  it.each(Object.entries(readers))('%s', (_name, read) => {
+    const slow = STARTS.flatMap((start) =>
+      PIECES.flatMap((piece) => ENDS.map((end) => ({ start, piece, end }))),
+    ).filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
+    expect(slow).toEqual([]);
+  });
+
+  it('a pattern of names, however many stars it has', () => {
+    for (const stars of [5, 50]) {
+      const matches = nameMatches(`${'a*'.repeat(stars)}b`);
+      expect(matches(`${'a'.repeat(100)}c`)).toBe(false);
+      expect(growsTooFast((length) => matches('a'.repeat(length)))).toBe(false);
+    }
+  });
+});
+
+describe('C10: a regular expression', () => {
+  it('is made of a text only where that text is ours', () => {
+    const root = new URL('../../src/', import.meta.url).pathname;
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
+    const making = files.filter((name) => /\bRegExp\(/.test(readFileSync(join(root, name), 'utf8')));
+    // The alphabet of ids, the hours of a policy, the addresses of the contract, the characters of a terminal: all constants.
+    expect(making.sort()).toEqual([
+      'cli/output/terminal-safe.ts',
+      'contract/ids.ts',
+      'local-service/http/allowed-methods.ts',
+      'local-service/http/surface.ts',
+      'retention/policy-schema.ts',
+    ]);
+  });
+});

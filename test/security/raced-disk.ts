@@ -1,0 +1,55 @@
+/** A sandbox whose own program swaps a folder of its disk for a link to a folder of the host, as fast as it can. */
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { machine, SANDBOX, temporaryDirectory } from '../local-service/machine-fixture.js';
+
+/** Each file of the host's folder has a counterpart in the sandbox's. */
+export const FILES = 50;
+export const INSIDE = 'of the sandbox';
+export const OUTSIDE = 'of the host';
+
+const SWAP = `perl -e '$| = 1; print "begun\\n"; while (1) {
+  rename "folder", "parked"; rename "evil", "folder"; rename "folder", "evil"; rename "parked", "folder" }'`;
+
+/** @param program runs in the sandbox until its host closes; says that it has begun */
+export async function racedDisk(program = SWAP) {
+  const under = await machine('bubblewrap');
+  const outside = await temporaryDirectory();
+  await mkdir(join(under.disk, 'folder'));
+  for (let index = 0; index < FILES; index += 1) {
+    await writeFile(join(under.disk, 'folder', `f${index}`), INSIDE);
+    await writeFile(join(outside, `f${index}`), OUTSIDE);
+  }
+  await symlink(outside, join(under.disk, 'evil'));
+  const failed = new AbortController();
+  await new Promise<void>((resolve, reject) => {
+    const swapping = under.host.run(
+      SANDBOX,
+      { command: program },
+      { onStdout: () => resolve(), signal: failed.signal },
+    );
+    swapping.then(({ stderr }) => reject(new Error(stderr)), reject);
+  });
+  return { ...under, outside };
+}
+
+/** The texts of all files below a folder, each once. Links are not followed. */
+export async function textsBelow(folder: string): Promise<Set<string>> {
+  const texts = new Set<string>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) texts.add(await readFile(join(entry.parentPath, entry.name), 'utf8'));
+  }
+  return texts;
+}
+
+/** What the host's folder holds; it holds nothing else while nobody gets out. */
+export const untouched: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: FILES }, (_, index) => [`f${index}`, OUTSIDE]),
+);
+
+export async function outsideNow(outside: string): Promise<Record<string, string>> {
+  const names = await readdir(outside);
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(outside, name), 'utf8')])),
+  );
+}

@@ -1,0 +1,129 @@
+/** What the service does to a disk while its sandbox swaps folders for links: each way of it, some hundred times. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { removeTree } from '../../src/local-service/machine/tree-copy.js';
+import { SANDBOX, temporaryDirectory, usableIsolations } from '../local-service/machine-fixture.js';
+import { FILES, INSIDE, outsideNow, racedDisk, textsBelow, untouched } from './raced-disk.js';
+
+const run = promisify(execFile);
+const TRIES = 200;
+const FEW_BYTES = 100;
+
+/** The swap is seen in some tries and not in others; a race that nobody has entered proves nothing. */
+async function tries(count: number, act: (index: number) => Promise<boolean>): Promise<void> {
+  let succeeded = 0;
+  for (let index = 0; index < count; index += 1) if (await act(index)) succeeded += 1;
+  expect(succeeded).toBeGreaterThan(0);
+}
+
+const works = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  );
+
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sandbox swaps a folder for a link', () => {
+  it('is exported with nothing of the host in it', async () => {
+    const { host, outside } = await racedDisk();
+    const folder = await temporaryDirectory();
+    const seen = new Set<string>();
+    await tries(TRIES, async (index) => {
+      const target = join(folder, String(index));
+      if (!(await works(host.copyAll(target)))) return false;
+      for (const text of await textsBelow(target)) seen.add(text);
+      await removeTree(target);
+      return true;
+    });
+    expect([...seen]).toEqual([INSIDE]);
+    expect(await outsideNow(outside)).toEqual(untouched);
+  });
+
+  it('is snapshotted with nothing of the host in it', async () => {
+    const { host, directory, outside } = await racedDisk();
+    const seen = new Set<string>();
+    await tries(TRIES, async () => {
+      if (!(await works(host.takeSnapshot(SANDBOX, 'snap_1')))) return false;
+      for (const text of await textsBelow(join(directory, 'snapshots', 'snap_1'))) seen.add(text);
+      return true;
+    });
+    expect([...seen]).toEqual([INSIDE]);
+    expect(await outsideNow(outside)).toEqual(untouched);
+  });
+
+  it('is read with nothing of the host in it, file by file', async () => {
+    const { host } = await racedDisk();
+    const seen = new Set<string>();
+    await tries(TRIES * 10, async (index) => {
+      const read = await host.readFile(SANDBOX, `folder/f${index % FILES}`, FEW_BYTES).catch(() => undefined);
+      if (read !== undefined) seen.add(read.toString());
+      return read !== undefined;
+    });
+    expect([...seen]).toEqual([INSIDE]);
+  });
+
+  it.each([
+    ['a file', 'folder/f1'],
+    ['a folder', 'folder'],
+    ['the whole disk', ''],
+  ])('is downloaded with nothing of the host in it: %s', async (_what, path) => {
+    const { host } = await racedDisk();
+    const folder = await temporaryDirectory();
+    const archive = join(folder, 'archive.tar.gz');
+    const seen = new Set<string>();
+    await tries(TRIES, async () => {
+      const download = await host.download({ sandboxId: SANDBOX }, path).catch(() => undefined);
+      if (download === undefined) return false;
+      const bytes = await buffer(download.stream).catch(() => undefined);
+      if (bytes === undefined) return false;
+      if (download.kind === 'file') seen.add(bytes.toString());
+      else for (const text of await textsOf(bytes, archive)) seen.add(text);
+      return true;
+    });
+    expect([...seen]).toEqual([INSIDE]);
+  });
+
+  it('is written to, and nothing of the host is', async () => {
+    const { host, outside } = await racedDisk();
+    await tries(TRIES * 2, (index) => works(host.writeFile(SANDBOX, `folder/f${index % FILES}`, Buffer.from(INSIDE))));
+    await tries(TRIES * 2, (index) => works(host.writeFile(SANDBOX, `folder/new-${index}/file`, Buffer.from(INSIDE))));
+    expect(await outsideNow(outside)).toEqual(untouched);
+  });
+
+  it('has files removed, and nothing of the host is', async () => {
+    const { host, outside } = await racedDisk();
+    await tries(TRIES * 5, (index) => works(host.removeFile(SANDBOX, `folder/f${index % FILES}`)));
+    expect(await outsideNow(outside)).toEqual(untouched);
+  });
+
+  it('is removed, also where folders are read-only and made anew meanwhile, and nothing of the host is', async () => {
+    const { disk, outside } = await racedDisk(REMADE);
+    await tries(TRIES * 2, async (index) => {
+      await works(chmod(join(disk, 'tree', 'folder'), index % 2 === 0 ? 0o500 : 0o700));
+      await works(removeTree(join(disk, 'tree')));
+      return true;
+    });
+    expect(await outsideNow(outside)).toEqual(untouched);
+  });
+});
+
+/** Makes what is removed anew, with the names that the host's folder has, and swaps it for the link. */
+const REMADE = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; while (1) {
+  mkdir "tree"; symlink $to, "tree/evil"; mkdir "tree/folder";
+  for my $n (0..9) { open my $f, ">", "tree/folder/f$n"; }
+  for (1..20) {
+    rename "tree/folder", "tree/parked"; rename "tree/evil", "tree/folder";
+    rename "tree/folder", "tree/evil"; rename "tree/parked", "tree/folder" } }'`;
+
+async function textsOf(archive: Buffer, file: string): Promise<Set<string>> {
+  await writeFile(file, archive);
+  const target = `${file}-unpacked`;
+  await mkdir(target);
+  await run('tar', ['-xzf', file, '-C', target]);
+  const texts = await textsBelow(target);
+  await removeTree(target);
+  return texts;
+}

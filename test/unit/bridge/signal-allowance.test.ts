@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { createSignalAllowance } from '../../../src/bridge/signal-allowance.js';
+
+it('C12: a workflow gets so many events of each sandbox in a minute, and of all together', () => {
+  let nowMs = 0;
+  const allowance = createSignalAllowance(() => nowMs);
+  const taken = (workflowId: string, sandboxId: string, times: number): number =>
+    Array.from({ length: times }, () => allowance.takes(workflowId, sandboxId)).filter(Boolean).length;
+  expect(taken('job', 'forged', 1_000)).toBe(60);
+  expect(taken('job', 'own', 10)).toBe(10);
+  expect(taken('other', 'forged', 10)).toBe(10);
+  for (let index = 0; index < 20; index += 1) taken('job', `forged-${index}`, 60);
+  expect(taken('job', 'one more', 60)).toBe(0);
+  nowMs = 60_000;
+  expect(taken('job', 'own', 60)).toBe(60);
+});
+
+it('forgets what was not used for the longest time, and everything when it is told to', () => {
+  const allowance = createSignalAllowance(() => 0);
+  const fill = () => Array.from({ length: 100 }, () => allowance.takes('job', 'forged')).at(-1);
+  expect(fill()).toBe(false);
+  for (let index = 0; index < 11_000; index += 1) allowance.takes(`job-${index}`, 'bx');
+  expect(allowance.takes('job', 'forged')).toBe(true);
+  expect(fill()).toBe(false);
+  allowance.reset();
+  expect(allowance.takes('job', 'forged')).toBe(true);
+});
