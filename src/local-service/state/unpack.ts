@@ -1,7 +1,7 @@
 /** Unpacks an archive that anybody may have made: with limits of what it may become, and an end when the service closes. */
 import { spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
-import { type Readable, Transform } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { PROGRAM_ENVIRONMENT } from '../machine/index.js';
@@ -62,13 +62,16 @@ export async function unpack(
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => (either.aborted ? resolve(null) : reject(error)));
-    child.once('close', resolve);
+    child.once('close', (exitCode) => {
+      // Nobody has to go on sending to a program that has given up.
+      if (exitCode !== 0) stop.abort();
+      resolve(exitCode);
+    });
   });
   const names = countNames(limits, refuse);
   child.stdout.on('data', names);
   const { packed, unpacked } = countBytes(maxBytes, limits.maxRatio, refuse);
-  // A program that ends early breaks the pipe; its exit code says more.
-  const sent = pipeline(archive, packed, createGunzip(), unpacked, child.stdin, { signal: either }).then(
+  const sent = pipeline(archive, packed, createGunzip(), unpacked, feeding(child.stdin), { signal: either }).then(
     () => true,
     () => false,
   );
@@ -76,6 +79,34 @@ export async function unpack(
   if (refusal) throw refusal;
   signal.throwIfAborted();
   if (exitCode !== 0 || !whole) throw badArchive('it is no gzipped tar, or not all of it came.');
+}
+
+/**
+ * The program may end before it has read the padding of the archive, or because it is none, which its exit code says. What is
+ * left is read nevertheless: only its end tells that all of it came.
+ */
+function feeding(stdin: Writable): Writable {
+  let next: (() => void) | undefined;
+  const goOn = (): void => {
+    next?.();
+    next = undefined;
+  };
+  stdin.on('error', goOn).on('close', goOn).on('drain', goOn);
+  return new Writable({
+    write(chunk, _encoding, done) {
+      if (stdin.destroyed || stdin.write(chunk)) return done();
+      next = done;
+    },
+    final(done) {
+      stdin.end();
+      done();
+    },
+    destroy(error, done) {
+      // Without an error it is still writing what it was given.
+      if (error) stdin.destroy();
+      done(error);
+    },
+  });
 }
 
 async function freeBytes(folder: string): Promise<number> {
