@@ -8,8 +8,10 @@ export const FILES = 50;
 export const INSIDE = 'of the sandbox';
 export const OUTSIDE = 'of the host';
 
-const SWAP = `perl -e '$| = 1; print "begun\\n"; while (1) {
-  rename "folder", "parked"; rename "evil", "folder"; rename "folder", "evil"; rename "parked", "folder" }'`;
+/** A folder that a write from outside has made, while the name was free, is put out of the way. */
+const SWAP = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; my $made = 0; while (1) {
+  rename "folder", "parked"; symlink $to, "folder"; unlink "folder"; rename "parked", "folder";
+  rename "folder", "made" . $made++ if -d "parked" }'`;
 
 /** @param program runs in the sandbox until its host closes; says that it has begun */
 export async function racedDisk(program = SWAP) {
