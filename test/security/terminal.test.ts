@@ -114,7 +114,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'local reset': ['--yes'],
 };
 /** They serve until they are ended, and print what they log; `createLogLines` and the log of the worker go through the same stream. */
-const SERVERS = new Set(['dev', 'worker', 'bridge', 'local', 'supervisor']);
+const SERVERS = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
 
 describe.each([true, false])('C9: no text of a service is obeyed by a terminal (a terminal: %s)', (isTTY) => {
   describe.each([200, 403])('that answers %d', (status) => {
