@@ -18,7 +18,7 @@ import { createFollowHub, type FollowHubOptions } from './follow-hub.js';
 import { followPromptActivity } from './follow-prompt.js';
 import { followSetupActivity } from './follow-setup.js';
 import { secretsOrRefusal } from './kept-secrets.js';
-import { notifyActivity } from './notify.js';
+import { type NotifyDependencies, notifyActivity } from './notify.js';
 import { createReads } from './reads.js';
 import { createCommandActivities } from './run-command.js';
 import { createSandboxReads } from './sandbox-reads.js';
@@ -31,21 +31,19 @@ import { createWatchActivities } from './watch.js';
 import { awaitItems, awaitJob, describeWorkflows } from './workflow-status.js';
 import { createWrites } from './writes.js';
 
-export interface ActivityDependencies {
+export interface ActivityDependencies extends NotifyDependencies {
   readonly client: SandboxClient;
   readonly results: ResultStore;
   /** Where secrets of the service are kept. Without it, activities that make or take secrets are refused. */
   readonly secrets?: SecretStore;
   /** Where `sandboxWatch` workflows run: the worker's own task queue. */
   readonly taskQueue: string;
-  /** Whether the notify commands of jobs may run on this worker. Default false. */
-  readonly allowNotifyCommands?: boolean;
   readonly follow?: FollowHubOptions;
 }
 
 /** The activities of the main task queue. Follows have a task queue of their own: `createFollowActivities`. */
 export function createActivities(dependencies: ActivityDependencies) {
-  const { client, results, taskQueue, allowNotifyCommands = false } = dependencies;
+  const { client, results, taskQueue } = dependencies;
   const secrets = secretsOrRefusal(dependencies.secrets);
   return {
     ...createReads(client),
@@ -74,7 +72,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     sendPrompt: sendPromptActivity(client, results),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
-    notify: notifyActivity(allowNotifyCommands),
+    // Of runs that began before deliveries had a task queue of their own.
+    ...createNotifyActivities(dependencies),
   };
 }
 export type SandflowActivities = ReturnType<typeof createActivities>;
@@ -84,6 +83,12 @@ export function createForkActivities({ client, results }: Pick<ActivityDependenc
   return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
 }
 export type ForkActivities = ReturnType<typeof createForkActivities>;
+
+/** Deliveries of notifications. */
+export function createNotifyActivities(dependencies: NotifyDependencies) {
+  return { notify: notifyActivity(dependencies) };
+}
+export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
 /** Activities that last as long as the work that they follow. Those of one process share their reads. */
 export function createFollowActivities(dependencies: ActivityDependencies) {

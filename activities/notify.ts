@@ -1,11 +1,16 @@
 /** Tells the user's URL or command that a job or a stop ended, is blocked, or does not end. */
-import { spawn } from 'node:child_process';
-import { Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
+import { SandflowError } from '../src/contract/sandflow-error.js';
+import type { NotifyCommands } from '../src/notify/index.js';
+import { notificationHeaders } from '../src/webhook/index.js';
 import type { NotifyTarget } from '../workflows/job.js';
+import { runNotifyCommand } from './notify-command.js';
 
 export interface Notification {
+  /** The same for every attempt to deliver it. */
+  readonly id: string;
   /**
    * `stop_failing`: a stop has not ended within the time after which somebody wants to know. `data_expiring`: the
    * service is about to delete the data of protected sandboxes.
@@ -21,48 +26,90 @@ export interface Notification {
   readonly at: string;
 }
 
+/** As inputs of older versions have it: what is in `command` is never run. */
+type GivenTarget = NotifyTarget & { readonly command?: unknown };
+
+export interface NotifyDependencies {
+  /** The commands that notifications may run on this worker. Without them none is run. */
+  readonly notifyCommands?: Pick<NotifyCommands, 'find'>;
+  /** The secrets that sign notifications, `whsec_…`; asked at each attempt. Without them they are sent unsigned. */
+  readonly notifySecrets?: () => Promise<readonly string[]>;
+}
+
 const timeoutMs = 20_000;
+/** Of the refusals, these may pass. */
+const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
 /**
  * Delivers a notification at least once.
- * @param allowCommands whether commands of jobs may run on this worker
  * @throws ApplicationFailure `notify_failed`; final where another attempt cannot help
  */
-export function notifyActivity(allowCommands: boolean) {
-  return async function notify(target: NotifyTarget, notification: Notification): Promise<void> {
+export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
+  return async function notify(
+    { url, commandId, command }: GivenTarget,
+    told: Omit<Notification, 'id'> & { readonly id?: string },
+  ): Promise<void> {
+    const { workflowExecution, activityId } = activityInfo();
+    const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...told };
     const body = JSON.stringify(notification);
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
-    if (target.url !== undefined) await post(target.url, body, signal);
-    if (target.command === undefined) return;
-    if (!allowCommands) {
-      throw failed('This worker runs no notify commands; start it with --allow-notify-commands.', true);
+    if (url !== undefined) {
+      if (typeof url !== 'string') throw failed('The URL of a notification is no text.', true);
+      const secrets = notifySecrets ? await own(notifySecrets) : [];
+      await post(url, { id: notification.id, body, secrets, signal });
     }
-    await runWithInput(target.command, body, signal);
+    if (command !== undefined) {
+      throw failed('A workflow named a notify command by its text, which is never run: name it by commandId.', true);
+    }
+    if (commandId === undefined) return;
+    // Whoever reaches Temporal can write what is no text at all.
+    if (typeof commandId !== 'string') throw failed('The id of a notify command is no text.', true);
+    const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
+    if (known === undefined) {
+      throw failed(`This worker has no notify command "${commandId.slice(0, 64)}"; see --notify-commands.`, true);
+    }
+    const code = await runNotifyCommand(known, { input: body, signal });
+    if (code !== 0) throw failed(`The notify command exited with ${code ?? 'a signal'}.`, false);
   };
 }
 
-async function post(url: string, body: string, signal: AbortSignal): Promise<void> {
-  const { statusCode, body: answer } = await request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-    signal,
-  });
-  await answer.dump();
-  if (statusCode < 300) return;
-  throw failed(`The notification was answered with status ${statusCode}.`, statusCode >= 400 && statusCode < 500);
+/** What the worker has of its own may be mended while it is asked for again. */
+async function own<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw failed(
+      error instanceof SandflowError ? error.message : 'What the worker has of its own was not read.',
+      false,
+    );
+  }
 }
 
-async function runWithInput(command: string, input: string, signal: AbortSignal): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'], signal });
-  // A command that does not read its input closes the pipe, which is no failure of the command.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', resolve);
-  });
-  if (code !== 0) throw failed(`The notify command exited with ${code ?? 'a signal'}.`, false);
+interface Post {
+  readonly id: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Follows no redirect: whoever answers with one would choose who is told. */
+async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
+  const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
+  const headers = { 'content-type': 'application/json', ...signed };
+  const status = await request(url, { method: 'POST', headers, body, signal }).then(
+    async ({ statusCode, body: answer }) => {
+      // The status is the answer; what comes behind it is not waited for.
+      await answer.dump({ limit: 16_384, signal }).catch(() => undefined);
+      return statusCode;
+    },
+    (error: unknown) => {
+      // Its own message may show the URL, which may hold a token.
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+      throw failed(`The notification was not answered (${code}).`, code === 'UND_ERR_INVALID_ARG');
+    },
+  );
+  if (status < 300) return;
+  throw failed(`The notification was answered with status ${status}.`, status < 500 && !passingStatuses.has(status));
 }
 
 function failed(message: string, nonRetryable: boolean): ApplicationFailure {

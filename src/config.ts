@@ -26,6 +26,16 @@ export interface Config {
   readonly webhookSecrets: readonly string[];
   /** Where webhook secrets are kept, one a line, mode 600. */
   readonly webhookSecretFile: string;
+  readonly notify: {
+    /** The commands that notifications may run, by id; undefined where none is named and Temporal is configured. */
+    readonly commandsFile?: string;
+    /** Whether that file was named: then it is an error where it is missing. */
+    readonly commandsFileNamed: boolean;
+    /** The secrets that sign notifications, one a line, mode 600. */
+    readonly secretFile: string;
+    /** Whether the secret file was named: then it is not made where it is missing. */
+    readonly secretFileNamed: boolean;
+  };
   /** Temporal's own environment configuration. */
   readonly temporal: {
     /** True when an address is configured; otherwise an embedded server is used. */
@@ -75,6 +85,7 @@ export function readConfig(env: Environment = process.env): Config {
     noLocalService: noLocalService(env, temporal.configured),
     webhookSecrets: splitSecrets(env.SANDBOX_WEBHOOK_SECRET ?? ''),
     webhookSecretFile: env.SANDBOX_WEBHOOK_SECRET_FILE || join(home, 'webhook-secrets'),
+    notify: notifyConfig(env, home, temporal.configured),
     temporal,
     deployment,
     taskQueue: env.SANDFLOW_TASK_QUEUE || 'sandflow',
@@ -90,6 +101,17 @@ export function readConfig(env: Environment = process.env): Config {
       env.SANDFLOW_PROMPT_SUMMARIES,
       !env.SANDFLOW_ENCRYPTION_KEYS_FILE,
     ),
+  };
+}
+
+/** Who uses the embedded stack owns the machine that its worker runs commands on; elsewhere nobody knows. */
+function notifyConfig(env: Environment, home: string, isElsewhere: boolean): Config['notify'] {
+  const ofHome = isElsewhere ? undefined : join(home, 'notify-commands.json');
+  return {
+    commandsFile: env.SANDFLOW_NOTIFY_COMMANDS ? resolve(env.SANDFLOW_NOTIFY_COMMANDS) : ofHome,
+    commandsFileNamed: Boolean(env.SANDFLOW_NOTIFY_COMMANDS),
+    secretFile: resolve(env.SANDFLOW_NOTIFY_SECRET_FILE || join(home, 'notify-secrets')),
+    secretFileNamed: Boolean(env.SANDFLOW_NOTIFY_SECRET_FILE),
   };
 }
 

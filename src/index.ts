@@ -8,7 +8,9 @@ export {
   type ActivityDependencies,
   createActivities,
   createFollowActivities,
+  createNotifyActivities,
   type FollowActivities,
+  type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
 export type * from '../workflows/cleanup.js';
@@ -28,6 +30,7 @@ export { jobWorkflowId } from './contract/addresses.js';
 export { type ErrorCode, type ErrorMeaning, errorCodes, errorMeaning } from './contract/error-codes.js';
 export { SandflowError } from './contract/sandflow-error.js';
 export * from './encryption/index.js';
+export * from './notify/index.js';
 export * from './result-store/index.js';
 export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';

@@ -12,8 +12,8 @@ import { carryJob, type JobExecution } from './steps/job-carry.js';
 import { handleMessages } from './steps/job-messages.js';
 import { JobRun } from './steps/job-run.js';
 import { endingReads } from './steps/leavable.js';
-import { tell } from './steps/patiently.js';
 import { goesOn, runJob } from './steps/run-job.js';
+import { tell } from './steps/tell.js';
 
 /** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
 export function createThenPrompt(input: JobExecution): Promise<JobResult> {

@@ -1,6 +1,7 @@
 /** The workflows that a worker registers. */
 export type * from './cleanup.js';
 export { createThenPrompt } from './create-then-prompt.js';
+export { deliverNotification } from './deliver-notification.js';
 export type * from './fanout.js';
 export { fanoutChunk } from './fanout-chunk.js';
 export { fanoutItem } from './fanout-item.js';

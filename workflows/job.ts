@@ -125,10 +125,10 @@ export interface JobInput {
 
 /** Who is told that a job ended or is blocked. */
 export interface NotifyTarget {
-  /** Gets a POST with JSON. */
+  /** Gets a POST with JSON, signed by Standard Webhooks. */
   readonly url?: string;
-  /** Runs on the worker with the same JSON on stdin, where the worker allows it. */
-  readonly command?: string;
+  /** Names a command of the worker's own configuration, which gets the same JSON on stdin. */
+  readonly commandId?: string;
 }
 
 /**

@@ -16,6 +16,7 @@ export const workflowTypes = {
   fanoutItem: 'fanoutItem',
   forkFanout: 'forkFanout',
   fanoutChunk: 'fanoutChunk',
+  deliverNotification: 'deliverNotification',
 } as const;
 
 /** A lifecycle event of a sandbox, as the bridge hands it on. A hint: the next call to the service is the truth. */

@@ -1,6 +1,6 @@
 /** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { FollowActivities, ForkActivities, SandflowActivities } from '../activities/index.js';
+import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../activities/index.js';
 import { timeToSend } from '../src/contract/transfer-time.js';
 import { leavable } from './steps/leavable.js';
 
@@ -81,12 +81,22 @@ export const planning = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** The result waits for it, so telling somebody is not worth more than minutes; and never the job. */
+/** Only for runs that began before deliveries had workflows of their own: their results wait for it. */
 export const notifications = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '3 minutes',
   retry,
 });
+
+/** Nobody waits for it, so whoever is to be told may be away for a day; then it is given up. */
+export function deliveryProxies(taskQueue: string) {
+  return proxyActivities<NotifyActivities>({
+    taskQueue,
+    startToCloseTimeout: '30 seconds',
+    scheduleToCloseTimeout: '24 hours',
+    retry: { initialInterval: '1 second', maximumInterval: '10 minutes' },
+  });
+}
 
 /** Follows last as long as the work, on a task queue of their own, where they cannot starve stops. */
 export function followProxies(taskQueue: string) {

@@ -25,7 +25,8 @@ import { cleanOne } from './steps/clean-one.js';
 import { CleanupRun } from './steps/cleanup-run.js';
 import { endOf, JobEnded, jobError } from './steps/job-ended.js';
 import { endingReads } from './steps/leavable.js';
-import { patiently, tell } from './steps/patiently.js';
+import { patiently } from './steps/patiently.js';
+import { tell } from './steps/tell.js';
 
 const warningsInMessage = 10;
 

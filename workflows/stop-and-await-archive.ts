@@ -91,8 +91,9 @@ function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs, not
   if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
   if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
-  const { url = '', command = '' } = notify ?? {};
-  if (url.length > 2_000 || command.length > 2_000) throw refused('Who is told has at most 2,000 characters.');
+  const { url = '', commandId = '' } = notify ?? {};
+  if (url.length > 2_000 || commandId.length > 2_000) throw refused('Who is told has at most 2,000 characters.');
+  if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not taken.');
   const isKnown = run.records.some(({ request }) => request.requestId === requestId);
   if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
 }

@@ -11,6 +11,7 @@ import { addEncryption } from './commands/encryption.js';
 import { addFanout } from './commands/fanout.js';
 import { addJobs } from './commands/jobs.js';
 import { addLocal } from './commands/local.js';
+import { addNotify } from './commands/notify.js';
 import { addRun } from './commands/run.js';
 import { addSandboxes } from './commands/sandboxes.js';
 import { addStop } from './commands/stop.js';
@@ -67,6 +68,7 @@ export function createProgram(context: CommandContext, version: string): Command
     addWebhooks,
     addEncryption,
     addCodecServer,
+    addNotify,
     addDoctor,
     addSupervisor,
   ]) {

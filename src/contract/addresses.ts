@@ -135,6 +135,11 @@ export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
 
+/** The workflows that deliver what a workflow tells. Before its own id, so that lists of what it owns do not show them. */
+export function notificationPrefix(workflowId: string): string {
+  return `notify/${workflowId}`;
+}
+
 /** The workflow ids of the cleanups of a deployment begin with this. */
 export function cleanupPrefix(deployment: string): string {
   return `cleanup/${deployment}/`;
@@ -158,4 +163,9 @@ export function followTaskQueue(taskQueue: string): string {
 /** Creates and forks of batches have a task queue of their own, whose rate all workers share. */
 export function forkTaskQueue(taskQueue: string): string {
   return `${taskQueue}-fork`;
+}
+
+/** Deliveries have a task queue of their own: a URL that hangs holds up no other call. */
+export function notifyTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-notify`;
 }

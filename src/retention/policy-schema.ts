@@ -1,5 +1,6 @@
 /** The policy file as a schema: what is accepted, what is left out, and what each field means. */
 import { z } from 'zod';
+import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxStates } from '../contract/states.js';
 import { durationPattern, readDurationMs } from './duration.js';
 import { ownerStatuses } from './ownership.js';
@@ -127,8 +128,24 @@ export const policySchema = z
       .prefault('3d')
       .describe('How long before the data of a protected sandbox expires a warning is raised; null: never'),
     notify: z
-      .strictObject({ url: z.url({ protocol: /^https?$/ }).optional(), command: z.string().min(1).optional() })
-      .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command')
+      .strictObject({
+        url: z.url({ protocol: /^https?$/ }).optional(),
+        command: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Run by the embedded stack. It is kept on this machine, and the policy names it by an id'),
+        commandId: z
+          .string()
+          .regex(notifyCommandIdPattern, 'is not the id of a command')
+          .optional()
+          .describe("Names a command of the worker's own configuration"),
+      })
+      .refine(
+        ({ url, command, commandId }) => (url ?? command ?? commandId) !== undefined,
+        'needs a url, a command or a commandId',
+      )
+      .refine(({ command, commandId }) => command === undefined || commandId === undefined, 'needs one command')
       .optional()
       .describe('Who is told of warnings, and of a service that refuses'),
     rules: z.array(rule).min(1, 'needs at least one rule').max(200).describe('The first that fits counts'),
@@ -152,8 +169,8 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Fills in what the file leaves open. */
-export function policyOf(read: z.output<typeof policySchema>): CleanupPolicy {
+/** Fills in what the file leaves open. A command is named by `idOfCommand`. */
+export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (command: string) => string): CleanupPolicy {
   return {
     name: read.name,
     timeZone: read.timeZone,
@@ -161,9 +178,17 @@ export function policyOf(read: z.output<typeof policySchema>): CleanupPolicy {
     limits: read.limits,
     protect: read.protect,
     warnBeforeExpiryMs: read.warnBeforeExpiry,
-    notify: read.notify ?? null,
+    notify: read.notify ? targetOf(read.notify, idOfCommand) : null,
     rules: read.rules.map(ruleOf),
   };
+}
+
+function targetOf(
+  { url, command, commandId }: NonNullable<z.output<typeof policySchema>['notify']>,
+  idOfCommand: (command: string) => string,
+): CleanupPolicy['notify'] {
+  const id = command === undefined ? commandId : idOfCommand(command);
+  return { ...(url !== undefined && { url }), ...(id !== undefined && { commandId: id }) };
 }
 
 function windowOf({ between: span, days }: z.output<typeof window>): Window {

@@ -72,7 +72,7 @@ export interface CleanupPolicy {
   /** How long before the data of a protected sandbox expires a warning is raised, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
   /** Who is told of warnings, and of a service that refuses. */
-  readonly notify: { readonly url?: string; readonly command?: string } | null;
+  readonly notify: { readonly url?: string; readonly commandId?: string } | null;
   /** The first that fits counts. */
   readonly rules: readonly Rule[];
 }

@@ -1,6 +1,7 @@
 /** Reads a policy file, and says where in it something is wrong. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { noCommandText } from '../contract/notify-command.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
@@ -8,23 +9,31 @@ import { policyOf, policySchema } from './policy-schema.js';
 /** A policy travels in the input of a workflow and in its schedule. */
 const longestPolicy = 200_000;
 
+export interface ReadPolicyOptions {
+  /** Gives the id of a command that `notify` names by its text, which does not become part of the policy. Default: refused. */
+  readonly idOfCommand?: (command: string) => string;
+}
+
 /**
  * @param text YAML 1.2; JSON is YAML, too
  * @param file its name, for errors
  * @throws SandflowError `bad_policy`: one line for each problem, with the line of the file
  */
-export function readPolicy(text: string, file: string): CleanupPolicy {
+export function readPolicy(text: string, file: string, { idOfCommand }: ReadPolicyOptions = {}): CleanupPolicy {
   if (text.length > longestPolicy) throw badPolicy([`${file}: is longer than ${longestPolicy} characters`]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const syntax = document.errors.map(({ message, pos }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`);
   if (syntax.length > 0) throw badPolicy(syntax);
   const parsed = policySchema.safeParse(plain(document, file) ?? {});
-  if (parsed.success) return policyOf(parsed.data);
   const lineOf = (path: readonly PropertyKey[], key?: string) => {
     const offset = offsetOf(document.contents, path, key);
     return offset === undefined ? 1 : lines.linePos(offset).line;
   };
+  const refuseCommand = () => {
+    throw badPolicy([`${file}:${lineOf(['notify', 'command'])}: notify.command: ${noCommandText}`]);
+  };
+  if (parsed.success) return policyOf(parsed.data, idOfCommand ?? refuseCommand);
   throw badPolicy(
     parsed.error.issues.flatMap(flatten).flatMap((issue) => {
       if (issue.code !== 'unrecognized_keys') {

@@ -54,9 +54,8 @@ export function ensureWebhookCommand(
   return command('webhooks', main, config, addresses, ['webhooks', 'ensure', '--url', webhookUrl(bridgePort)]);
 }
 
-/** Who starts the jobs of an embedded stack owns the machine that their notify commands run on. */
 export function workerCommand(main: MainProgram, config: Config, addresses: StackAddresses): ChildCommand {
-  return command('worker', main, config, addresses, ['worker', '--ready-json', '--allow-notify-commands']);
+  return command('worker', main, config, addresses, ['worker', '--ready-json']);
 }
 
 export function bridgeCommand(
@@ -92,6 +91,9 @@ function command(
   };
   const unset: string[] = [];
   if (config.encryption) set.SANDFLOW_ENCRYPTION_KEYS_FILE = config.encryption.keysFile;
+  // Its default depends on whether Temporal is configured, too.
+  if (config.notify.commandsFile) set.SANDFLOW_NOTIFY_COMMANDS = config.notify.commandsFile;
+  if (config.notify.secretFileNamed) set.SANDFLOW_NOTIFY_SECRET_FILE = config.notify.secretFile;
   if (config.sandboxService?.apiKeyFile) set.SANDBOX_API_KEY_FILE = resolve(config.sandboxService.apiKeyFile);
   if (embeddedTemporal) {
     set.TEMPORAL_ADDRESS = embeddedTemporal.address;

@@ -52,10 +52,21 @@ export type SupervisorState = z.infer<typeof supervisorStateSchema>;
 
 /** A digest of all that a stack depends on, so that nobody joins one that works with other settings or another key. */
 export function settingsDigest(config: Config): string {
-  const { sandboxService, temporal, deployment, taskQueue, encryption } = config;
+  const { sandboxService, temporal, deployment, taskQueue, encryption, notify } = config;
   const { address, apiKey } = temporal.connect.connectionOptions;
   const { namespace } = temporal.connect;
-  const parts = [sandboxService, temporal.configured, address, apiKey, namespace, deployment, taskQueue, encryption];
+  const parts = [
+    sandboxService,
+    temporal.configured,
+    address,
+    apiKey,
+    namespace,
+    deployment,
+    taskQueue,
+    encryption,
+    notify.commandsFile,
+    notify.secretFile,
+  ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 

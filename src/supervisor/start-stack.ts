@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Config, splitSecrets } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { ensureKeyFile } from '../home/private-file.js';
+import { createNotifyCommands } from '../notify/index.js';
 import { openRotatingLog, type RotatingLog } from '../temporal/rotating-log.js';
 import {
   bridgeCommand,
@@ -125,7 +126,11 @@ function createParts(config: Config, options: PartsOptions) {
       const command = ensureWebhookCommand(main, config, addresses, ports.bridge);
       return runToEnd(command, { ...childOptions(command.name, CHILD_GRACE_MS), signal });
     },
-    worker: (addresses: StackAddresses) => keep(workerCommand(main, config, addresses), WORKER_GRACE_MS),
+    async worker(addresses: StackAddresses) {
+      const { commandsFile } = config.notify;
+      if (commandsFile !== undefined) await createNotifyCommands(commandsFile).ensure();
+      return keep(workerCommand(main, config, addresses), WORKER_GRACE_MS);
+    },
     bridge: (addresses: StackAddresses) => keep(bridgeCommand(main, config, addresses, ports.bridge), CHILD_GRACE_MS),
   };
 }

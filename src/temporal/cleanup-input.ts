@@ -1,5 +1,6 @@
 /** Checks what a cleanup is asked to do where it enters: before anything is started or scheduled. */
 import { deploymentProblem } from '../contract/addresses.js';
+import { noCommandText } from '../contract/notify-command.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { payloadBytes } from '../contract/texts.js';
 import type { CleanupPolicy } from '../retention/index.js';
@@ -21,6 +22,7 @@ export function checkCleanup({
   if (policy.name.length > longestName) {
     throw bad(`Its name has ${policy.name.length} characters, the most is ${longestName}: give it a shorter one.`);
   }
+  if (policy.notify && 'command' in policy.notify) throw bad(`notify.command: ${noCommandText}.`);
   const bytes = payloadBytes(policy);
   if (bytes <= maxPolicyBytes) return;
   throw bad(`It takes ${bytes} bytes, the most is ${maxPolicyBytes}: give it fewer or shorter rules and patterns.`);

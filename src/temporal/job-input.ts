@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JobInput } from '../../workflows/job.js';
 import type { Resolution } from '../../workflows/messages.js';
 import { deploymentProblem, jobIdProblem } from '../contract/addresses.js';
+import { noCommandText, notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxIdSchema, sandboxTypes } from '../contract/records.js';
 import { reasoningEfforts } from '../contract/requests.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -78,9 +79,10 @@ export const notifyTargetSchema = z
       .url({ protocol: /^https?$/ })
       .max(2_000)
       .optional(),
-    command: z.string().min(1).max(8_000).optional(),
+    commandId: z.string().regex(notifyCommandIdPattern, 'is not the id of a command').optional(),
+    command: z.never({ error: noCommandText }).optional(),
   })
-  .refine((target) => target.url !== undefined || target.command !== undefined, 'needs a url or a command');
+  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId');
 
 export const jobTimingSchema = z
   .strictObject({

@@ -6,8 +6,9 @@ import {
   createActivities,
   createFollowActivities,
   createForkActivities,
+  createNotifyActivities,
 } from '../../activities/index.js';
-import { followTaskQueue, forkTaskQueue } from '../contract/addresses.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
 import { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';
 
 export interface SandflowWorkerOptions extends ActivityDependencies {
@@ -42,7 +43,8 @@ export interface SandflowWorker {
 
 /**
  * Puts together a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
- * since a follow lasts for hours and must not starve stops, and forks of batches on a queue with a rate.
+ * since a follow lasts for hours and must not starve stops, forks of batches on a queue with a rate, and notifications on
+ * one where whoever hangs holds up nothing else.
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -79,7 +81,16 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
     shutdownGraceTime,
   });
-  const workers = [main, follows, forks];
+  const deliveries = await Worker.create({
+    ...shared,
+    taskQueue: notifyTaskQueue(taskQueue),
+    activities: createNotifyActivities(options),
+    // Each may be a process, and each may hang.
+    maxConcurrentActivityTaskExecutions: 50,
+    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
+    shutdownGraceTime,
+  });
+  const workers = [main, follows, forks, deliveries];
   return {
     async run() {
       try {

@@ -11,7 +11,7 @@ import type { StopOptions } from '../../src/temporal/stop-input.js';
 import { itemWorkflowId, jobWorkflowId } from '../../src/contract/addresses.js';
 import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
 import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
-import { type JobInput, type JobOutcome, progressQuery, type StopOutcome } from '../../workflows/index.js';
+import { type JobInput, type JobOutcome, progressQuery, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup-stand.js';
 import {
   archivedSandbox,
@@ -23,6 +23,7 @@ import {
   source,
   submit,
 } from '../workflows/fanout-stand.js';
+import { deliveriesOf } from '../workflows/listener.js';
 import { createStand, type Stand, script } from '../workflows/stand.js';
 import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop-stand.js';
 
@@ -168,6 +169,25 @@ it('records a fan-out from a prepared source that is cancelled, and resumed', as
   expect(await ended(stand, input)).toMatchObject({ outcome: 'completed' });
   await save('fanout-batch-resumed', jobWorkflowId(deployment, batchId));
   await save('fanout-chunk-resumed', chunkWorkflowId(deployment, batchId, 0));
+});
+
+it('records a job that tells that it is blocked and that it has ended, a batch that tells, and a delivery', async () => {
+  // It answers with 404, which may pass.
+  const notify = { url: `${stand.bridgeUrl}/nobody` };
+  await stand.fault(page);
+  const handle = await stand.start({ notify });
+  await expect.poll(async () => (await handle.query(progressQuery)).blocked, { timeout: 20_000 }).not.toBeNull();
+  await handle.executeUpdate(resolveUpdate, { args: [{ action: 'abandon' }] });
+  await handle.result();
+  await save('told-apart-job', handle.workflowId);
+  const input = fanoutInput(source(await archivedSandbox(stand)), { notify });
+  expect((await run(stand, input, items(1))).outcome).toBe('completed');
+  await save('told-apart-batch', jobWorkflowId(input.deployment, input.batchId));
+  const other = await stand.start({ notify: { ...notify, commandId: 'nobody-knows' } });
+  await other.result();
+  const [delivery] = await deliveriesOf(stand, other.workflowId, 1);
+  await delivery?.terminate();
+  await save('delivery', delivery?.workflowId ?? '');
 });
 
 /** Who recorded it, and where the code lay, is nobody's business. */

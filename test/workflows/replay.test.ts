@@ -19,8 +19,15 @@ const stopOutcomes = ['archived', 'already_archived', 'superseded', 'gone', 'sti
 
 type History = Parameters<typeof Worker.runReplayHistory>[1];
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as History;
-const replay = (history: History) =>
-  Worker.runReplayHistory({ workflowBundle: { codePath: inject('workflowBundlePath') } }, history, 'sf-test-replayed');
+interface Recorded {
+  readonly events: readonly { readonly workflowExecutionStartedEventAttributes?: { readonly workflowId: string } }[];
+}
+/** Under its own id, of which those of its children are made. */
+const replay = (history: History) => {
+  const id = (history as Recorded).events[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+  const options = { workflowBundle: { codePath: inject('workflowBundlePath') } };
+  return Worker.runReplayHistory(options, history, id);
+};
 
 describe('the histories that were recorded', () => {
   it('hold one of each outcome', () => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../src/client/index.js';
 import { cleanupProgress } from '../../src/temporal/cleanups.js';
 import { archived, begin, clean, cleaned, policyFor, ready, stateOf } from './cleanup-stand.js';
@@ -145,11 +145,11 @@ describe('a cleanup', () => {
     };
     const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
     const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
+    await vi.waitFor(() => expect(told).toHaveLength(1), 40_000);
     server.close();
     const dataExpiresAt = new Date(Date.parse(endedAt) + 14 * 86_400_000).toISOString();
     const warnings = [{ sandboxId: golden, name: 'warn-golden', dataExpiresAt }];
     expect(summary).toMatchObject({ counts: { deleted: 0 }, planned: { warnings, warningCount: 1 } });
-    expect(told).toHaveLength(1);
     expect(JSON.parse(told[0] ?? '')).toMatchObject({
       event: 'data_expiring',
       jobId: null,

@@ -31,7 +31,7 @@ describe('A1: what names things in a job', () => {
     ['put.0.path', (path) => ({ put: [longFile(path, 1)] })],
     ['collect.0', (path) => ({ collect: [path] })],
     ['prompts.0.model', (model) => ({ prompts: [{ prompt: 'hello', model }] })],
-    ['notify.command', (command) => ({ notify: { command } })],
+    ['notify.commandId', (commandId) => ({ notify: { commandId } })],
   ];
   it.each(fields)('is refused before the start where it is as long: %s', async (field, over) => {
     for (const bytes of sizes) {
@@ -72,7 +72,7 @@ describe('A1: a request to stop a sandbox', () => {
     for (const bytes of sizes) {
       for (const [field, over] of [
         ['requestId', { requestId: long(bytes) }],
-        ['notify.command', { notify: { command: long(bytes) } }],
+        ['notify.commandId', { notify: { commandId: long(bytes) } }],
       ] as const) {
         await expect(ask(stand, { sandboxId, ...over })).rejects.toMatchObject({
           code: 'bad_stop_request',

@@ -83,6 +83,7 @@ describe('a stop', () => {
     expect(ended).toMatchObject({ outcome: 'archived' });
     expect(ended.alertedAt).not.toBeNull();
     await stopWorkflow(stand, sandboxId).result();
+    await vi.waitFor(() => expect(received).toHaveLength(2), 40_000);
     expect(received).toMatchObject([
       { event: 'stop_failing', sandboxId, jobId: null, outcome: null },
       { event: 'ended', sandboxId, jobId: null, outcome: 'archived' },
@@ -99,7 +100,7 @@ describe('a stop', () => {
     const sandboxId = await readySandbox(stand);
     await outcomeOf(stand, await ask(stand, { sandboxId, alertAfterMs: 30_000, notify: { url } }));
     await stopWorkflow(stand, sandboxId).result();
-    expect(received.map(({ event }) => event)).toEqual(['ended']);
+    await vi.waitFor(() => expect(received.map(({ event }) => event)).toEqual(['ended']), 40_000);
   });
 
   it('goes on by itself when the service throttles it', async () => {

@@ -6,8 +6,8 @@ import type { FanoutOutcome, FanoutResult } from '../fanout.js';
 import type { JobError } from '../job.js';
 import { deleteSandbox } from '../steps/delete-sandbox.js';
 import { endOf, jobError } from '../steps/job-ended.js';
-import { type Caller, tell } from '../steps/patiently.js';
 import { stopSandbox } from '../steps/stop-own-sandbox.js';
+import { tell } from '../steps/tell.js';
 import { readSandbox } from '../steps/wait-usable.js';
 import { giveUpLease } from '../steps/watching.js';
 import { defaultTiming } from '../timing.js';
@@ -25,15 +25,8 @@ export async function finish(run: BatchRun): Promise<FanoutResult> {
   run.enter('ended');
   const result = await store(run, outcome);
   const { batchId, notify } = run.input;
-  const caller: Caller = {
-    input: { jobId: batchId, notify },
-    sandbox: null,
-    blocked: null,
-    apiCalls: 0,
-    block: () => undefined,
-    unblock: () => undefined,
-  };
-  await tell(caller, 'ended', outcome, run.error?.message ?? null);
+  const teller = { input: { jobId: batchId, notify }, sandbox: null };
+  await tell(teller, 'ended', outcome, run.error?.message ?? null);
   return result;
 }
 

@@ -1,11 +1,10 @@
 /** Makes a call that the service may refuse for a while, and waits visibly until it accepts. */
-import { sleep, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import type { Notification } from '../../activities/notify.js';
+import { sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Counted, ServiceFailure } from '../../src/contract/service-failure.js';
 import type { JobProgress, NotifyTarget } from '../job.js';
-import { notifications } from '../proxies.js';
 import { refusedCallDelayMs } from '../timing.js';
 import { serviceFailureOf } from './job-ended.js';
+import { tell } from './tell.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
 
@@ -61,23 +60,4 @@ function unansweredRead(error: unknown): ServiceFailure | undefined {
   if (!(error instanceof TimeoutFailure)) return undefined;
   const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 1 };
   return { ...unanswered, code: 'timeout', message: 'The service did not answer in time', meaning: 'unavailable' };
-}
-
-/** Notifies whom the caller names. A notification that fails never ends the job. */
-export async function tell(
-  run: Caller,
-  event: Notification['event'],
-  outcome: string | null,
-  message: string | null,
-): Promise<void> {
-  const { notify, jobId } = run.input;
-  if (!notify) return;
-  const { workflowId } = workflowInfo();
-  const at = new Date().toISOString();
-  const sandboxId = run.sandbox?.id ?? null;
-  try {
-    await notifications.notify(notify, { event, jobId, workflowId, sandboxId, outcome, message, at });
-  } catch {
-    // It had its minutes, or the job ends: the result tells the rest.
-  }
 }

@@ -5,7 +5,8 @@ import type { JobTiming, NotifyTarget, Wake } from '../job.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from '../stop.js';
 import { cutText, newStopRecord, type Settlement, settleRecord, sightText, viewOfRecord } from '../stop-record.js';
 import { defaultTiming } from '../timing.js';
-import { type Caller, tell } from './patiently.js';
+import type { Caller } from './patiently.js';
+import { tell } from './tell.js';
 
 const keepEnded = 200;
 const keepWakes = 20;

@@ -4,7 +4,7 @@ import type { Resolution } from '../messages.js';
 import { safetyPollMs } from '../timing.js';
 import { GoesOnAsNew } from './goes-on-as-new.js';
 import type { JobRun } from './job-run.js';
-import { tell } from './patiently.js';
+import { tell } from './tell.js';
 
 /** With a policy that decides at once, evidence still has so many reads to turn up: a proxy can deliver late. */
 const readsBeforePolicy = 4;

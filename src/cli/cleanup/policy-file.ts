@@ -1,17 +1,31 @@
 /** The policy file that a command was given. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { notifyCommandId } from '../../notify/index.js';
 import { type CleanupPolicy, readPolicy } from '../../retention/index.js';
 import type { CliIo } from '../io.js';
 import { UsageError } from '../usage-error.js';
 
+export interface PolicyFile {
+  readonly policy: CleanupPolicy;
+  /** The command that `notify` names by its text; the policy itself names it by its id. */
+  readonly notifyCommand: string | undefined;
+}
+
 /** @throws UsageError where there is no such file; SandflowError `bad_policy` */
-export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<CleanupPolicy> {
+export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<PolicyFile> {
   let text: string;
   try {
     text = await readFile(resolve(cwd, file), 'utf8');
   } catch (cause) {
     throw new UsageError(`The policy ${file} cannot be read.`, { cause });
   }
-  return readPolicy(text, file);
+  let notifyCommand: string | undefined;
+  const policy = readPolicy(text, file, {
+    idOfCommand(command) {
+      notifyCommand = command;
+      return notifyCommandId(command);
+    },
+  });
+  return { policy, notifyCommand };
 }

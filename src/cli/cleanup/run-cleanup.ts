@@ -6,6 +6,7 @@ import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanu
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
+import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
 import { UsageError } from '../usage-error.js';
@@ -28,8 +29,9 @@ export interface ReportOptions {
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
   const { io } = context;
   if (options.wait && options.detach) throw new UsageError('Give --wait or --detach, not both.');
-  const policy = await readPolicyFile(file, io);
+  const { policy, notifyCommand } = await readPolicyFile(file, io);
   return withPlatform(context, { needsWorker: true }, async ({ temporal, config, results, patiently }, reporter) => {
+    if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { deployment, taskQueue } = config;
     const mode = options.dryRun ? 'plan' : 'apply';
     const handle = await patiently(() => startCleanup(temporal, { deployment, taskQueue, policy, mode }));

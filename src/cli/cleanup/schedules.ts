@@ -10,6 +10,7 @@ import {
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { formatDuration, parseDurationMs } from '../duration.js';
+import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { formatTable } from '../output/table.js';
@@ -38,10 +39,11 @@ export async function applySchedule(
   const atMinute = options.at === undefined ? undefined : minuteOf(options.at);
   const jitterMs = parseDurationMs(options.jitter, '--jitter');
   const catchUpMs = parseDurationMs(options.catchUp, '--catch-up');
-  const policy = await readPolicyFile(file, io);
+  const { policy, notifyCommand } = await readPolicyFile(file, io);
   const time = timeOf(options.cron, () => startTimeOf(policy, atMinute), jitterMs);
   const { created, next } = await withPlatform(context, { needsWorker: true }, async (platform, reporter) => {
     warnOfEmbedded(platform.config.temporal.configured, reporter);
+    if (notifyCommand !== undefined) await keepCommand(notifyCommand, await io.readConfig());
     const { temporal, config } = platform;
     const { deployment, taskQueue } = config;
     const isNew = await applyCleanupSchedule(temporal, { deployment, taskQueue, policy, time, jitterMs, catchUpMs });

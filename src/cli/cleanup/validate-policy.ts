@@ -9,7 +9,7 @@ export async function validatePolicy(
   { json }: { readonly json?: boolean },
   { io }: CommandContext,
 ): Promise<void> {
-  const policy = await readPolicyFile(file, io);
+  const { policy } = await readPolicyFile(file, io);
   if (json) return printJson(io.stdout, { policy, error: null });
   const { name, rules, protect, limits } = policy;
   const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -69,7 +69,7 @@ export const addFanout: AddCommand = (parent, context) => {
   addPolicyOptions(fanout)
     .option('--id <batch>', 'names the batch: the same id attaches to it, and never starts it twice')
     .option('--title <text>', 'shown in lists and in the report')
-    .option('--notify <target>', 'tell a URL, or command:…, when the batch ends or is blocked')
+    .option('--notify <target>', 'tell a URL, command:… or command-id:…, when the batch ends or is blocked')
     .option('--dry-run', 'check the items, say how many they are and what they may cost, and start nothing')
     .option('--detach', 'start the batch, print its id and leave');
   addSeeThroughOptions(fanout)

@@ -51,7 +51,7 @@ export const addRun: AddCommand = (parent, context) => {
         .choices(['wait', 'abandon', 'resend'])
         .default('wait'),
     )
-    .option('--notify <target>', 'tell a URL, or command:…, when the job ends or is blocked')
+    .option('--notify <target>', 'tell a URL, command:… or command-id:…, when the job ends or is blocked')
     .option('--no-snapshots', 'create the sandbox with snapshots off')
     .option('--no-monitoring', 'create the sandbox with monitoring off')
     .option('--no-env', 'create the sandbox without an environment')

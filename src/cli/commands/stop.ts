@@ -25,7 +25,10 @@ export const addStop: AddCommand = (parent, context) => {
     .option('--wait', 'wait until each has ended, and say whether its work was saved')
     .option('--deadline <duration>', 'when to stop waiting for the archive; the service goes on all the same', '30m')
     .option('--alert-after <duration>', 'when somebody is told that a stop has not ended (default: never)')
-    .option('--notify <target>', 'tell a URL, or command:…, of the alert, of a service that refuses, and of the end')
+    .option(
+      '--notify <target>',
+      'tell a URL, command:… or command-id:…, of the alert, of a service that refuses, and of the end',
+    )
     .option('--request <id>', 'names the request: the same id asks once, and takes up the wait again')
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'no progress, only warnings')

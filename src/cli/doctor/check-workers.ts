@@ -1,7 +1,7 @@
 /** Asks Temporal whether anybody takes the tasks of jobs. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
-import { followTaskQueue, forkTaskQueue } from '../../contract/addresses.js';
+import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../../contract/addresses.js';
 import { type Check, failed, ok } from './check.js';
 
 /** Values of Temporal's `TaskQueueType`. */
@@ -24,6 +24,7 @@ export async function queuesWithoutWorker(client: Client, taskQueue: string): Pr
     { queue: taskQueue, type: 'activity' },
     { queue: followTaskQueue(taskQueue), type: 'activity' },
     { queue: forkTaskQueue(taskQueue), type: 'activity' },
+    { queue: notifyTaskQueue(taskQueue), type: 'activity' },
   ] as const;
   const counts = await Promise.all(wanted.map(({ queue, type }) => pollers(client, queue, type)));
   return wanted.flatMap(({ queue, type }, index) => (counts[index] === 0 ? [`${queue} (${type})`] : []));

@@ -11,13 +11,13 @@ import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
+import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { parsePutPair } from '../run/file-pairs.js';
 import { generateJobId } from '../run/job-id.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
-import { notifyOf } from '../run/run-options.js';
 import { UsageError } from '../usage-error.js';
 import { type BatchView, createBatchView } from './batch-view.js';
 import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './fanout-options.js';
@@ -58,6 +58,7 @@ export async function runFanout(
     starting.close();
     const view = createBatchView({ stream: io.stderr, quiet });
     try {
+      await keepNotifyCommand(options.notify, config);
       const { deployment } = platform.config;
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
@@ -93,7 +94,7 @@ async function planOf(options: FanoutOptions, cwd: string) {
     },
     preparing,
     prepareFiles: await findPutFiles(options.preparePut.map(parsePutPair), cwd),
-    notify: options.notify === undefined ? undefined : notifyOf(options.notify),
+    notify: notifyTargetOf(options.notify),
   };
 }
 

@@ -9,6 +9,7 @@ import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
+import { keepNotifyCommand } from '../notify/notify-target.js';
 import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
@@ -51,6 +52,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const platform = await openPlatform(config, { io, reporter, needsWorker: true });
   try {
     sayIsolation(platform.isolation, reporter);
+    await keepNotifyCommand(options.notify, config);
     const put = await readPutFiles(localFiles, platform.keepInput);
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;

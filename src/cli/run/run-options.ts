@@ -1,7 +1,8 @@
 /** The options of `run`, and the job that they ask for. */
-import type { JobInput, NotifyTarget, PromptStep, SandboxSource } from '../../../workflows/job.js';
+import type { JobInput, PromptStep, SandboxSource } from '../../../workflows/job.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { parseDurationMs } from '../duration.js';
+import { notifyTargetOf } from '../notify/notify-target.js';
 import { UsageError } from '../usage-error.js';
 
 /** As the command line's parser leaves them. */
@@ -70,7 +71,7 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     ttlSeconds: Math.ceil(ttlMs / 1_000),
     onUnknownOutcome: options.onUnknown,
     maxGenerations,
-    notify: options.notify === undefined ? undefined : notifyOf(options.notify),
+    notify: notifyTargetOf(options.notify),
   };
 }
 
@@ -105,12 +106,4 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
     throw new UsageError(`--sandbox: "${sandbox}" is not a sandbox id, like bx_2345abcd.`);
   }
   return { kind: 'existing', sandboxId: sandbox, type };
-}
-
-/** @throws UsageError where it is neither a URL nor `command:…` */
-export function notifyOf(text: string): NotifyTarget {
-  const command = /^command:(.*)$/s.exec(text)?.[1]?.trim();
-  if (command) return { command };
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return { url: text };
-  throw new UsageError('--notify: give a URL (https://…) or command:… with what the worker should run.');
 }

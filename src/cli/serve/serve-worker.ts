@@ -9,16 +9,24 @@ import { openResults } from '../connect/results.js';
 import { openSecrets } from '../connect/secrets.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
+import { openNotifying } from '../notify/open-notifying.js';
+import { UsageError } from '../usage-error.js';
 import { interruption, sayReady } from './serving.js';
 
 export interface WorkerOptions {
   readonly allowNotifyCommands?: boolean;
+  readonly notifyCommands?: string;
   readonly metrics?: string;
   readonly readyJson?: boolean;
 }
 
+const noTexts =
+  '--allow-notify-commands is gone: a worker runs no command that comes with a job. Name those that it may run, by id, ' +
+  'in a file of mode 600, and give it with --notify-commands FILE.';
+
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
+  if (options.allowNotifyCommands) throw new UsageError(noTexts);
   const config = await io.readConfig();
   io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
@@ -28,6 +36,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY. Without any, `sandflow dev` runs everything.',
     );
   }
+  const notifying = await openNotifying(config, options, io.cwd);
   const log = (line: string) => void io.stderr.write(`${line}\n`);
   if (options.metrics === undefined) logTo(log);
   else serveMetrics(options.metrics, { log });
@@ -49,7 +58,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       results: openResults(config, encryption, config.encryption),
       dataConverter: encryption.workerDataConverter,
       secrets: openSecrets(config),
-      allowNotifyCommands: options.allowNotifyCommands === true,
+      ...notifying,
     });
     const running = worker.run();
     sayReady(io, { text: `The worker takes tasks of ${taskQueue} in the namespace ${namespace}.` }, options);

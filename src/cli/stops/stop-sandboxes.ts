@@ -4,6 +4,7 @@ import { checkService } from '../connect/check-service.js';
 import type { Platform } from '../connect/platform.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
+import { keepNotifyCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
@@ -37,6 +38,7 @@ export async function stopSandboxes(
     await checkService(config, { signal: io.interrupted, notice });
   }
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
+    await keepNotifyCommand(options.notify, config);
     const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
     if (sandboxIds.length === 0) io.stderr.write('There is no such sandbox that can be stopped.\n');
     const ends = await stopEach(sandboxIds, wish, { options, context, platform, reporter });

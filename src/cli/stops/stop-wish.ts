@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { NotifyTarget } from '../../../workflows/job.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { parseDurationMs } from '../duration.js';
-import { notifyOf } from '../run/run-options.js';
+import { notifyTargetOf } from '../notify/notify-target.js';
 import { UsageError } from '../usage-error.js';
 
 /** As the command line's parser leaves them. */
@@ -59,7 +59,7 @@ export function readStopCommand(named: readonly string[], options: StopCommandOp
       requestId: request ?? randomBytes(5).toString('hex'),
       deadlineMs,
       alertAfterMs,
-      notify: options.notify === undefined ? undefined : notifyOf(options.notify),
+      notify: notifyTargetOf(options.notify),
     },
   };
 }

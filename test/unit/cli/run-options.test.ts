@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { generateJobId } from '../../../src/cli/run/job-id.js';
 import { jobInputOf, type RunOptions } from '../../../src/cli/run/run-options.js';
 import { jobIdProblem } from '../../../src/contract/addresses.js';
+import { notifyCommandId } from '../../../src/notify/index.js';
 import { parseJobInput } from '../../../src/temporal/job-input.js';
 
 const options: RunOptions = {
@@ -91,6 +92,7 @@ describe('the job that run asks for', () => {
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
     [{ notify: 'mail me' }, '--notify: give a URL'],
     [{ notify: 'command: ' }, '--notify: give a URL'],
+    [{ notify: 'command-id: a b' }, '--notify: give a URL'],
   ])('refuses %j', (change, message) => {
     expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
   });
@@ -99,7 +101,10 @@ describe('the job that run asks for', () => {
     expect(jobInputOf({ ...options, notify: 'https://example.com/x' }, parts).notify).toEqual({
       url: 'https://example.com/x',
     });
-    expect(jobInputOf({ ...options, notify: 'command: say done' }, parts).notify).toEqual({ command: 'say done' });
+    expect(jobInputOf({ ...options, notify: 'command: say done' }, parts).notify).toEqual({
+      commandId: notifyCommandId('say done'),
+    });
+    expect(jobInputOf({ ...options, notify: 'command-id:mail-me' }, parts).notify).toEqual({ commandId: 'mail-me' });
   });
 
   it('draws ids that are inside the grammar', () => {

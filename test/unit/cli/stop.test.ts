@@ -5,6 +5,7 @@ import { endText, isGood, newsText, type StopEnd } from '../../../src/cli/stops/
 import { readStopCommand } from '../../../src/cli/stops/stop-wish.js';
 import { takeUpText } from '../../../src/cli/stops/take-up.js';
 import type { SandboxClient } from '../../../src/client/index.js';
+import { notifyCommandId } from '../../../src/notify/index.js';
 import type { StopRequestView } from '../../../workflows/stop.js';
 import { aSandbox } from '../../client/http-stand.js';
 import { cli } from './in-process.js';
@@ -55,7 +56,7 @@ describe('the arguments of stop', () => {
       requestId: expect.stringMatching(/^[0-9a-f]{10}$/),
       deadlineMs: 1_800_000,
       alertAfterMs: 600_000,
-      notify: { command: 'true' },
+      notify: { commandId: notifyCommandId('true') },
     });
     const all = readStopCommand([], { all: true, deadline: '30m', request: 'nightly' });
     expect(all).toMatchObject({ sandboxIds: undefined, wish: { requestId: 'nightly', alertAfterMs: null } });

@@ -45,11 +45,23 @@ export const importRules: readonly Rule[] = [
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
   { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
+  {
+    part: 'src/notify',
+    own: ['src/contract', 'src/home', 'src/webhook', 'src/temporal/file-lock.ts'],
+    packages: ['node:'],
+  },
   { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
   {
     part: 'activities',
-    own: ['src/contract', 'src/client', 'src/retention', 'src/result-store/fanout-objects.ts', 'workflows/messages.ts'],
-    ownTypes: ['src/result-store', 'src/secret-store', 'workflows'],
+    own: [
+      'src/contract',
+      'src/client',
+      'src/webhook',
+      'src/retention',
+      'src/result-store/fanout-objects.ts',
+      'workflows/messages.ts',
+    ],
+    ownTypes: ['src/result-store', 'src/secret-store', 'src/notify', 'workflows'],
     packages: ['node:', '@temporalio/activity', ...temporalClient, 'undici'],
   },
   {
@@ -94,7 +106,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/report', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
   {
     part: 'src/supervisor',
-    own: ['src/contract', 'src/temporal', 'src/home', 'src/config.ts'],
+    own: ['src/contract', 'src/temporal', 'src/home', 'src/notify', 'src/config.ts', 'workflows/messages.ts'],
     packages: ['node:', '@temporalio/client', 'zod'],
   },
   {

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { deliveryHeadersFor } from '../../../src/webhook/index.js';
+import { deliveryHeadersFor, notificationHeaders } from '../../../src/webhook/index.js';
 import { tryOut } from './snippets/local-service.js';
 import { serve } from './snippets/mount-bridge.js';
 import { work } from './snippets/own-worker.js';
 import { review } from './snippets/start-job.js';
 import { isGenuine } from './snippets/verify-delivery.js';
+import { readNotification } from './snippets/verify-notification.js';
 import { readSource, repository, sourceFiles } from './source-imports.js';
 
 interface Entry {
@@ -68,6 +69,17 @@ describe('snippets of the README', () => {
     const headers = deliveryHeadersFor({ ...parts, event: 'sandbox.ready' });
     expect(isGenuine(headers, rawBody, 'whsec_a')).toBe(true);
     expect(isGenuine(headers, rawBody, 'whsec_b')).toBe(false);
+  });
+
+  test('a notification is read once, and with its secret only', () => {
+    const [secret = '', other = ''] = ['a', 'b'].map((of) => `whsec_${Buffer.from(of.repeat(32)).toString('base64')}`);
+    const rawBody = Buffer.from('{"event":"ended","outcome":"completed"}');
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const headers = notificationHeaders({ secrets: [secret], id: 'msg_1', timestamp, rawBody });
+    const had = new Set<string>();
+    expect(readNotification(headers, rawBody, other, had)).toBeUndefined();
+    expect(readNotification(headers, rawBody, secret, had)).toEqual({ event: 'ended', outcome: 'completed' });
+    expect(readNotification(headers, rawBody, secret, had)).toBeUndefined();
   });
 
   test('those that need a Temporal server load and do nothing before they are called', () => {

@@ -147,6 +147,7 @@ describe('results', () => {
 
   test('the fields of a notification are those that are sent', () => {
     const fields: Record<keyof Notification, true> = {
+      id: true,
       event: true,
       jobId: true,
       workflowId: true,
@@ -155,7 +156,7 @@ describe('results', () => {
       message: true,
       at: true,
     };
-    const sentence = /JSON with (.*?)\. Commands/s.exec(readme)?.[1] ?? '';
+    const sentence = /JSON with (.*?)\. The result/s.exec(readme)?.[1] ?? '';
     expect(Object.keys(fields).filter((name) => !sentence.includes(`\`${name}\``))).toEqual([]);
   });
 

@@ -55,7 +55,9 @@ describe('the input of a job', () => {
     [{ collect: [''] }, 'collect.0: must not be empty'],
     [{ deadlineMs: 0 }, 'deadlineMs'],
     [{ ttlSeconds: 1.5 }, 'ttlSeconds'],
-    [{ notify: {} }, 'notify: needs a url or a command'],
+    [{ notify: {} }, 'notify: needs a url or a commandId'],
+    [{ notify: { command: 'true' } }, 'notify.command: the text of a command is not taken'],
+    [{ notify: { commandId: 'a b' } }, 'notify.commandId: is not the id of a command'],
     [{ notify: { url: 'file:///etc/passwd' } }, 'notify.url'],
     [{ surprise: true }, 'surprise'],
   ])('is refused with %j, naming the field', (change, message) => {

@@ -14,7 +14,7 @@ const files = [
   { path: 'b', content: { ref: 'r' } },
 ];
 const body = { environment: 'env', from: 'snap', setupScript: 'true' };
-const notify = { url: 'https://example.com', command: 'true' };
+const notify = { url: 'https://example.com', commandId: 'mail-me' };
 const job = {
   deployment: 'dev',
   jobId: 'j',

@@ -51,6 +51,21 @@ describe('a policy', () => {
     const text = JSON.stringify({ warnBeforeExpiry: null, rules: [{ rule: 'a', action: 'keep' }] });
     expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
   });
+
+  test('C1: names a command by its id, and holds no text of one', () => {
+    const text = (notify: string) => `notify: {${notify}}\n${minimal}`;
+    const seen: string[] = [];
+    const idOfCommand = (command: string) => `id-${seen.push(command)}`;
+    const read = (notify: string) => readPolicy(text(notify), 'p.yaml', { idOfCommand }).notify;
+    expect(read('command: mail me, url: "https://a.example"')).toEqual({ url: 'https://a.example', commandId: 'id-1' });
+    expect(read('commandId: mail-me')).toEqual({ commandId: 'mail-me' });
+    expect(seen).toEqual(['mail me']);
+    expect(problemsOf(text('command: mail me'))).toEqual([
+      expect.stringContaining('p.yaml:1: notify.command: the text of a command is not taken'),
+    ]);
+    expect(problemsOf(text('command: mail me, commandId: a'))).toEqual(['p.yaml:1: notify: needs one command']);
+    expect(problemsOf(text(''))).toEqual(['p.yaml:1: notify: needs a url, a command or a commandId']);
+  });
 });
 
 describe('what is wrong with a policy is said with its line', () => {

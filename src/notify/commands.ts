@@ -1,0 +1,92 @@
+/** The commands that notifications may run, by id: in a file of the worker's own, never in the input of a workflow. */
+import { createHash } from 'node:crypto';
+import { notifyCommandIdPattern } from '../contract/notify-command.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { readPrivateFile, writePrivateFile } from '../home/private-file.js';
+import { acquireFileLock } from '../temporal/file-lock.js';
+
+const longestCommand = 8_000;
+const lockPatienceMs = 10_000;
+
+export interface NotifyCommands {
+  /**
+   * The command of this id; undefined where the file names none. Read anew at each call.
+   * @throws SandflowError `file_not_trusted`, `bad_notify_commands`
+   */
+  find(id: string): Promise<string | undefined>;
+  /**
+   * Keeps a command, and gives the id that it is named by in `notify.commandId`. The same text has the same id, and is
+   * kept once: safe to repeat and to race.
+   * @throws SandflowError `bad_notify_command`, `file_not_trusted`, `bad_notify_commands`, `file_not_writable`
+   */
+  keep(command: string): Promise<string>;
+  /**
+   * Whether the file is there, and as it should be.
+   * @throws SandflowError as `find`
+   */
+  isThere(): Promise<boolean>;
+  /**
+   * Makes the file where it is missing, and checks it.
+   * @throws SandflowError as `find`, `file_not_writable`
+   */
+  ensure(): Promise<void>;
+}
+
+/** The id of a command that nobody gave a name. */
+export function notifyCommandId(command: string): string {
+  return `sha256-${createHash('sha256').update(command).digest('hex').slice(0, 32)}`;
+}
+
+/**
+ * @param file JSON of ids and commands, `{"mail-me": "mail -s sandflow me@example.com"}`, mode 600, of the worker's user
+ */
+export function createNotifyCommands(file: string): NotifyCommands {
+  async function add(entries: Readonly<Record<string, string>>): Promise<void> {
+    const lock = await acquireFileLock(`${file}.lock`, { waitMs: lockPatienceMs });
+    try {
+      const known = await readCommands(file);
+      const all = new Map([...(known ?? []), ...Object.entries(entries)]);
+      if (known?.size !== all.size)
+        await writePrivateFile(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+    } finally {
+      lock.release();
+    }
+  }
+  return {
+    find: async (id) => (await readCommands(file))?.get(id),
+    async keep(command) {
+      const id = notifyCommandId(command);
+      if (command.trim() === '' || command.length > longestCommand || command.includes('\0')) {
+        throw new SandflowError('bad_notify_command', `A notify command has 1 to ${longestCommand} characters.`);
+      }
+      if (!(await readCommands(file))?.has(id)) await add({ [id]: command });
+      return id;
+    },
+    isThere: async () => (await readCommands(file)) !== undefined,
+    async ensure() {
+      if ((await readCommands(file)) === undefined) await add({});
+    },
+  };
+}
+
+async function readCommands(file: string): Promise<ReadonlyMap<string, string> | undefined> {
+  const text = await readPrivateFile(file);
+  if (text === undefined) return undefined;
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    // The parser's own message would show what is in the file.
+    throw badFile(file, 'is not JSON');
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw badFile(file, 'is no JSON object');
+  const entries = Object.entries(read);
+  const wrong = entries.find(([id, command]) => !notifyCommandIdPattern.test(id) || typeof command !== 'string');
+  if (wrong) throw badFile(file, `has a wrong entry at "${wrong[0].slice(0, 64)}"`);
+  return new Map(entries as [string, string][]);
+}
+
+function badFile(file: string, why: string): SandflowError {
+  const message = `${file} ${why}: it holds ids and commands, like {"mail-me": "mail -s sandflow me@example.com"}.`;
+  return new SandflowError('bad_notify_commands', message);
+}

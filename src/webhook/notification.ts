@@ -1,0 +1,108 @@
+/** Signs and verifies notifications by Standard Webhooks (https://www.standardwebhooks.com), version `v1`. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timestampToleranceSeconds } from '../contract/webhook-events.js';
+
+const secretPrefix = 'whsec_';
+/** The standard asks for 24 to 64 bytes. */
+const keyBytes = { least: 24, most: 64 };
+const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
+const TIMESTAMP = /^[0-9]{1,12}$/;
+
+export interface NotificationParts {
+  /** Every secret that signs, `whsec_…`; during a rotation several do. */
+  readonly secrets: readonly string[];
+  /** The same at every attempt to deliver one notification. */
+  readonly id: string;
+  /** Unix time of this attempt in seconds. */
+  readonly timestamp: number;
+  /** The exact bytes of the body; a string stands for its UTF-8 bytes. */
+  readonly rawBody: Uint8Array | string;
+}
+
+/**
+ * The headers that sign one attempt to deliver a notification.
+ * @throws RangeError where a secret is not `whsec_` and the base64 of 24 to 64 bytes; it does not show the secret
+ */
+export function notificationHeaders({ secrets, id, timestamp, rawBody }: NotificationParts): Record<string, string> {
+  const signatures = secrets.map((secret) => `v1,${digest(secret, id, String(timestamp), rawBody).toString('base64')}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(signatures.length > 0 && { 'webhook-signature': signatures.join(' ') }),
+  };
+}
+
+export interface NotificationToVerify {
+  /** Request headers, names in lower case, as Node presents them. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The exact bytes that came, before any parsing. */
+  readonly rawBody: Uint8Array | string;
+  /** Every secret that counts, `whsec_…`; during a rotation the old one is among them. */
+  readonly secrets: readonly string[];
+  /** The present, in ms since the epoch. Default: now. */
+  readonly nowMs?: number;
+  /** The furthest that the timestamp may be from now, either way. Default: 300. */
+  readonly toleranceSeconds?: number;
+}
+
+export type NotificationVerification =
+  | {
+      readonly ok: true;
+      /** The same for every attempt: drop what you have had. */
+      readonly id: string;
+      /** Unix time of the attempt, in seconds. */
+      readonly timestamp: number;
+    }
+  | {
+      readonly ok: false;
+      readonly reason: 'missing_headers' | 'malformed_headers' | 'bad_signature' | 'stale_timestamp';
+    };
+
+/**
+ * Checks who sent a notification, and when. Compares in constant time; the signature comes before the age, so that
+ * `stale_timestamp` is said only of what somebody with a secret has signed.
+ * @throws RangeError where a secret of yours is not `whsec_` and the base64 of 24 to 64 bytes
+ */
+export function verifyNotification(notification: NotificationToVerify): NotificationVerification {
+  const { headers, rawBody, secrets, nowMs = Date.now(), toleranceSeconds = timestampToleranceSeconds } = notification;
+  const id = headers['webhook-id'];
+  const timestamp = headers['webhook-timestamp'];
+  const signature = headers['webhook-signature'];
+  if (!id || !timestamp || !signature) return { ok: false, reason: 'missing_headers' };
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
+    return { ok: false, reason: 'malformed_headers' };
+  }
+  // A sender may sign by other versions too; only this one counts here.
+  const received = signature.split(' ').flatMap((one) => {
+    const base64 = SIGNATURE.exec(one)?.[1];
+    return base64 === undefined ? [] : [Buffer.from(base64, 'base64')];
+  });
+  if (received.length === 0 || !TIMESTAMP.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
+  const expected = secrets.map((secret) => digest(secret, id, timestamp, rawBody));
+  let isGenuine = false;
+  for (const ours of expected) for (const theirs of received) if (timingSafeEqual(ours, theirs)) isGenuine = true;
+  if (!isGenuine) return { ok: false, reason: 'bad_signature' };
+  const seconds = Number(timestamp);
+  if (Math.abs(nowMs / 1_000 - seconds) > toleranceSeconds) return { ok: false, reason: 'stale_timestamp' };
+  return { ok: true, id, timestamp: seconds };
+}
+
+/** Whether a text can sign notifications. */
+export function isNotificationSecret(text: string): boolean {
+  return keyOf(text) !== undefined;
+}
+
+function digest(secret: string, id: string, timestamp: string, rawBody: Uint8Array | string): Buffer {
+  const key = keyOf(secret);
+  if (!key) {
+    throw new RangeError(`A secret of notifications is "${secretPrefix}" and the base64 of 24 to 64 bytes.`);
+  }
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest();
+}
+
+function keyOf(secret: string): Buffer | undefined {
+  const base64 = secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : '';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined;
+  const key = Buffer.from(base64, 'base64');
+  return key.length >= keyBytes.least && key.length <= keyBytes.most ? key : undefined;
+}

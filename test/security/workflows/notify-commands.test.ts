@@ -1,0 +1,166 @@
+/** C1: no text that comes in by a workflow's input is ever run by a shell of the worker. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../src/contract/addresses.js';
+import { createNotifyCommands, type NotifyCommands } from '../../../src/notify/index.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { requestStopUpdate } from '../../../workflows/index.js';
+import { policyFor } from '../../workflows/cleanup-stand.js';
+import { fanoutInput } from '../../workflows/fanout-stand.js';
+import { deliveriesOf } from '../../workflows/listener.js';
+import { createStand, deployment, jobInput, type Stand, shortTiming } from '../../workflows/stand.js';
+import { heal } from '../../workflows/stop-stand.js';
+
+let stand: Stand;
+let directory: string;
+let commands: NotifyCommands;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-attack-'));
+  commands = createNotifyCommands(join(directory, 'notify-commands.json'));
+  stand = await createStand({ worker: { notifyCommands: commands } });
+});
+afterAll(async () => {
+  await stand.close();
+  await rm(directory, { recursive: true });
+});
+
+/** A command as older inputs carry it, and what it leaves where it is run. */
+function attack() {
+  const ran = join(directory, randomUUID());
+  return { ran, command: `touch ${ran}` };
+}
+
+/** What anybody can do who reaches Temporal: our own client, with its checks, is not asked. */
+function start(type: string, workflowId: string, input: object): Promise<WorkflowHandle> {
+  return stand.client.workflow.start(type, { workflowId, taskQueue: stand.taskQueue, args: [input] });
+}
+
+async function refusals(workflowId: string): Promise<string[]> {
+  const deliveries = await deliveriesOf(stand, workflowId, 1);
+  return Promise.all(deliveries.map(refusal));
+}
+
+async function refusal(delivery: WorkflowHandle): Promise<string> {
+  const error = await delivery.result().catch((thrown: unknown) => thrown);
+  if (!(error instanceof WorkflowFailedError)) throw new Error('It did not fail.', { cause: error });
+  const { type, message } = (error.cause?.cause ?? {}) as { type?: string; message?: string };
+  return `${type}: ${message}`;
+}
+
+const neverRun = /^notify_failed: A workflow named a notify command by its text, which is never run/;
+
+describe('C1: a command in the input of a workflow is refused and not run', () => {
+  it('of a job', async () => {
+    const { ran, command } = attack();
+    const input = jobInput();
+    const handle = await start('createThenPrompt', jobWorkflowId(deployment, input.jobId), {
+      ...input,
+      notify: { command },
+    });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(await refusals(handle.workflowId)).toEqual([expect.stringMatching(neverRun)]);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('of a batch', async () => {
+    const { ran, command } = attack();
+    const input = fanoutInput({ kind: 'sandbox', sandboxId: 'bx_2a2a2a2a', allowStale: true });
+    const workflowId = jobWorkflowId(deployment, input.batchId);
+    const handle = await start('forkFanout', workflowId, { ...input, notify: { command } });
+    await handle.cancel();
+    await handle.result();
+    expect(await refusals(workflowId)).toEqual([expect.stringMatching(neverRun)]);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('of a request to stop a sandbox, which is not taken', async () => {
+    const { ran, command } = attack();
+    const sandboxId = 'bx_2b2b2b2b';
+    const handle = await start('stopAndAwaitArchive', sandboxStopId(sandboxId), { sandboxId, timing: shortTiming });
+    const notify = { command } as object;
+    const request = { requestId: 'r', deadlineMs: 1_000, alertAfterMs: null, notify };
+    const asked = handle.executeUpdate(requestStopUpdate, { args: [request] });
+    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringContaining('its text is not taken') } });
+    await handle.result();
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('of a request to stop a sandbox that an earlier run is said to hand on', async () => {
+    const { ran, command } = attack();
+    const sandboxId = 'bx_2c2c2c2c';
+    const record = {
+      request: { requestId: 'r', deadlineMs: 1, alertAfterMs: null, notify: { command } },
+      ...{ arrivedAtMs: 0, outcome: null, stopId: 'stop-1', status: null, kept: null, failed: null, askedAgain: 0 },
+      ...{ owner: null, alertedAtMs: null, endedAtMs: null, blocked: null, error: null, asked: null },
+    };
+    const carried = { records: [record], wakes: [], apiCalls: 0 };
+    const input = { sandboxId, timing: shortTiming, carried };
+    const handle = await start('stopAndAwaitArchive', sandboxStopId(sandboxId), input);
+    await handle.result();
+    expect(await refusals(handle.workflowId)).toEqual([expect.stringMatching(neverRun)]);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('of a cleanup, as of a schedule of an older version', async () => {
+    const { ran, command } = attack();
+    const policy = { ...readPolicy(policyFor('attacked', 'stop'), 'test'), notify: { command } };
+    const workflowId = `${cleanupId(deployment, policy.name)}-now`;
+    await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 402, code: 'billing_required' });
+    const handle = await start('retentionCleanup', workflowId, { deployment, policy, mode: 'apply' });
+    expect(await refusals(workflowId)).toEqual([expect.stringMatching(neverRun)]);
+    await handle.cancel();
+    await handle.result();
+    await heal(stand);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it.each([
+    (command: string) => ({ command }),
+    (command: string) => ({ command, commandId: 'known' }),
+    (command: string) => ({ commandId: command }),
+    (command: string) => ({ commandId: { toString: command } }),
+    (command: string) => ({ commandId: [command] }),
+    (command: string) => ({ commandId: '__proto__', args: [command] }),
+    (command: string) => ({ shell: command }),
+    (command: string) => ({ url: { toString: command } }),
+  ])('of a delivery that nobody told: %s', async (targetOf) => {
+    const { ran, command } = attack();
+    const input = { target: targetOf(command), notification: { id: 'msg_1', event: 'ended', workflowId: 'w' } };
+    const delivery = await start('deliverNotification', `notify/attack/${randomUUID()}`, input);
+    await delivery.result().catch(() => undefined);
+    expect(existsSync(ran)).toBe(false);
+  });
+});
+
+describe('C1: a command is named by an id of the worker itself', () => {
+  it.each(['unknown', 'sha256-00000000000000000000000000000000', '../../bin/sh', 'true'])(
+    'and one that it does not know runs nothing and says so: %s',
+    async (commandId) => {
+      const handle = await stand.start({ notify: { commandId } });
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+      const why = `notify_failed: This worker has no notify command "${commandId}"; see --notify-commands.`;
+      expect(await refusals(handle.workflowId)).toEqual([why]);
+    },
+  );
+
+  it('and what a workflow says goes to its stdin, and into no argument and no environment', async () => {
+    const out = join(directory, 'out');
+    const parts = `cat > ${out}.stdin; env > ${out}.env; tr '\\0' '\\n' < /proc/$$/cmdline > ${out}.args`;
+    const commandId = await commands.keep(parts);
+    const ran = join(directory, 'ran-by-message');
+    const message = `canary $(touch ${ran}) \`touch ${ran}\`'; touch ${ran}; '"\n; touch ${ran}`;
+    const notification = { id: 'msg_canary', event: 'ended', workflowId: 'canary', message };
+    const input = { target: { commandId }, notification };
+    const delivery = await start('deliverNotification', `notify/attack/${randomUUID()}`, input);
+    await delivery.result();
+    expect(JSON.parse(await readFile(`${out}.stdin`, 'utf8'))).toEqual(notification);
+    for (const part of ['env', 'args']) expect(await readFile(`${out}.${part}`, 'utf8')).not.toContain('canary');
+    expect(existsSync(ran)).toBe(false);
+  });
+});

@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { notificationHeaders, verifyNotification } from '../../src/webhook/index.js';
+
+/** The vector of the standard's own libraries. */
+const vector = {
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp: 1614265330,
+  rawBody: '{"test": 2432232314}',
+  signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+};
+const other = `whsec_${Buffer.from('o'.repeat(32)).toString('base64')}`;
+const nowMs = vector.timestamp * 1_000;
+const signed = (secrets: readonly string[] = [vector.secret]) => notificationHeaders({ ...vector, secrets });
+const verify = (over: Partial<Parameters<typeof verifyNotification>[0]> = {}) =>
+  verifyNotification({ headers: signed(), rawBody: vector.rawBody, secrets: [vector.secret], nowMs, ...over });
+
+describe('a notification', () => {
+  it('is signed as Standard Webhooks says', () => {
+    expect(signed()).toEqual({
+      'webhook-id': vector.id,
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': vector.signature,
+    });
+    expect(verify()).toEqual({ ok: true, id: vector.id, timestamp: vector.timestamp });
+  });
+
+  it('is signed by every secret during a rotation, and either one verifies it', () => {
+    const headers = signed([other, vector.secret]);
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
+    for (const secret of [other, vector.secret])
+      expect(verify({ headers, secrets: [secret] })).toMatchObject({ ok: true });
+    expect(verify({ secrets: [other, vector.secret] })).toMatchObject({ ok: true });
+    expect(verify({ secrets: [other] })).toEqual({ ok: false, reason: 'bad_signature' });
+    expect(verify({ secrets: [] })).toEqual({ ok: false, reason: 'bad_signature' });
+  });
+
+  it.each([
+    ['another body', { rawBody: '{"test": 1}' }, 'bad_signature'],
+    ['another id', { headers: { ...signed(), 'webhook-id': 'msg_other' } }, 'bad_signature'],
+    ['another time', { headers: { ...signed(), 'webhook-timestamp': '1614265331' } }, 'bad_signature'],
+    ['no signature', { headers: { ...signed(), 'webhook-signature': undefined } }, 'missing_headers'],
+    ['a header that is there twice', { headers: { ...signed(), 'webhook-id': ['a', 'b'] } }, 'malformed_headers'],
+    [
+      'another version only',
+      { headers: { ...signed(), 'webhook-signature': `v1a,${'A'.repeat(43)}=` } },
+      'malformed_headers',
+    ],
+    [
+      'half a signature',
+      { headers: { ...signed(), 'webhook-signature': vector.signature.slice(0, 20) } },
+      'malformed_headers',
+    ],
+    ['a time that is no number', { headers: { ...signed(), 'webhook-timestamp': '1e9' } }, 'malformed_headers'],
+    ['one that is too old', { nowMs: nowMs + 301_000 }, 'stale_timestamp'],
+    ['one from the future', { nowMs: nowMs - 301_000 }, 'stale_timestamp'],
+  ] as const)('is refused: %s', (_, over, reason) => {
+    expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
+  });
+
+  it('is not signed with a text that is no secret, which is not shown', () => {
+    for (const secret of ['', 'whsec_', 'whsec_c2hvcnQ=', 'plain-words-of-somebody', vector.secret.slice(6)]) {
+      const refusal = /^A secret of notifications is "whsec_" and the base64 of 24 to 64 bytes.$/;
+      expect(() => signed([secret])).toThrow(refusal);
+      expect(() => verify({ secrets: [secret] })).toThrow(refusal);
+    }
+  });
+
+  it('takes the key of a secret and not its text', () => {
+    const key = Buffer.from(vector.secret.slice(6), 'base64');
+    const digest = createHmac('sha256', key)
+      .update(`${vector.id}.${vector.timestamp}.${vector.rawBody}`)
+      .digest('base64');
+    expect(signed()['webhook-signature']).toBe(`v1,${digest}`);
+  });
+});
