@@ -35,18 +35,27 @@ describe('C6: the embedded stack with a file of keys', () => {
     const { stdout: listed } = await cli.run(['jobs', 'list', '--json'], env);
     expect(listed).toContain(canary);
 
-    const looked: string[] = [];
-    for (const entry of await readdir(cli.home, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name).slice(cli.home.length + 1);
-      // What is brought home is in clear, and what the service has is not Temporal's.
-      if (!entry.isFile() || path === 'got.txt' || path.startsWith('local-service/')) continue;
-      const content = (await readFile(join(cli.home, path))).toString('latin1');
-      for (const text of [canary, answer]) expect(content.includes(text), `${text} in ${path}`).toBe(false);
-      looked.push(path);
-    }
+    const looked = await searchHome(canary, answer);
     expect(looked).toEqual(expect.arrayContaining(['temporal.db', 'logs/worker.log']));
     expect(looked.some((path) => path.startsWith('results/'))).toBe(true);
     expect((await stat(join(cli.home, 'temporal.db'))).size).toBeGreaterThan(10_000);
+  });
+
+  it('runs a batch, and nothing of its items is in clear either', async () => {
+    const item = `item${randomBytes(8).toString('hex')}`;
+    await writeFile(
+      join(cli.home, 'items.jsonl'),
+      `${JSON.stringify(`${item}\n${shell(`echo ${item} > out.txt`)}`)}\n`,
+    );
+    const args = ['fanout', 'items.jsonl', '--id', 'hidden', '--command', `echo ${item}`, '--get', 'out.txt', '--json'];
+    const { exitCode, stdout, stderr } = await cli.run(args, env);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    const { resultsFile } = JSON.parse(stdout);
+    expect(await readFile(join(cli.home, resultsFile), 'utf8')).toContain('"outcome":"completed"');
+    const report = await cli.run(['fanout', 'report', 'hidden', '--out', 'fanout-hidden/again.html'], env);
+    expect(report.exitCode).toBe(0);
+    expect(await readFile(join(cli.home, 'fanout-hidden/again.html'), 'utf8')).toContain(item);
+    expect(await searchHome(item)).toEqual(expect.arrayContaining(['temporal.db']));
   });
 
   it('shows the ids of the keys, and refuses other keys and none', async () => {
@@ -61,4 +70,19 @@ describe('C6: the embedded stack with a file of keys', () => {
     const open = await cli.run(['jobs', 'list', '--json'], { SANDFLOW_ENCRYPTION_KEYS_FILE: readable });
     expect(open).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('bad_configuration') });
   });
+
+  /** @returns what was searched: all that Temporal, the worker and the bridge have written */
+  async function searchHome(...texts: string[]): Promise<string[]> {
+    const searched: string[] = [];
+    for (const entry of await readdir(cli.home, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name).slice(cli.home.length + 1);
+      // What is given and what is brought home is in clear, and what the service has is not Temporal's.
+      const isHere = path === 'got.txt' || path === 'items.jsonl' || path.startsWith('fanout-hidden/');
+      if (!entry.isFile() || isHere || path.startsWith('local-service/')) continue;
+      const content = await readFile(join(cli.home, path)).catch(() => Buffer.alloc(0));
+      for (const text of texts) expect(content.includes(text), `${text} in ${path}`).toBe(false);
+      searched.push(path);
+    }
+    return searched;
+  }
 });
