@@ -62,6 +62,7 @@ describe('C6: keys at the start', () => {
     await worker(a, b);
     expect(await command(a)).toEqual(agreed);
     expect(await command(b, a)).toEqual(agreed);
+    await expect(command(newKeyLine('b'), a), 'another key of the id').rejects.toMatchObject(refused);
     await worker(b, a);
     expect(await command(a, b)).toEqual(agreed);
     await expect(command(a), 'it could not read what the worker writes').rejects.toMatchObject(refused);
