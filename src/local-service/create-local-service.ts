@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { machineTypes } from '../contract/machine-types.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type AccountSetup, createAccountSetup } from './account-setup.js';
 import { type Accounts, createAccounts } from './accounts.js';
@@ -69,10 +70,12 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   const database = openDatabase(directory);
   await removeUndecided(directory);
   await finishImport(directory, database);
+  let sizeOf = (_sandboxId: string): keyof typeof machineTypes => 'default';
   const host = await createMachineHost({
     directory: join(directory, 'machines'),
     isolation: options.isolation ?? 'auto',
     network: options.network,
+    sizeOf: (sandboxId) => machineTypes[sizeOf(sandboxId)],
     log: (message) => log(message),
   });
   const isolation = isolationReport(host.description, options);
@@ -110,6 +113,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     strictWebhookUrls,
     resolveHost,
   });
+  sizeOf = (sandboxId) => assembly.context.stores.sandboxes.get(sandboxId)?.type ?? 'default';
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
   const books = createBooks(assembly.context.stores, calls);
   clock.waitFor(assembly.scheduler);

@@ -1,9 +1,9 @@
 /** What the service says of the isolation of its sandboxes, and which agents it does not run without. */
 import { SandflowError } from '../contract/sandflow-error.js';
-import { type IsolationDescription, isolationText, isolationWarnings } from './machine/index.js';
+import { isolationText, isolationWarnings, type MachineDescription } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
 
-export interface IsolationReport extends IsolationDescription {
+export interface IsolationReport extends MachineDescription {
   /** One line for people. */
   readonly text: string;
   /** What nobody has asked for; empty where all is well. */
@@ -12,7 +12,7 @@ export interface IsolationReport extends IsolationDescription {
 
 type AgentOptions = Pick<LocalServiceOptions, 'commandAgents' | 'isolation'>;
 
-export function isolationReport(description: IsolationDescription, options: AgentOptions): IsolationReport {
+export function isolationReport(description: MachineDescription, options: AgentOptions): IsolationReport {
   const agents = Object.keys(options.commandAgents ?? {});
   const cutOff =
     description.network.kind === 'none' && agents.length > 0
@@ -24,7 +24,7 @@ export function isolationReport(description: IsolationDescription, options: Agen
 
 /** Undefined where every command agent is isolated, or may do without by the user's own word. */
 export function requireIsolatedAgents(
-  { isolation, reason }: IsolationDescription,
+  { isolation, reason }: MachineDescription,
   options: AgentOptions,
 ): SandflowError | undefined {
   if (isolation !== 'plain' || options.isolation === 'plain') return undefined;

@@ -13,7 +13,7 @@ export const SANDBOX = 'bx_abcd2345';
 export const NEIGHBOUR = 'bx_efgh2345';
 export const isRoot = process.getuid?.() === 0;
 /** Any user but root: nothing of it has to exist. */
-const PLAIN_USER = 54_321;
+export const PLAIN_USER = 54_321;
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const childScript = fileURLToPath(new URL('./host-child.mjs', import.meta.url));
 
@@ -45,10 +45,12 @@ export interface AttackedHost {
   readonly isolation: string;
   /** What the host says of the network of its sandboxes. */
   readonly network: { readonly kind: string; readonly reason?: string };
+  readonly limits: { readonly memory: string; readonly processes: string };
   /** The process that everything of it descends from. */
   readonly pid: number;
   run(sandboxId: string, command: string, more?: Partial<CommandSpec>): Promise<CommandOutcome>;
   call(method: string, ...args: unknown[]): Promise<unknown>;
+  readonly ended: Promise<void>;
   /** As `kill -9`. */
   kill(): Promise<void>;
 }
@@ -57,6 +59,9 @@ export interface AttackedOptions {
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   readonly programPath?: string;
   readonly network?: unknown;
+  /** Of every sandbox. */
+  readonly size?: { readonly vcpu: number; readonly memoryGB: number };
+  readonly diskReserveBytes?: number;
   /** False leaves a plain user the tun device as it is here. Default true. */
   readonly tun?: boolean;
 }
@@ -75,6 +80,8 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {
+    // In order, so that nothing of it stays in the kernel; one that was killed does not answer.
+    await Promise.race([host.call('close').catch(() => undefined), host.ended]);
     await host.kill();
     await removeTree(directory);
     await removeTree(join(directory, 'machines-vite'));
@@ -88,12 +95,13 @@ async function talkTo(child: ChildProcessWithoutNullStreams, directory: string):
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let complaint = '';
+  child.stdin.on('error', () => undefined);
   child.stderr.on('data', (chunk: Buffer) => {
     complaint += chunk.toString();
   });
   let calls = 0;
   const lines = createInterface({ input: child.stdout });
-  const first = new Promise<{ isolation: string; network: AttackedHost['network'] }>((resolve, reject) => {
+  const first = new Promise<Pick<AttackedHost, 'isolation' | 'network' | 'limits'>>((resolve, reject) => {
     lines.once('line', (line) => resolve(JSON.parse(line)));
     child.once('exit', () => reject(new Error(`The host did not start: ${complaint}`)));
   });
@@ -114,6 +122,7 @@ async function talkTo(child: ChildProcessWithoutNullStreams, directory: string):
     directory,
     ...said,
     pid: child.pid ?? 0,
+    ended: exited,
     run: async (sandboxId, command, more) => (await call('run', sandboxId, { command, ...more })) as CommandOutcome,
     call,
     async kill() {

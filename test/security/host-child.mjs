@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { createViteServer } from 'vitest/node';
 
-const options = JSON.parse(process.argv[2]);
+const { size, ...options } = JSON.parse(process.argv[2]);
 const server = await createViteServer({
   configFile: false,
   logLevel: 'silent',
@@ -10,7 +10,7 @@ const server = await createViteServer({
   server: { middlewareMode: true, ws: false, watch: null },
 });
 const { createMachineHost } = await server.ssrLoadModule('/src/local-service/machine/index.ts');
-const host = await createMachineHost(options);
+const host = await createMachineHost({ ...options, ...(size && { sizeOf: () => size }) });
 process.stdout.write(`${JSON.stringify(host.description)}\n`);
 createInterface({ input: process.stdin }).on('line', async (line) => {
   const { call, method, args } = JSON.parse(line);

@@ -15,6 +15,10 @@ const isolationSchema = z.object({
     wished: z.boolean(),
     allowHost: z.array(z.string()),
   }),
+  limits: z.object({
+    memory: z.enum(['sandbox', 'process', 'none']),
+    processes: z.enum(['sandbox', 'command', 'none']),
+  }),
   text: z.string(),
   warnings: z.array(z.string()),
 });

@@ -2,13 +2,14 @@
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
 import { Duplex, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { SandboxLimits } from './limits/sandbox-limits.js';
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
-import type { NetworkPlace, SandboxNetworks } from './network/sandbox-networks.js';
+import type { SandboxNetworks } from './network/sandbox-networks.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 import type { ProcessGroups } from './process-groups.js';
 import type { ProcessGroup } from './process-records.js';
-import { type ShellLaunch, START_DESCRIPTOR, START_WORD } from './shell-launch.js';
+import { type ShellLaunch, START_DESCRIPTOR, START_WORD, type Surroundings } from './shell-launch.js';
 
 /** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
 const QUIET_MS = 100;
@@ -18,6 +19,7 @@ export interface CommandContext {
   readonly launch: ShellLaunch;
   readonly groups: ProcessGroups;
   readonly networks: SandboxNetworks;
+  readonly limits: SandboxLimits;
 }
 
 /** Resolves when the shell has ended, whatever it left in the background. */
@@ -54,25 +56,31 @@ export async function startShell(
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const hold = await context.networks.take(sandboxId);
+  const network = await context.networks.take(sandboxId);
+  let release = network.release;
   try {
-    const started = await startIn(hold.place, context, sandboxId, spec);
+    const limits = await context.limits.take(sandboxId);
+    release = () => {
+      network.release();
+      limits.release();
+    };
+    const started = await startIn({ place: network.place, limits }, context, sandboxId, spec);
     // What a command leaves in the background ends with it, or has no network of its own to lose.
-    started.child.once('exit', hold.release);
+    started.child.once('exit', release);
     return started;
   } catch (error) {
-    hold.release();
+    release();
     throw error;
   }
 }
 
 async function startIn(
-  place: NetworkPlace,
+  around: Surroundings,
   { launch, groups }: CommandContext,
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec, place);
+  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec, around);
   let child: ChildProcessWithoutNullStreams;
   try {
     const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', descriptor3 === undefined ? 'ignore' : 'pipe', 'pipe'];

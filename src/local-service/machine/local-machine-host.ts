@@ -1,12 +1,15 @@
 /** Puts a machine host together. */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { machineTypes } from '../../contract/machine-types.js';
 import { runCommand } from './command-run.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk-files.js';
 import { createDownloads } from './download.js';
 import { openInteractiveShell } from './interactive-shell.js';
 import { chooseIsolation, type IsolationOptions } from './isolation/choose-isolation.js';
 import { isolationWarnings } from './isolation/warnings.js';
+import type { MachineSize } from './limits/machine-size.js';
+import { createSandboxLimits, noLimits } from './limits/sandbox-limits.js';
 import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
@@ -19,6 +22,10 @@ import { copyMachines } from './whole-state.js';
 export interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
   readonly directory: string;
+  /** How large the machine is that a sandbox stands for. Default: as one of the type `default`. */
+  readonly sizeOf?: (sandboxId: string) => MachineSize;
+  /** What of the file system stays free. Default: 2 GiB, or half of what is free at the start where that is less. */
+  readonly diskReserveBytes?: number;
   /** Gets one warning where commands are not isolated, and one where they have no network though nobody asked for that. */
   readonly log?: (message: string) => void;
 }
@@ -36,11 +43,17 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   const { unfinished } = directories;
   let closed = false;
 
-  const context = { launch, groups, networks };
   const endProcesses = async (sandboxId: string): Promise<void> => {
     await groups.endAll(sandboxId);
     networks.end(sandboxId);
+    limits.remove(sandboxId);
   };
+  const { sizeOf = () => machineTypes.default, diskReserveBytes, log = () => undefined } = options;
+  const limits =
+    launch.isolation === 'plain'
+      ? noLimits
+      : await createSandboxLimits({ directories, sizeOf, diskReserveBytes, log, end: (id) => groups.endAll(id) });
+  const context = { launch, groups, networks, limits };
   const prepare = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);
     if (launch.isolation === 'bubblewrap') await mkdir(directories.temporary(sandboxId), { recursive: true });
@@ -48,7 +61,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   };
 
   return {
-    description,
+    description: { ...description, limits: limits.description },
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
     },
@@ -98,6 +111,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     },
     async recover() {
       await groups.recover();
+      limits.removeAll();
       for (const name of await readdir(unfinished)) await removeTree(join(unfinished, name));
     },
     async close() {
@@ -105,6 +119,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
       await downloads.close();
       await groups.endAll();
       networks.end();
+      limits.removeAll();
     },
   };
 }

@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { InteractiveShell, ShellSpec } from './interactive-shell.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
+import type { LimitsDescription } from './limits/sandbox-limits.js';
 
 export interface CommandSpec {
   /** Run by `/bin/sh -c`; at most 120 KiB. */
@@ -89,9 +90,13 @@ export interface ProcessSample {
   readonly total: number;
 }
 
+export interface MachineDescription extends IsolationDescription {
+  readonly limits: LimitsDescription;
+}
+
 export interface MachineHost {
-  /** How its sandboxes are isolated, and what they can reach. */
-  readonly description: IsolationDescription;
+  /** How its sandboxes are isolated, what they can reach, and what limits them. */
+  readonly description: MachineDescription;
   /** Makes an empty disk. Repeating it changes nothing. */
   createDisk(sandboxId: string): Promise<void>;
   /**

@@ -1,4 +1,5 @@
 /** How a command becomes a process: what every way of isolation has in common. */
+import type { CommandLimits } from './limits/sandbox-limits.js';
 import { MachineError } from './machine-error.js';
 import type { CommandSpec } from './machine-host.js';
 import type { NetworkPlace } from './network/sandbox-networks.js';
@@ -16,10 +17,16 @@ export interface ProgramCall {
   readonly descriptor3?: string;
 }
 
+/** What a command runs in, beside its isolation. */
+export interface Surroundings {
+  /** Without isolation always the network of the machine. */
+  readonly place: NetworkPlace;
+  readonly limits: Pick<CommandLimits, 'enter' | 'shell'>;
+}
+
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
-  /** @param place the network that the command is put in; without isolation always that of the machine */
-  call(sandboxId: string, spec: CommandSpec, place: NetworkPlace): ProgramCall;
+  call(sandboxId: string, spec: CommandSpec, around: Surroundings): ProgramCall;
   /** Copies a disk that its sandbox may be changing; undefined where there is nothing to protect from the sandbox. */
   readonly copyCall?: CopyCall;
 }
@@ -35,11 +42,11 @@ export const START_WORD = 'go\n';
  * What binds a shell to the service is asked for while it starts, and the service may be dead by then: it begins with its
  * command only when the service answers, which is when all is bound. Read in a shell of its own, so that no variable changes.
  */
-const AWAIT_WORD = [
-  '-c',
-  `echo >&${START_DESCRIPTOR} && (read -r word) <&${START_DESCRIPTOR} || exit 1; exec 3>&- ${START_DESCRIPTOR}>&-; exec /bin/sh "$@"`,
-  'sh',
-];
+function awaitWord(limits: string): string[] {
+  const wait = `echo >&${START_DESCRIPTOR} && (read -r word) <&${START_DESCRIPTOR} || exit 1`;
+  const close = `exec 3>&- ${START_DESCRIPTOR}>&-`;
+  return ['-c', [wait, close, ...(limits === '' ? [] : [limits]), 'exec /bin/sh "$@"'].join('; '), 'sh'];
+}
 
 /** Always the same, and nothing of the service's own: that is where its keys are. */
 export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
@@ -57,9 +64,10 @@ export function sandboxEnvironment(sandboxId: string, home: string, spec: Comman
 /**
  * The shell's arguments. A folder is entered by the shell itself, so that a link in its path means what it means inside; one
  * that cannot be entered ends the command with 126.
+ * @param limits a line of shell that comes before; see `shellLimits`
  * @throws MachineError `bad_command`
  */
-export function shellArguments(command: string, cwd: string | undefined): string[] {
+export function shellArguments(command: string, cwd: string | undefined, limits = ''): string[] {
   if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
     throw new MachineError(
       'bad_command',
@@ -69,6 +77,6 @@ export function shellArguments(command: string, cwd: string | undefined): string
   if (command.includes('\0') || cwd?.includes('\0')) {
     throw new MachineError('bad_command', 'The command or its folder holds a NUL character, which no shell can take.');
   }
-  if (cwd === undefined) return [...AWAIT_WORD, '-c', command];
-  return [...AWAIT_WORD, '-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];
+  if (cwd === undefined) return [...awaitWord(limits), '-c', command];
+  return [...awaitWord(limits), '-c', 'cd -- "$1" || exit 126; exec /bin/sh -c "$2"', 'sh', cwd, command];
 }

@@ -9,34 +9,34 @@ import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell-launch.js';
 import { diskArguments, machineArguments, resolverArguments } from './mounts.js';
+import type { Restrictions } from './restrictions.js';
 
-export interface BubblewrapOptions {
+export interface BubblewrapOptions extends Restrictions {
   /** The absolute path of `bwrap`. */
   readonly program: string;
-  /** What a command may not do, as `chooseRestrictions` has found it to work here. */
-  readonly restrictions: readonly string[];
   /** A file that takes the place of /etc/resolv.conf in a network of a sandbox's own. */
   readonly resolverFile: string;
 }
 
 export function createBubblewrap(
   directories: MachineDirectories,
-  { program, restrictions, resolverFile }: BubblewrapOptions,
+  { program, restrictions, sharedMemory, resolverFile }: BubblewrapOptions,
 ): ShellLaunch {
-  const machine = [...restrictions, ...machineArguments(directories.root)];
+  const machine = [...restrictions, ...machineArguments(directories.root, sharedMemory)];
   const shared = resolverArguments();
   const own = resolverArguments(resolverFile);
   return {
     isolation: 'bubblewrap',
-    call(sandboxId, spec, place) {
+    call(sandboxId, spec, { place, limits }) {
       const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
       const network = place.kind === 'own' ? own : shared;
       const options = ['--args', '3', ...machine, ...network, ...unshared(place), ...mounts];
-      const [file = program, ...before] = place.kind === 'own' ? [...place.enter, program] : [program];
+      const enter = [...limits.enter, ...(place.kind === 'own' ? place.enter : [])];
+      const [file = program, ...before] = [...enter, program];
       return {
         file,
-        args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd)],
+        args: [...before, ...options, ...shell, ...shellArguments(spec.command, spec.cwd, limits.shell)],
         cwd: '/',
         // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
         // be for everybody on the machine to read.

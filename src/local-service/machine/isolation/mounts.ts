@@ -9,9 +9,10 @@ const FOLDERS_WITH_SECRETS = ['/etc', '/opt'];
 /** Of no use to a command, also where others may read them. */
 const ALWAYS_HIDDEN = ['/etc/ssl/private', '/etc/sudoers.d', '/etc/ssh'];
 
-export function machineArguments(stateDirectory: string): string[] {
+/** @param sharedMemory arguments of a /dev/shm that is bounded; empty where bubblewrap cannot */
+export function machineArguments(stateDirectory: string, sharedMemory: readonly string[]): string[] {
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-  args.push('--die-with-parent', '--new-session', '--dev', '/dev');
+  args.push('--die-with-parent', '--new-session', '--dev', '/dev', ...sharedMemory, '--remount-ro', '/dev');
   // A sandbox of a service that runs as root is that user for the kernel, capabilities or not, and owns the settings in /proc/sys.
   args.push('--proc', '/proc', '--remount-ro', '/proc');
   for (const folder of PROGRAM_FOLDERS) args.push(...folderArguments(folder));

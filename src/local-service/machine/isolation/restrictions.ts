@@ -1,6 +1,7 @@
 /** Finds what bubblewrap can take from commands on this machine. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SHARED_MEMORY_BYTES } from '../limits/machine-size.js';
 import type { MachineDirectories } from '../machine-directories.js';
 import { runProgram } from '../program.js';
 import { diskArguments, machineArguments } from './mounts.js';
@@ -10,7 +11,16 @@ const NO_CAPABILITIES = ['--cap-drop', 'ALL'];
 /** A user other than root, for programs that refuse to work as root. Files are owned as those of the service all the same. */
 const SANDBOX_USER = ['--uid', '1000', '--gid', '1000'];
 
-export type RestrictionsFound = { readonly restrictions: readonly string[] } | { readonly problem: string };
+const BOUNDED_SHARED_MEMORY = ['--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'];
+
+export type RestrictionsFound = Restrictions | { readonly problem: string };
+
+export interface Restrictions {
+  /** What a command may not do. */
+  readonly restrictions: readonly string[];
+  /** A /dev/shm that is bounded; empty where bubblewrap is too old for it. */
+  readonly sharedMemory: readonly string[];
+}
 
 /**
  * Takes the strictest that works, tried with all that a command gets: a container may refuse parts, and an older bubblewrap
@@ -22,12 +32,20 @@ export async function chooseRestrictions(
   isRoot = process.getuid?.() === 0,
 ): Promise<RestrictionsFound> {
   const disk = await mkdtemp(join(directories.unfinished, 'probe-'));
-  const common = [...machineArguments(directories.root), ...diskArguments(disk, disk), '--', '/bin/sh', '-c', ':'];
+  const sharedMemory = (await runProgram(program, ['--help'])).stdout.includes('--size') ? BOUNDED_SHARED_MEMORY : [];
+  const common = [
+    ...machineArguments(directories.root, sharedMemory),
+    ...diskArguments(disk, disk),
+    '--',
+    '/bin/sh',
+    '-c',
+    ':',
+  ];
   let problem: string | undefined;
   try {
     for (const restrictions of candidates(isRoot)) {
       const { exitCode, stderr } = await runProgram(program, [...restrictions, ...common]);
-      if (exitCode === 0) return { restrictions };
+      if (exitCode === 0) return { restrictions, sharedMemory };
       // What the strictest lacks is what somebody may want to mend.
       problem ??= stderr.trim() || `it ended with ${exitCode}`;
     }

@@ -1,0 +1,139 @@
+/**
+ * Control groups of the kernel, which limit all processes of a sandbox together, where this user may make them: as root, or
+ * where a group has been handed over to this user. Both versions of them are known.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runProgram } from '../program.js';
+import { type MachineSize, memoryBytes, processCount } from './machine-size.js';
+
+const ROOT = '/sys/fs/cgroup';
+const CONTROLLERS = ['pids', 'memory'] as const;
+const JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"';
+
+type Controller = (typeof CONTROLLERS)[number];
+
+export interface ControlGroups {
+  limits(controller: Controller): boolean;
+  /** Put before a command line, it has the command run in the groups of the sandbox, which are made. Safe to repeat. */
+  enter(sandboxId: string, size: MachineSize): readonly string[];
+  /** Once nothing of the sandbox runs. Safe to repeat. */
+  remove(sandboxId: string): void;
+  /** What an earlier service with the same directory has left behind. */
+  removeAll(): void;
+}
+
+interface Parent {
+  readonly folder: string;
+  readonly controllers: readonly Controller[];
+  readonly version: 1 | 2;
+}
+
+/** @param directory of the machines: groups are named after it */
+export async function findControlGroups(directory: string): Promise<ControlGroups> {
+  const prefix = `sandflow-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}-`;
+  const parents: Parent[] = [];
+  for (const candidate of candidates()) {
+    const isNew = candidate.controllers.every((one) => !parents.some(({ controllers }) => controllers.includes(one)));
+    if (isNew && (await works(candidate, `${prefix}probe`))) parents.push(candidate);
+  }
+  const remove = (name: string): void => {
+    for (const { folder } of parents) removeFolder(join(folder, name));
+  };
+  return {
+    limits: (controller) => parents.some(({ controllers }) => controllers.includes(controller)),
+    enter: (sandboxId, size) =>
+      parents.length === 0 ? [] : joining(parents.map((parent) => makeGroup(parent, `${prefix}${sandboxId}`, size))),
+    remove: (sandboxId) => remove(`${prefix}${sandboxId}`),
+    removeAll() {
+      for (const { folder } of parents) {
+        for (const name of readdirSync(folder)) if (name.startsWith(prefix)) remove(name);
+      }
+    },
+  };
+}
+
+/** Below the group of this process where that is the older version; beside it, or further up, where it is the newer one. */
+function candidates(): Parent[] {
+  const own = readOwnGroups();
+  const found: Parent[] = CONTROLLERS.flatMap((controller) => {
+    const path = own.get(controller);
+    return path === undefined ? [] : [{ folder: join(ROOT, controller, path), controllers: [controller], version: 1 }];
+  });
+  const unified = own.get('');
+  for (let path = unified; path !== undefined; path = path === '/' ? undefined : dirname(path)) {
+    const folder = join(ROOT, path);
+    if (existsSync(join(folder, 'cgroup.subtree_control')) && isHandedOn(folder)) {
+      found.push({ folder, controllers: CONTROLLERS, version: 2 });
+    }
+  }
+  return found;
+}
+
+/** Controller, or nothing for the newer version, to the path of the group. */
+function readOwnGroups(): Map<string, string> {
+  try {
+    const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
+    return new Map(
+      lines.flatMap((line) => {
+        const [, names = '', path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+        return names.split(',').map((name): [string, string] => [name, path]);
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function isHandedOn(folder: string): boolean {
+  const handedOn = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
+  return CONTROLLERS.every((controller) => handedOn.includes(controller));
+}
+
+/** Tried with a process, since the right to make a group is not the right to enter it. */
+async function works(parent: Parent, name: string): Promise<boolean> {
+  try {
+    const file = makeGroup(parent, name, { vcpu: 1, memoryGB: 1 });
+    const [shell = '', ...args] = joining([file]);
+    return (await runProgram(shell, [...args, 'true'])).exitCode === 0;
+  } catch {
+    return false;
+  } finally {
+    removeFolder(join(parent.folder, name));
+  }
+}
+
+/** @returns the file that takes the processes of the group */
+function makeGroup({ folder, controllers, version }: Parent, name: string, size: MachineSize): string {
+  const group = join(folder, name);
+  mkdirSync(group, { recursive: true });
+  for (const controller of controllers) {
+    if (controller === 'pids') writeFileSync(join(group, 'pids.max'), String(processCount(size)));
+    else {
+      const file = version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
+      writeFileSync(join(group, file), String(memoryBytes(size)));
+      limitSwap(group, version, memoryBytes(size));
+    }
+  }
+  return join(group, 'cgroup.procs');
+}
+
+/** Not every kernel accounts for swap; without it swap is no limit of this group. */
+function limitSwap(group: string, version: 1 | 2, bytes: number): void {
+  const [file, value] = version === 1 ? ['memory.memsw.limit_in_bytes', bytes] : ['memory.swap.max', 0];
+  if (existsSync(join(group, file))) writeFileSync(join(group, file), String(value));
+}
+
+function joining(files: readonly string[]): string[] {
+  return ['/bin/sh', '-c', JOIN, 'sh', String(files.length), ...files];
+}
+
+/** Left where something still runs in it, or where it is gone. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // The next start tries again.
+  }
+}

@@ -1,0 +1,68 @@
+/** The limits of sandboxes put together: by control groups, by their shells, and by what is free on the disk. */
+import type { MachineDirectories } from '../machine-directories.js';
+import { type ControlGroups, findControlGroups } from './control-groups.js';
+import { createDiskGuard, type DiskGuard } from './disk-guard.js';
+import { countsProcessesByNamespace, type MachineSize, shellLimits } from './machine-size.js';
+
+export interface LimitsDescription {
+  /** `sandbox`: all processes together. `process`: each by itself. */
+  readonly memory: 'sandbox' | 'process' | 'none';
+  readonly processes: 'sandbox' | 'command' | 'none';
+}
+
+export interface CommandLimits {
+  /** Put before the command line. */
+  readonly enter: readonly string[];
+  /** A line of shell that the command begins with; empty where nothing is limited. */
+  readonly shell: string;
+  /** Once the command has ended. */
+  release(): void;
+}
+
+export interface SandboxLimits {
+  readonly description: LimitsDescription;
+  take(sandboxId: string): Promise<CommandLimits>;
+  /** Once nothing of the sandbox runs. Safe to repeat. */
+  remove(sandboxId: string): void;
+  /** Those of all sandboxes, also of an earlier service. */
+  removeAll(): void;
+}
+
+export const noLimits: SandboxLimits = {
+  description: { memory: 'none', processes: 'none' },
+  take: async () => ({ enter: [], shell: '', release: () => undefined }),
+  remove: () => undefined,
+  removeAll: () => undefined,
+};
+
+export interface SandboxLimitsOptions {
+  readonly directories: MachineDirectories;
+  readonly sizeOf: (sandboxId: string) => MachineSize;
+  /** Ends the processes of a sandbox that fills the disk. */
+  readonly end: (sandboxId: string) => Promise<void>;
+  readonly log: (message: string) => void;
+  readonly diskReserveBytes?: number;
+}
+
+export async function createSandboxLimits(options: SandboxLimitsOptions): Promise<SandboxLimits> {
+  const { directories, sizeOf, end, log, diskReserveBytes: reserveBytes } = options;
+  const groups: ControlGroups = await findControlGroups(directories.root);
+  const guard: DiskGuard = await createDiskGuard({ directories, end, log, reserveBytes });
+  // The kernel does not count the processes of root.
+  const byShell = process.getuid?.() !== 0 && countsProcessesByNamespace();
+  const [memory, processes] = [groups.limits('memory'), groups.limits('pids')];
+  return {
+    description: {
+      memory: memory ? 'sandbox' : 'process',
+      processes: processes ? 'sandbox' : byShell ? 'command' : 'none',
+    },
+    async take(sandboxId) {
+      const size = sizeOf(sandboxId);
+      const { fileBytes, release } = await guard.watch(sandboxId);
+      const shell = shellLimits(size, { memory: !memory, processes: !processes && byShell, fileBytes });
+      return { enter: groups.enter(sandboxId, size), shell, release };
+    },
+    remove: groups.remove,
+    removeAll: groups.removeAll,
+  };
+}
