@@ -165,4 +165,4 @@ it('no secret is in a history, a log, an error, a metric, a report, a result or 
   const setupIn = foundIn({ ...printed, ...files }, { setupCanary }).setupCanary ?? [];
   expect(setupIn).toContain('temporal.db');
   expect(setupIn.filter((place) => !histories.includes(place))).toEqual([]);
-});
+}, 500_000);
