@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { checkTrustedFolder } from '../home/trusted-folder.js';
 import { inspectCliBinary } from './cli-binary.js';
+import { downloadTemporalCli } from './cli-download.js';
 import { acquireFileLock } from './file-lock.js';
 import { buildTemporalCli } from './go-build.js';
-import { downloadTemporalCli } from './sdk-download.js';
 
 /** The newest version that `go install` can build: later ones replace a module by a path. */
 const CLI_VERSION = '1.5.1';
@@ -18,13 +18,13 @@ export interface FindServerOptions {
   readonly signal?: AbortSignal;
   /** The program that is looked for first. Default: `temporal` on the PATH; undefined looks for none. */
   readonly installed?: string | undefined;
-  /** For tests: how a missing server is made. Default: the SDK's download, then `go install`. */
+  /** For tests: how a missing server is made. Default: the publisher's release, then `go install`. */
   readonly download?: typeof downloadTemporalCli;
   readonly build?: typeof buildTemporalCli;
 }
 
 /**
- * The path of a `temporal` binary that runs: the one on the PATH, the cached one, the SDK's download, or one built with
+ * The path of a `temporal` binary that runs: the one on the PATH, the cached one, the publisher's release, or one built with
  * Go. Safe to call from several processes at once: one makes it, the others wait for it.
  * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that others may write
  */

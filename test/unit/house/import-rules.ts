@@ -74,7 +74,7 @@ export const importRules: readonly Rule[] = [
     part: 'src/temporal',
     own: ['src/contract', 'src/home', 'workflows/messages.ts'],
     ownTypes: ['workflows', 'src/retention', 'src/result-store', 'src/encryption'],
-    packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'zod'],
+    packages: ['node:', '@temporalio/worker', '@temporalio/envconfig', ...temporalClient, 'libsql', 'undici', 'zod'],
   },
   {
     part: 'src/fanout',

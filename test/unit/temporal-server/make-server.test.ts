@@ -1,9 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { archiveOf, downloadTemporalCli } from '../../../src/temporal/cli-download.js';
 import { buildTemporalCli } from '../../../src/temporal/go-build.js';
-import { downloadTemporalCli } from '../../../src/temporal/sdk-download.js';
 
 let directory: string;
 beforeEach(() => {
@@ -60,38 +63,97 @@ describe('building the server with Go', () => {
   });
 });
 
-describe("the SDK's download", () => {
+describe('suspected: a download of the server', () => {
   const version = 'v1.5.1';
-  const download = (program: string) =>
-    downloadTemporalCli({ version, directory, program, giveUpAfterMs: 1_000, onProgress: () => undefined });
+  let server: Server;
+  let answer: (response: ServerResponse) => void;
+  let url: string;
+  beforeEach(async () => {
+    server = createServer((_request, response) => answer(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/temporal.tar.gz`;
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
 
-  it('hands over the file that was downloaded', async () => {
-    const program = `require('fs').writeFileSync(process.argv[2] + '/temporal-sdk-' + process.argv[3], 'binary')`;
-    expect(await download(program)).toBe(true);
+  /** An archive as the publisher makes it. */
+  const createArchive = (content: string): Buffer => {
+    const source = mkdtempSync(join(tmpdir(), 'sandflow-release-'));
+    writeFileSync(join(source, 'temporal'), content, { mode: 0o755 });
+    writeFileSync(join(source, 'LICENSE'), 'free');
+    const archive = execFileSync('tar', ['-cz', '-C', source, 'LICENSE', 'temporal']);
+    rmSync(source, { recursive: true });
+    return archive;
+  };
+  const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+  const lines: string[] = [];
+  const download = (sha256: string, signal?: AbortSignal) => {
+    lines.length = 0;
+    const onProgress = (line: string) => void lines.push(line);
+    return downloadTemporalCli({
+      version,
+      directory,
+      archive: { url, sha256 },
+      giveUpAfterMs: 1_000,
+      signal,
+      onProgress,
+    });
+  };
+
+  it('is used if it is what was published', async () => {
+    const archive = createArchive('binary');
+    answer = (response) => response.end(archive);
+    expect(await download(sha256Of(archive))).toBe(true);
+    expect(readdirSync(directory)).toEqual(['temporal']);
     expect(readFileSync(join(directory, 'temporal'), 'utf8')).toBe('binary');
   });
 
-  it('is not there when it fails', async () => {
-    expect(await download('process.exit(1)')).toBe(false);
-    expect(existsSync(join(directory, 'temporal'))).toBe(false);
+  it('is not used, and nothing of it is left, if it is anything else', async () => {
+    answer = (response) => response.end(createArchive('planted'));
+    expect(await download(sha256Of(createArchive('binary')))).toBe(false);
+    expect(lines.at(-1)).toContain('is not what its publisher says');
+    expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('is given up soon when nothing comes', async () => {
+  it('is not there when it fails, and given up soon when nothing more comes', async () => {
+    const archive = createArchive('binary');
+    answer = (response) => response.writeHead(404).end('no');
+    expect(await download(sha256Of(archive))).toBe(false);
+    answer = (response) => void response.write(archive.subarray(0, 10));
     const startedAt = Date.now();
-    expect(await download('setInterval(() => undefined, 1000)')).toBe(false);
-    expect(Date.now() - startedAt).toBeLessThan(5_000);
+    expect(await download(sha256Of(archive))).toBe(false);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it('goes on for as long as more comes', async () => {
-    mkdirSync(join(directory, 'download'));
-    const program = `
-      const file = process.argv[2] + '/part';
-      let rounds = 0;
-      setInterval(() => {
-        require('fs').appendFileSync(file, 'x');
-        if (++rounds === 12) process.exit(0);
-      }, 200);`;
-    expect(await download(program)).toBe(true);
-    expect(readFileSync(join(directory, 'temporal'), 'utf8')).toHaveLength(12);
+    const archive = createArchive('x'.repeat(12));
+    answer = (response) => {
+      let sent = 0;
+      const more = setInterval(() => {
+        response.write(archive.subarray(sent, sent + 20));
+        sent += 20;
+        if (sent < archive.length) return;
+        clearInterval(more);
+        response.end();
+      }, 200);
+    };
+    expect(await download(sha256Of(archive))).toBe(true);
+  });
+
+  it('is of the platform, and of none whose checksum is not known', async () => {
+    expect(archiveOf('v1.5.1', 'linux', 'x64')?.url).toBe(
+      'https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_linux_amd64.tar.gz',
+    );
+    for (const arch of ['x64', 'arm64']) {
+      for (const platform of ['linux', 'darwin']) {
+        expect(archiveOf('v1.5.1', platform, arch)?.sha256).toMatch(/^[0-9a-f]{64}$/);
+      }
+    }
+    expect(archiveOf('v1.5.1', 'freebsd', 'x64')).toBeUndefined();
+    expect(archiveOf('v1.5.2', 'linux', 'x64')).toBeUndefined();
   });
 });
