@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { importsIn, readSource, sourceFiles } from './source-imports.js';
+
+/** What runs in a worker beside what the SDK of Temporal brings along. */
+const ofWorkers = [
+  'activities',
+  'workflows',
+  'src/client',
+  'src/contract',
+  'src/encryption',
+  'src/notify',
+  'src/result-store',
+  'src/retention',
+  'src/secret-store',
+  'src/webhook',
+  'src/worker',
+];
+
+test('C1: of what a worker runs only notify commands start programs', () => {
+  const starters = sourceFiles(...ofWorkers).filter((file) =>
+    importsIn(file, readSource(file)).some(({ target }) => /^(?:node:)?(?:child_process|cluster|vm)$/.test(target)),
+  );
+  expect(starters).toEqual(['activities/notify-command.ts']);
+});
