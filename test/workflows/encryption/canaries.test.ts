@@ -7,7 +7,6 @@ import { type Stand, script } from '../stand.js';
 import {
   canary,
   createEncryptedStand,
-  deployment,
   encryptedJob,
   everythingIn,
   filesIn,
@@ -16,6 +15,8 @@ import {
 } from './encrypted-stand.js';
 
 const ring = ringOf('one');
+/** Of its own: a list of it reads memos, and those of other tests have other keys. */
+const deployment = 'canaries';
 const refusal = canary('refusal');
 let stand: Stand;
 /** Sees what anyone sees who may read from Temporal. */
@@ -58,6 +59,7 @@ describe('C6: with the codec on', () => {
     >;
     const { answer, collected } = canaries;
     const input = encryptedJob({
+      deployment,
       source: { kind: 'create', body: { setupScript: `echo ${canaries.setup}` } },
       put: [{ path: 'in.txt', content: { base64: Buffer.from(canaries.put).toString('base64') } }],
       commands: [`echo ${canaries.command}`],
@@ -103,7 +105,7 @@ describe('C6: with the codec on', () => {
   });
 
   it('messages, details and stacks of failures are encrypted, and whoever has the key reads them', async () => {
-    const input = encryptedJob({ prompts: [{ prompt: 'refuse this' }] });
+    const input = encryptedJob({ deployment, prompts: [{ prompt: 'refuse this' }] });
     const { handle } = await start(input);
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'rejected', error: { message: expect.stringContaining(refusal) } });
@@ -116,7 +118,7 @@ describe('C6: with the codec on', () => {
   it('a summary holds the prompt only where that is asked for, and is encrypted by the SDK', async () => {
     const prompt = canary('summary');
     for (const promptInSummary of [undefined, true]) {
-      const input = encryptedJob({ prompts: [{ prompt: `${prompt} ${script('true')}` }] });
+      const input = encryptedJob({ deployment, prompts: [{ prompt: `${prompt} ${script('true')}` }] });
       const options = { taskQueue: stand.taskQueue, results: stand.results, promptInSummary };
       const { handle } = await startJob(stand.client, input, options);
       const summary = await (await handle.describe()).staticSummary();
@@ -128,7 +130,7 @@ describe('C6: with the codec on', () => {
   });
 
   it('the refusal of an update is encrypted too', async () => {
-    const input = encryptedJob({ prompts: [{ prompt: script('sleep 3') }] });
+    const input = encryptedJob({ deployment, prompts: [{ prompt: script('sleep 3') }] });
     const { handle } = await start(input);
     await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
     const resolving = jobHandle(stand.client, { deployment, jobId: input.jobId }).executeUpdate('resolve', {

@@ -72,7 +72,8 @@ describe('C6: keys change', () => {
       encrypts = true;
       await stand.restartWorker();
       // This client has no keys: only that it ended is in clear.
-      await expect.poll(async () => (await handle.describe()).status.name).toBe('COMPLETED');
+      const status = async () => (await handle.describe()).status.name;
+      await expect.poll(status, { timeout: 100_000 }).toBe('COMPLETED');
       const { events } = await handle.fetchHistory();
       const [result] = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
       const [plain] = (await dataConverter.payloadCodecs?.[0]?.decode(result ? [result] : [])) ?? [];
