@@ -40,6 +40,12 @@ const WITH_TUN = [
   'mount --bind "$d/tun" /dev/net/tun; exec "$@"',
 ].join(' && ');
 
+/** A file of another content in the place of the machine's, seen by the child alone. */
+const WITH_RESOLVER = [
+  'd=$(mktemp -d) && mount -t tmpfs none "$d" && echo "$1" > "$d/resolv.conf" && chmod 644 "$d/resolv.conf"',
+  'mount --bind "$d/resolv.conf" "$(readlink -f /etc/resolv.conf)"; shift; exec "$@"',
+].join(' && ');
+
 export interface AttackedHost {
   readonly directory: string;
   readonly isolation: string;
@@ -62,13 +68,15 @@ export interface AttackedOptions {
   /** Of every sandbox. */
   readonly size?: { readonly vcpu: number; readonly memoryGB: number };
   readonly diskReserveBytes?: number;
+  /** Who is asked for names, as the host has it; only as root. */
+  readonly resolver?: string;
   /** False leaves a plain user the tun device as it is here. Default true. */
   readonly tun?: boolean;
 }
 
 /** Two empty sandboxes on a host of that user's. It ends with the test. */
 export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
-  const { tun = true, ...given } = options;
+  const { tun = true, resolver, ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
   const plain = user === 'a plain user' && isRoot;
   if (plain) chownSync(directory, PLAIN_USER, PLAIN_USER);
@@ -76,7 +84,10 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const settings = JSON.stringify({ isolation: 'bubblewrap', ...given, directory: join(directory, 'machines') });
   const node = [process.execPath, childScript, settings];
   const withTun = tun ? ['unshare', '--mount', 'sh', '-c', WITH_TUN, 'sh'] : [];
-  const [file = '', ...args] = plain ? [...withTun, 'setpriv', ...asPlainUser, ...node] : node;
+  const withResolver =
+    resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', WITH_RESOLVER, 'sh', `nameserver ${resolver}`];
+  const asUser = plain ? [...withTun, 'setpriv', ...asPlainUser] : [];
+  const [file = '', ...args] = [...withResolver, ...asUser, ...node];
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {

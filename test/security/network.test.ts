@@ -8,6 +8,7 @@ import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/progr
 import { runningWith, temporaryDirectory, usableIsolations } from '../local-service/machine-fixture.js';
 import { attackedHost, isRoot, NEIGHBOUR, SANDBOX, whyNot } from './attacked-host.js';
 import { descendantsOf, isAlive } from './descendants.js';
+import { openResolver } from './name-resolver.js';
 import { openService, reachedFrom } from './reach.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
@@ -42,7 +43,8 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     await new Promise<void>((resolve) => server.listen({ path: `\0${name}` }, () => resolve()));
     onTestFinished(() => void server.close());
     const host = await attackedHost(user);
-    const attack = `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sa*", 1, "\\0${name}")) and print "REACHED"; print "tried"'`;
+    // Node binds the name with what is left of the address, all NUL.
+    const attack = `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("Sa108", 1, "\\0${name}")) and print "REACHED"; print "tried"'`;
     expect((await host.run(SANDBOX, attack)).stdout).toBe('tried');
   });
 
@@ -65,6 +67,18 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     const outcome = await host.run(SANDBOX, `command -v curl >/dev/null || { echo no curl; exit; }; ${get}`);
     expect(outcome.stdout, outcome.stderr).toMatch(/^[23]\d\d$|^no curl/);
   });
+
+  it.skipIf(whyNot(user) || !isRoot)(
+    'resolves names where the resolver is on the loopback interface, and reaches nothing else there',
+    async () => {
+      const resolver = '127.77.0.1';
+      await openResolver(resolver, '203.0.113.9');
+      const port = await openService(resolver);
+      const host = await attackedHost(user, { resolver });
+      expect((await host.run(SANDBOX, 'getent ahostsv4 canary.example | head -1')).stdout).toMatch(/^203\.0\.113\.9 /);
+      expect((await reachedFrom(host, SANDBOX, ['10.0.2.3', resolver], port)).reached).toEqual([]);
+    },
+  );
 
   it.skipIf(whyNot(user))('has the ports of the host that were opened, and no others', async () => {
     const [open, shut] = [await openService('127.0.0.1'), await openService('127.0.0.1')];

@@ -1,0 +1,42 @@
+/** Answers every question for an IPv4 address with one address (RFC 1035). */
+import { createSocket } from 'node:dgram';
+import { onTestFinished } from 'vitest';
+
+const HEADER_BYTES = 12;
+const TYPE_A = 1;
+
+export async function openResolver(at: string, answer: string): Promise<void> {
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { port, address }) => socket.send(answerTo(query, answer), port, address));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(53, at, () => resolve());
+  });
+  onTestFinished(() => void socket.close());
+}
+
+function answerTo(query: Buffer, address: string): Buffer {
+  const questionEnd = query.indexOf(0, HEADER_BYTES) + 5;
+  const isForAddress = query.readUInt16BE(questionEnd - 4) === TYPE_A;
+  const header = Buffer.from(query.subarray(0, HEADER_BYTES));
+  header.writeUInt16BE(0x8180, 2);
+  header.writeUInt16BE(isForAddress ? 1 : 0, 6);
+  header.writeUInt32BE(0, 8);
+  // The name by a pointer to the question, IN, 60 s, four bytes.
+  const fixed = Buffer.from([
+    0xc0,
+    HEADER_BYTES,
+    0,
+    TYPE_A,
+    0,
+    1,
+    0,
+    0,
+    0,
+    60,
+    0,
+    4,
+    ...address.split('.').map(Number),
+  ]);
+  return Buffer.concat([header, query.subarray(HEADER_BYTES, questionEnd), ...(isForAddress ? [fixed] : [])]);
+}
