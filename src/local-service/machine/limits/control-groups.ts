@@ -38,13 +38,22 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
     const isNew = candidate.controllers.every((one) => !parents.some(({ controllers }) => controllers.includes(one)));
     if (isNew && (await works(candidate, `${prefix}probe`))) parents.push(candidate);
   }
+  const made = new Map<string, readonly string[]>();
   const remove = (name: string): void => {
+    made.delete(name);
     for (const { folder } of parents) removeFolder(join(folder, name));
   };
   return {
     limits: (controller) => parents.some(({ controllers }) => controllers.includes(controller)),
-    enter: (sandboxId, size) =>
-      parents.length === 0 ? [] : joining(parents.map((parent) => makeGroup(parent, `${prefix}${sandboxId}`, size))),
+    enter(sandboxId, size) {
+      if (parents.length === 0) return [];
+      const name = `${prefix}${sandboxId}`;
+      // A group that is gone, whoever took it away, is made anew.
+      const files = made.get(name)?.every((file) => existsSync(file)) ? made.get(name) : undefined;
+      const groups = files ?? parents.map((parent) => makeGroup(parent, name, size));
+      made.set(name, groups);
+      return joining(groups);
+    },
     remove: (sandboxId) => remove(`${prefix}${sandboxId}`),
     removeAll() {
       for (const { folder } of parents) {
