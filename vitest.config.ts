@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
     // More than cores: most tests wait, for processes, timers and one another.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         test: {
@@ -64,8 +64,8 @@ export default defineConfig({
             matrix: {
               rows: process.env.MATRIX_ROWS ?? '',
               skip: Number(process.env.MATRIX_SKIP ?? 0),
-              sample: 20,
-              actSample: 6,
+              sample: 12,
+              actSample: 4,
             },
           },
         },

@@ -1,28 +1,27 @@
 /** What a hostile page tries. Runs in the browser. */
 
+/** The text of the answer, or nothing where there is none that the page may read. A browser sends six requests at once, and the others wait. */
+async function answerOf(url, init = {}) {
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(8_000) }).catch(() => undefined);
+  return (await answer?.text().catch(() => '')) ?? '';
+}
+
 /** From another origin: requests that need nobody's leave. */
 async function anotherOrigin(port) {
   const workflowId = `page-${port}`;
   const body = JSON.stringify({ workflowType: { name: 'createThenPrompt' }, taskQueue: { name: 'sandflow' } });
   const pathOf = (id) => `/api/v1/namespaces/default/workflows/${id}`;
-  const read = [];
-  for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+  const headers = { 'content-type': 'application/json', 'x-csrf-token': 'x' };
+  // All at once: some ports answer nothing, and each is waited for.
+  const asked = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => {
     const at = `http://${host}:${port}`;
-    const tries = [
-      { method: 'POST', body, mode: 'no-cors' },
-      { method: 'POST', body, mode: 'cors', headers: { 'content-type': 'application/json', 'x-csrf-token': 'x' } },
+    return [
+      answerOf(at + pathOf(workflowId), { method: 'POST', body, mode: 'no-cors' }),
+      answerOf(at + pathOf(workflowId), { method: 'POST', body, mode: 'cors', headers }),
+      answerOf(`${at}/api/v1/namespaces/default/workflows`),
     ];
-    for (const init of tries) {
-      const answer = await fetch(at + pathOf(workflowId), { ...init, signal: AbortSignal.timeout(4_000) }).catch(
-        () => undefined,
-      );
-      read.push(await (answer?.text() ?? ''));
-    }
-    const seen = await fetch(`${at}/api/v1/namespaces/default/workflows`, { signal: AbortSignal.timeout(4_000) }).catch(
-      () => undefined,
-    );
-    read.push(await (seen?.text() ?? ''));
-  }
+  });
+  const read = await Promise.all(asked);
   // A form as plain text: its name and value together are the JSON.
   const frame = document.createElement('iframe');
   frame.name = 'target';
@@ -52,11 +51,6 @@ async function anotherOrigin(port) {
 /** At its own name, which points to the port by now: it reads every answer, sets headers and reads cookies. */
 async function sameOrigin(port) {
   const workflowId = `rebound-${port}`;
-  const get = async (path, init = {}) => {
-    const answer = await fetch(path, { ...init, signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
-    return answer?.text().catch(() => '') ?? '';
-  };
-  const read = [];
   const paths = [
     '/api/v1/settings',
     '/api/v1/namespaces/default/workflows',
@@ -65,13 +59,16 @@ async function sameOrigin(port) {
     '/readyz',
   ];
   paths.push('/v1/me', '/v1/sandboxes', '/_local/log', '/_local/books', '/openapi.json', '/debug/pprof/cmdline');
-  for (const path of paths) read.push(await get(path));
+  const read = await Promise.all(paths.map((path) => answerOf(path)));
   const token = /_csrf=([^;]+)/.exec(document.cookie)?.[1] ?? '';
   const body = JSON.stringify({ workflowType: { name: 'createThenPrompt' }, taskQueue: { name: 'sandflow' } });
   const headers = { 'content-type': 'application/json', 'x-csrf-token': token };
-  read.push(await get(`/api/v1/namespaces/default/workflows/${workflowId}`, { method: 'POST', body, headers }));
-  read.push(await get('/v1/sandboxes', { method: 'POST', body: '{}', headers }));
-  read.push(await get('/webhooks/sandbox', { method: 'POST', body: '{}', headers }));
+  const posted = await Promise.all([
+    answerOf(`/api/v1/namespaces/default/workflows/${workflowId}`, { method: 'POST', body, headers }),
+    answerOf('/v1/sandboxes', { method: 'POST', body: '{}', headers }),
+    answerOf('/webhooks/sandbox', { method: 'POST', body: '{}', headers }),
+  ]);
+  read.push(...posted);
   return { workflowId, read: read.join('\n'), webSocket: false };
 }
 

@@ -10,7 +10,7 @@ import { SANDBOX, temporaryDirectory, usableIsolations } from '../local-service/
 import { FILES, INSIDE, outsideNow, racedDisk, textsBelow, untouched } from './raced-disk.js';
 
 const run = promisify(execFile);
-const TRIES = 200;
+const TRIES = 100;
 const FEW_BYTES = 100;
 
 /** On until one has come through: a sandbox may be held up in the middle of a swap, and a race that nobody has entered proves nothing. */
@@ -56,7 +56,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
   it('is read with nothing of the host in it, file by file', async () => {
     const { host } = await racedDisk();
     const seen = new Set<string>();
-    await tries(TRIES * 10, async (index) => {
+    await tries(TRIES * 20, async (index) => {
       const read = await host.readFile(SANDBOX, `folder/f${index % FILES}`, FEW_BYTES).catch(() => undefined);
       if (read !== undefined) seen.add(read.toString());
       return read !== undefined;

@@ -93,7 +93,7 @@ describe('what a job hands on to its next run', () => {
     }
     const file = { path: 'a/path/of/usual.length', size: 9, sha256: 'a'.repeat(64), ref: 'r'.repeat(120), error: null };
     run.files = Array(1_000).fill({ ...file, partial: false, unchanged: false });
-    for (let at = 0; at < 600; at += 1) {
+    for (let at = 0; at < 500; at += 1) {
       run.inbox.record({
         id: `evt_${at}`,
         type: 'sandbox.ready',
