@@ -1,5 +1,6 @@
 /** Sandboxes of all sorts on a stand, and cleanups of them. */
 import { expect } from 'vitest';
+import type { SandboxClient } from '../../src/client/index.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../src/contract/addresses.js';
 import { readPolicy } from '../../src/retention/index.js';
 import { startCleanup } from '../../src/temporal/cleanups.js';
@@ -23,6 +24,22 @@ export async function archived(stand: Stand, name: string): Promise<string> {
 
 export async function untilState(stand: Stand, sandboxId: string, state: string): Promise<void> {
   await expect.poll(() => stateOf(stand, sandboxId)).toBe(state);
+}
+
+/** For the worker's client: a list in which the last stop of this sandbox ended at another time. */
+export function listedAsStopped(
+  stand: Stand,
+  sandboxId: string,
+  endedAt: string,
+): Pick<SandboxClient, 'listAllSandboxes'> {
+  return {
+    listAllSandboxes: async (...args) => {
+      const sandboxes = await stand.api.listAllSandboxes(...args);
+      return sandboxes.map((sandbox) =>
+        sandbox.id === sandboxId && sandbox.stop ? { ...sandbox, stop: { ...sandbox.stop, endedAt } } : sandbox,
+      );
+    },
+  };
 }
 
 export async function stateOf(stand: Stand, sandboxId: string): Promise<string> {

@@ -8,7 +8,7 @@ import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { countOpenJobs } from '../../src/supervisor/open-jobs.js';
 import { listFanouts } from '../../src/temporal/fanouts.js';
 import { listJobs } from '../../src/temporal/jobs-list.js';
-import { begin, policyFor } from './cleanup-stand.js';
+import { begin, listedAsStopped, policyFor } from './cleanup-stand.js';
 import { archivedSandbox, ended, fanoutInput, items, source, submit } from './fanout-stand.js';
 import { deliveriesOf, type Listener, openListener } from './listener.js';
 import { createStand, deployment, type Stand } from './stand.js';
@@ -92,14 +92,7 @@ describe('the answer does not wait for whoever is told', () => {
   it('of a cleanup', async () => {
     const golden = await archivedSandbox(stand);
     const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
-    instead = {
-      listAllSandboxes: async (...args) => {
-        const sandboxes = await stand.api.listAllSandboxes(...args);
-        return sandboxes.map((sandbox) =>
-          sandbox.id === golden && sandbox.stop ? { ...sandbox, stop: { ...sandbox.stop, endedAt } } : sandbox,
-        );
-      },
-    };
+    instead = listedAsStopped(stand, golden, endedAt);
     const more = `protect: ["by hand"]\nwarnBeforeExpiry: 3d\nnotify: {url: "${urlOf('refuses')}"}`;
     const handle = await begin(stand, policyFor('dead', 'delete-sandbox', more));
     expect(await handle.result()).toMatchObject({ planned: { warningCount: 1 } });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SandboxClient } from '../../src/client/index.js';
 import { cleanupProgress } from '../../src/temporal/cleanups.js';
-import { archived, begin, clean, cleaned, policyFor, ready, stateOf } from './cleanup-stand.js';
+import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-stand.js';
 import { createStand, type Stand } from './stand.js';
 import { heal } from './stop-stand.js';
 
@@ -135,14 +135,7 @@ describe('a cleanup', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
-    instead = {
-      listAllSandboxes: async (...args) => {
-        const sandboxes = await stand.api.listAllSandboxes(...args);
-        return sandboxes.map((sandbox) =>
-          sandbox.id === golden && sandbox.stop ? { ...sandbox, stop: { ...sandbox.stop, endedAt } } : sandbox,
-        );
-      },
-    };
+    instead = listedAsStopped(stand, golden, endedAt);
     const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
     const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
     await vi.waitFor(() => expect(told).toHaveLength(1), 40_000);
