@@ -1,21 +1,8 @@
 /** Payloads as codec servers exchange them: the JSON of protocol buffers, bytes in base64. */
-import type { IncomingMessage } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { SandflowError } from '../contract/sandflow-error.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** @returns `too_large` as soon as more than `maxBytes` have come; the rest is not read */
-export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<string | 'too_large'> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    size += piece.byteLength;
-    if (size > maxBytes) return 'too_large';
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
-}
 
 /**
  * A body without `payloads` has none: Temporal's command line sends such.

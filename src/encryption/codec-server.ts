@@ -6,8 +6,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PayloadCodec } from '@temporalio/common';
+import { readRawBody } from '../bridge/raw-body.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { bodyOf, payloadsIn, payloadsOut } from './codec-messages.js';
+import { payloadsIn, payloadsOut } from './codec-messages.js';
 
 const shortestToken = 24;
 
@@ -51,12 +52,12 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
     }
     if (operation !== 'encode' && operation !== 'decode') return answer(response, 404, { message: 'Not found.' });
     if (request.method !== 'POST') return answer(response, 405, { message: 'Only POST is served.' });
-    const body = await bodyOf(request, maxBodyBytes);
+    const body = await readRawBody(request, maxBodyBytes);
     if (body === 'too_large') {
       response.setHeader('connection', 'close');
       return answer(response, 413, { message: `A request may have ${maxBodyBytes} bytes.` });
     }
-    answer(response, 200, { payloads: payloadsOut(await codec[operation](payloadsIn(body))) });
+    answer(response, 200, { payloads: payloadsOut(await codec[operation](payloadsIn(body.toString('utf8')))) });
   }
 
   return {

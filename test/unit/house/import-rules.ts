@@ -40,7 +40,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/home', own: ['src/contract'], packages: ['node:'] },
   {
     part: 'src/encryption',
-    own: ['src/contract', 'src/home'],
+    own: ['src/contract', 'src/home', 'src/bridge/raw-body.ts'],
     ownTypes: ['src/result-store'],
     packages: ['node:', '@temporalio/common', '@temporalio/proto'],
   },
