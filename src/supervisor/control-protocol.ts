@@ -14,7 +14,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
 
@@ -84,14 +84,27 @@ export function isProof(given: string, ...claim: Parameters<typeof proofOf>): bo
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Hands over each line that is JSON of the schema; others are dropped. */
+/** Longer than any message: the longest says why a part did not start, with the end of its log. */
+const LONGEST_LINE = 256 * 1024;
+
+/**
+ * Hands over each line that is JSON of the schema; others are dropped. Who sends a line without an end is let go: anybody
+ * on this machine can connect, and what he sends is kept until its line ends.
+ */
 export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (message: T) => void): void {
-  const lines = createInterface({ input: socket });
-  // It repeats the errors of the socket, which has a handler of its own.
-  lines.on('error', () => undefined);
-  lines.on('line', (line) => {
-    const parsed = schema.safeParse(parseJson(line));
-    if (parsed.success) handle(parsed.data);
+  const decoder = new StringDecoder();
+  let rest = '';
+  socket.on('data', (chunk: Buffer) => {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LONGEST_LINE) {
+      rest = '';
+      socket.destroy();
+    }
+    for (const line of lines) {
+      const parsed = schema.safeParse(parseJson(line));
+      if (parsed.success) handle(parsed.data);
+    }
   });
 }
 

@@ -16,6 +16,8 @@ import {
 } from './control-protocol.js';
 
 const GREETING_TIMEOUT_MS = 5_000;
+/** A client greets at once, so only strangers wait; those who have waited longest make room. */
+const MOST_STRANGERS = 64;
 /** What a client that joins during the start is told of what was before it. */
 const KEPT_PROGRESS_LINES = 20;
 
@@ -36,8 +38,15 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   const strangers = new Set<Socket>();
   const told: ServerMessage[] = [];
 
+  const makeRoom = () => {
+    const [oldest] = strangers;
+    if (!oldest) return;
+    strangers.delete(oldest);
+    oldest.destroy();
+  };
   const server = createServer((socket) => {
     strangers.add(socket);
+    if (strangers.size > MOST_STRANGERS) makeRoom();
     const patience = setTimeout(() => socket.destroy(), GREETING_TIMEOUT_MS);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
@@ -46,9 +55,13 @@ export async function openControlServer(stateFile: string, settings: string): Pr
       clients.delete(socket);
     });
     const nonce = createNonce();
+    let asked = false;
     onMessages(socket, clientMessageSchema, (greeting) => {
       if (!strangers.has(socket)) return;
       if ('nonce' in greeting) {
+        // Answers pile up here where nobody reads them.
+        if (asked) return void socket.destroy();
+        asked = true;
         const proof = proofOf(token, 'supervisor', greeting.nonce);
         return sendMessage(socket, { type: 'hello', pid: process.pid, proof, nonce });
       }
