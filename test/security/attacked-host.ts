@@ -52,6 +52,7 @@ export interface AttackedHost {
   /** What the host says of the network of its sandboxes. */
   readonly network: { readonly kind: string; readonly reason?: string };
   readonly limits: { readonly memory: string; readonly processes: string };
+  readonly lacks: readonly string[];
   /** The process that everything of it descends from. */
   readonly pid: number;
   run(sandboxId: string, command: string, more?: Partial<CommandSpec>): Promise<CommandOutcome>;
@@ -70,13 +71,15 @@ export interface AttackedOptions {
   readonly diskReserveBytes?: number;
   /** Who is asked for names, as the host has it; only as root. */
   readonly resolver?: string;
+  /** Run as root before the host starts, in a mount namespace of its own. */
+  readonly machine?: string;
   /** False leaves a plain user the tun device as it is here. Default true. */
   readonly tun?: boolean;
 }
 
 /** Two empty sandboxes on a host of that user's. It ends with the test. */
 export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
-  const { tun = true, resolver, ...given } = options;
+  const { tun = true, resolver, machine, ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
   const plain = user === 'a plain user' && isRoot;
   if (plain) chownSync(directory, PLAIN_USER, PLAIN_USER);
@@ -86,8 +89,9 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const withTun = tun ? ['unshare', '--mount', 'sh', '-c', WITH_TUN, 'sh'] : [];
   const withResolver =
     resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', WITH_RESOLVER, 'sh', `nameserver ${resolver}`];
+  const changed = machine === undefined ? [] : ['unshare', '--mount', 'sh', '-c', `${machine}\nexec "$@"`, 'sh'];
   const asUser = plain ? [...withTun, 'setpriv', ...asPlainUser] : [];
-  const [file = '', ...args] = [...withResolver, ...asUser, ...node];
+  const [file = '', ...args] = [...withResolver, ...changed, ...asUser, ...node];
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {
@@ -112,7 +116,7 @@ async function talkTo(child: ChildProcessWithoutNullStreams, directory: string):
   });
   let calls = 0;
   const lines = createInterface({ input: child.stdout });
-  const first = new Promise<Pick<AttackedHost, 'isolation' | 'network' | 'limits'>>((resolve, reject) => {
+  const first = new Promise<Pick<AttackedHost, 'isolation' | 'network' | 'limits' | 'lacks'>>((resolve, reject) => {
     lines.once('line', (line) => resolve(JSON.parse(line)));
     child.once('exit', () => reject(new Error(`The host did not start: ${complaint}`)));
   });

@@ -1,16 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { readIsolation, type SandboxIsolation, sayIsolation } from '../../src/cli/connect/isolation.js';
 import { checkIsolation } from '../../src/cli/doctor/check-isolation.js';
 import { readLocalConfig } from '../../src/cli/serve/local-config.js';
+import { createClosing, sendJson, startStand } from '../client/http-stand.js';
 import { apiKey, emptyDirectory, startService } from '../local-service/service-under-test.js';
+
+const closing = createClosing();
+afterEach(closing.closeAll);
 
 describe('C3: how sandboxes of a local service are isolated', () => {
   it('is asked of it, said with its warnings, and judged by doctor', async () => {
     const { service } = await startService({ isolation: 'plain' });
     const isolation = await readIsolation({ apiUrl: service.url, apiKey });
-    expect(isolation).toEqual(JSON.parse(JSON.stringify(service.isolation)));
+    expect(isolation.known).toEqual(JSON.parse(JSON.stringify(service.isolation)));
     const said: string[] = [];
     sayIsolation(isolation, { notice: (text, weight = 'warning') => void said.push(`${weight}: ${text}`) });
     expect(said).toEqual([
@@ -21,21 +25,59 @@ describe('C3: how sandboxes of a local service are isolated', () => {
   });
 
   it('is not asked of a service elsewhere, nor believed of one that does not say it well', async () => {
-    expect(await readIsolation({ apiUrl: 'https://api.example.com/v1', apiKey })).toBeNull();
+    const elsewhere = await readIsolation({ apiUrl: 'https://api.example.com/v1', apiKey });
+    expect(elsewhere).toEqual({ known: null, problem: null });
+    expect(checkIsolation(elsewhere)).toMatchObject({ status: 'skipped' });
     const { service } = await startService();
-    expect(await readIsolation({ apiUrl: service.url, apiKey: 'another' })).toBeNull();
-    expect(checkIsolation(null)).toMatchObject({ status: 'skipped' });
+    const refused = await readIsolation({ apiUrl: service.url, apiKey: 'another' });
+    expect(refused).toMatchObject({ known: null, problem: expect.stringContaining('it answers 401') });
+  });
+
+  it('is said not to be known where a service that may be local does not say it', async () => {
+    const garbled = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
+    const answers = [
+      await readIsolation({ apiUrl: `${garbled.url}/v1`, apiKey }),
+      await readIsolation({ apiUrl: 'http://127.0.0.1:1/v1', apiKey }),
+      await readIsolation({ apiUrl: garbled.url, apiKeyFile: '/no/such/key' }),
+    ];
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ known: null, problem: expect.stringContaining('does not say how its sandboxes') });
+      const said: string[] = [];
+      sayIsolation(answer, { notice: (text, weight = 'warning') => void said.push(`${weight}: ${text}`) });
+      expect(said).toEqual([`warning: ${answer.problem}`]);
+      expect(checkIsolation(answer)).toMatchObject({ status: 'warning' });
+    }
+    const other = closing.keep(await startStand((_, response) => sendJson(response, 404, { ok: false })));
+    expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({ known: null, problem: null });
+  });
+
+  it('is asked for once more where the first answer is lost', async () => {
+    const { service } = await startService();
+    let calls = 0;
+    const stand = closing.keep(
+      await startStand((_, response) => {
+        calls += 1;
+        if (calls === 1) response.destroy();
+        else sendJson(response, 200, { isolation: service.isolation });
+      }),
+    );
+    const { known } = await readIsolation({ apiUrl: stand.url, apiKey });
+    expect(known?.text).toBe(service.isolation.text);
   });
 
   it('is well where each has a network of its own, and warned of where nobody asked for less', () => {
     const network = { kind: 'internet' as const, wished: false, allowHost: [] };
     const limits = { memory: 'sandbox' as const, processes: 'sandbox' as const };
-    const well: SandboxIsolation = { isolation: 'bubblewrap', network, limits, text: 'bubblewrap', warnings: [] };
-    expect(checkIsolation(well)).toMatchObject({ status: 'ok' });
+    const text = 'bubblewrap';
+    const well: SandboxIsolation = { isolation: 'bubblewrap', network, limits, lacks: [], text, warnings: [] };
+    const check = (known: SandboxIsolation) => checkIsolation({ known, problem: null });
+    expect(check(well)).toMatchObject({ status: 'ok' });
     const without = { ...network, kind: 'none' as const, reason: 'slirp4netns is not installed' };
-    expect(checkIsolation({ ...well, network: without })).toMatchObject({ status: 'warning' });
-    expect(checkIsolation({ ...well, network: { ...without, wished: true } })).toMatchObject({ status: 'ok' });
-    expect(checkIsolation({ ...well, network: { ...network, kind: 'host' } })).toMatchObject({ status: 'warning' });
+    expect(check({ ...well, network: without })).toMatchObject({ status: 'warning' });
+    expect(check({ ...well, network: { ...without, wished: true } })).toMatchObject({ status: 'ok' });
+    expect(check({ ...well, network: { ...network, kind: 'host' } })).toMatchObject({ status: 'warning' });
+    const lacks = ['commands can make user namespaces of their own'];
+    expect(check({ ...well, lacks })).toMatchObject({ status: 'warning', mend: expect.stringContaining('0.8') });
   });
 });
 

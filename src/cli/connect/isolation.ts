@@ -1,7 +1,8 @@
-/** Asks a local service how it isolates its sandboxes. Of another service nothing is known, and nothing is asked. */
+/** Asks a local service how it isolates its sandboxes. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
+import { isLoopbackHost } from '../../contract/loopback-host.js';
 import type { Reporter } from '../output/reporter.js';
 
 const timeoutMs = 5_000;
@@ -19,6 +20,8 @@ const isolationSchema = z.object({
     memory: z.enum(['sandbox', 'process', 'none']),
     processes: z.enum(['sandbox', 'command', 'none']),
   }),
+  /** Of an older service nothing is known of it. */
+  lacks: z.array(z.string()).default([]),
   text: z.string(),
   warnings: z.array(z.string()),
 });
@@ -30,30 +33,58 @@ const answerSchema = z.object({ isolation: isolationSchema });
 
 type Service = NonNullable<Config['sandboxService']>;
 
-/** Null where the service is no local one, or does not say. Never throws. */
-export async function readIsolation(service: Service): Promise<SandboxIsolation | null> {
-  try {
-    if (!isLoopback(new URL(service.apiUrl).hostname)) return null;
-    const { apiKey, apiKeyFile } = service;
-    const key = apiKeyFile === undefined ? apiKey : (await readFile(apiKeyFile, 'utf8')).trim();
-    const response = await fetch(new URL('/_local/isolation', service.apiUrl), {
-      headers: { authorization: `Bearer ${key}` },
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return answerSchema.parse(await response.json()).isolation;
-  } catch {
-    return null;
+/** What a service has said of the isolation of its sandboxes. */
+export interface SaidIsolation {
+  /** Null where the service is no local one, or does not say. */
+  readonly known: SandboxIsolation | null;
+  /** Why a service that may be a local one has not said it; null where it has, and of a service elsewhere. */
+  readonly problem: string | null;
+}
+
+const ATTEMPTS = 2;
+const nothingToAsk: SaidIsolation = { known: null, problem: null };
+
+/**
+ * Of a service that is reached by `https` nothing is asked: it is on no machine of the user's. Asked twice, of a busy machine
+ * too. Never throws.
+ */
+export async function readIsolation(service: Service): Promise<SaidIsolation> {
+  let problem = '';
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    try {
+      return await ask(service);
+    } catch (error) {
+      problem = error instanceof z.ZodError ? 'its answer is not of this version' : reasonOf(error);
+    }
   }
+  return {
+    known: null,
+    problem: `The service at ${service.apiUrl} does not say how its sandboxes are isolated: ${problem}.`,
+  };
+}
+
+async function ask({ apiUrl, apiKey, apiKeyFile }: Service): Promise<SaidIsolation> {
+  const url = new URL('/_local/isolation', apiUrl);
+  if (url.protocol !== 'http:' && !isLoopbackHost(url.hostname)) return nothingToAsk;
+  const key = apiKeyFile === undefined ? apiKey : (await readFile(apiKeyFile, 'utf8')).trim();
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${key}` },
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.status === 404) return nothingToAsk;
+  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  return { known: answerSchema.parse(await response.json()).isolation, problem: null };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What is not as it should be is said also when quiet. */
-export function sayIsolation(isolation: SandboxIsolation | null, reporter: Pick<Reporter, 'notice'>): void {
-  if (isolation === null) return;
-  reporter.notice(`Isolation of sandboxes: ${isolation.text}.`, 'detail');
-  for (const warning of isolation.warnings) reporter.notice(warning);
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+export function sayIsolation({ known, problem }: SaidIsolation, reporter: Pick<Reporter, 'notice'>): void {
+  if (problem !== null) reporter.notice(problem);
+  if (known === null) return;
+  reporter.notice(`Isolation of sandboxes: ${known.text}.`, 'detail');
+  for (const warning of known.warnings) reporter.notice(warning);
 }

@@ -16,7 +16,7 @@ import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js
 import { createAsk } from './ask-service.js';
 import { clientOf } from './check-service.js';
 import { type Encryption, openEncryption } from './encryption.js';
-import { readIsolation, type SandboxIsolation } from './isolation.js';
+import { readIsolation, type SaidIsolation, sayIsolation } from './isolation.js';
 import { openResults } from './results.js';
 import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
@@ -41,8 +41,8 @@ export interface Platform {
   readonly sharedResults: ResultStore | undefined;
   /** Of the embedded stack; undefined where it is not known. */
   readonly bridgeUrl: string | undefined;
-  /** How sandboxes are isolated; null where the service is no local one. */
-  readonly isolation: SandboxIsolation | null;
+  /** How sandboxes are isolated, as the service of the current connection says. */
+  readonly isolation: SaidIsolation;
   /**
    * Keeps the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns its reference
@@ -77,7 +77,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
   let link = await open(config, encryption, options);
   const results = openResults(config, encryption);
   const sharedResults = config.resultsShared ? results : undefined;
-  const isolation = await readIsolation(link.addresses.service);
+  let isolation = await readIsolation(link.addresses.service);
   if (configured && needsWorker) await warnWithoutWorker(link.temporal.client, config, reporter);
 
   return {
@@ -92,7 +92,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       return link.reads;
     },
     bridgeUrl: link.addresses.bridgeUrl,
-    isolation,
+    get isolation() {
+      return isolation;
+    },
     results,
     patiently: (calls) =>
       link.temporal.patiently(config.patienceMs, () => abortable(link.temporal.client, io.interrupted, calls)),
@@ -108,6 +110,9 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       await closeLink(link);
       link = await open(config, encryption, { io, reporter: current });
       current.notice('Connected again.', 'detail');
+      const before = isolation;
+      isolation = await readIsolation(link.addresses.service);
+      if (isolation.known?.text !== before.known?.text) sayIsolation(isolation, current);
     },
     close: () => closeLink(link),
   };

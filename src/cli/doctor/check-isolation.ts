@@ -1,22 +1,23 @@
 /** Says what keeps sandboxes of a local service from this machine. */
-import type { SandboxIsolation } from '../connect/isolation.js';
+import type { SaidIsolation } from '../connect/isolation.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const mends = {
   plain: 'Install bubblewrap, or allow it to make namespaces; see docs/security.md, "Sandboxes".',
   none: 'Install slirp4netns and iproute2, and let this user open /dev/net/tun; or write "network": "host".',
+  lacks: 'Install bubblewrap 0.8 or later, and let the service make control groups; see docs/security.md, "Sandboxes".',
+  unknown: 'Run the service and this command in one version, with the key of the service.',
   host: 'Remove "network": "host" and open single ports by "allowHost".',
 };
 
-/** @param isolation null where the service is no local one */
-export function checkIsolation(isolation: SandboxIsolation | null): Check {
+export function checkIsolation({ known: isolation, problem }: SaidIsolation): Check {
+  if (problem !== null) return warning('isolation', problem, mends.unknown);
   if (isolation === null) return skipped('isolation', 'The service is not a local one of this version.');
   const { network, text } = isolation;
   const why = isolation.reason ?? network.reason;
   const message = `${text}${why === undefined ? '' : ` (${why})`}.`;
   if (isolation.isolation === 'plain') return warning('isolation', message, mends.plain);
   if (network.kind === 'host') return warning('isolation', message, mends.host);
-  return network.kind === 'none' && !network.wished
-    ? warning('isolation', message, mends.none)
-    : ok('isolation', message);
+  if (network.kind === 'none' && !network.wished) return warning('isolation', message, mends.none);
+  return isolation.lacks.length > 0 ? warning('isolation', message, mends.lacks) : ok('isolation', message);
 }

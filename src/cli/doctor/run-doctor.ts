@@ -4,6 +4,7 @@ import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/addresses.js';
 import { createAsk } from '../connect/ask-service.js';
 import { checkService, clientOf } from '../connect/check-service.js';
+import { readIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { createServiceReads } from '../connect/service-reads.js';
 import { ServiceRefusal } from '../connect/service-refusal.js';
@@ -51,7 +52,8 @@ export async function runDoctor(
     // A service that was waited for in vain is asked once more, and not waited for again.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
-    if (platform) checks.push(checkIsolation(platform.isolation));
+    const isolation = platform?.isolation ?? (config.sandboxService && (await readIsolation(config.sandboxService)));
+    if (isolation) checks.push(checkIsolation(isolation));
     if (platform) checks.push(await accountCheck(platform, { ...asking, patienceMs }));
   } finally {
     reporter.close();

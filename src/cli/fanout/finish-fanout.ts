@@ -40,7 +40,12 @@ export function finishFanout(
 }
 
 /** The batch goes on; says how to come back. @returns the exit code */
-export function leaveFanout(kind: 'detached' | 'deadline', batchId: string, io: Streams, json: boolean): number {
+export function leaveFanout(
+  kind: 'detached' | 'deadline',
+  batchId: string,
+  io: Streams,
+  { json, isolation = null }: Pick<FinishFanoutOptions, 'json' | 'isolation'>,
+): number {
   const detached = kind === 'detached';
   const message = `${detached ? 'Detached' : 'The watch is over'}; the batch ${batchId} goes on.`;
   io.stderr.write(
@@ -48,7 +53,7 @@ export function leaveFanout(kind: 'detached' | 'deadline', batchId: string, io: 
   );
   const code = detached ? 'detached' : 'watch_deadline';
   const error = { code, message, status: null, requestId: null, details: null };
-  if (json) printJson(io.stdout, { batchId, outcome: null, error });
+  if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
   return detached ? exitCodes.detached : exitCodes.watchDeadline;
 }
 

@@ -1,6 +1,7 @@
 /** What `sandflow fanout resume` does. */
 import { fanoutProgress, resumeFanout } from '../../temporal/fanouts.js';
 import type { CommandContext } from '../command.js';
+import { sayIsolation } from '../connect/isolation.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
@@ -30,10 +31,12 @@ export function resumeBatch(batchId: string, options: ResumeOptions, context: Co
     } else {
       const { retryFailed } = options;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
+      sayIsolation(platform.isolation, view);
       view.notice(`Batch ${batchId} goes on with what is missing or failed.`, 'detail');
     }
     if (!options.detach) return seeFanoutThrough(platform, batchId, options, { context, view });
-    if (options.json) printJson(io.stdout, { batchId, outcome: null, error: null });
+    if (options.json)
+      printJson(io.stdout, { batchId, outcome: null, isolation: platform.isolation.known, error: null });
     else io.stdout.write(`${batchId}\n`);
     return exitCodes.done;
   });

@@ -62,7 +62,7 @@ export async function runFanout(
       const { deployment } = platform.config;
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
-      if (options.detach) return leaveIt(batchId, options, context);
+      if (options.detach) return leaveIt(batchId, options, context, platform);
       return await seeFanoutThrough(platform, batchId, options, { context, view });
     } finally {
       view.close();
@@ -158,8 +158,8 @@ function printSurvey(survey: Survey, { policy }: Plan, { json }: FanoutOptions, 
   return exitCodes.done;
 }
 
-function leaveIt(batchId: string, { json }: FanoutOptions, { io }: CommandContext): number {
-  if (json) printJson(io.stdout, { batchId, outcome: null, error: null });
+function leaveIt(batchId: string, { json }: FanoutOptions, { io }: CommandContext, { isolation }: Platform): number {
+  if (json) printJson(io.stdout, { batchId, outcome: null, isolation: isolation.known, error: null });
   else io.stdout.write(`${batchId}\n`);
   return exitCodes.done;
 }

@@ -36,7 +36,7 @@ export async function seeFanoutThrough(
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();
-    return leaveFanout(end.kind, batchId, io, options.json === true);
+    return leaveFanout(end.kind, batchId, io, { json: options.json === true, isolation: platform.isolation.known });
   }
   view.step('bringing the results home');
   const { result } = end;
@@ -52,6 +52,6 @@ export async function seeFanoutThrough(
     json: options.json === true,
     quiet: options.quiet === true,
     dollarsPerSecond,
-    isolation: platform.isolation,
+    isolation: platform.isolation.known,
   });
 }

@@ -11,7 +11,7 @@ import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
 import { finish } from '../output/finish.js';
-import { emptyReport } from '../output/job-report.js';
+import { emptyReport, type JobReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { UsageError } from '../usage-error.js';
@@ -74,7 +74,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     } else {
       await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
     }
-    if (options.detach) return leaveIt(jobId, options, context, platform.isolation);
+    if (options.detach) return leaveIt(jobId, options, context, platform.isolation.known);
     return await seeThrough(platform, { deployment: config.deployment, jobId }, options, {
       context,
       reporter,
@@ -119,11 +119,16 @@ export async function seeThrough(
     quiet,
     files,
     readWhole: platform.results.get,
-    isolation: platform.isolation,
+    isolation: platform.isolation.known,
   });
 }
 
-function leaveIt(jobId: string, options: RunOptions, { io }: CommandContext, isolation: Platform['isolation']): number {
+function leaveIt(
+  jobId: string,
+  options: RunOptions,
+  { io }: CommandContext,
+  isolation: JobReport['isolation'],
+): number {
   if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation });
   else io.stdout.write(`${jobId}\n`);
   return exitCodes.done;

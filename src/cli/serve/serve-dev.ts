@@ -4,6 +4,7 @@ import { readIsolation } from '../connect/isolation.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { jsonText } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { interruption } from './serving.js';
 
 interface StackPlaces {
@@ -38,8 +39,9 @@ async function sayPlaces(
   { readyJson }: { readonly readyJson?: boolean },
 ): Promise<void> {
   const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
-  const isolation = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
-  for (const warning of isolation?.warnings ?? []) io.stderr.write(`${warning}\n`);
+  const { known: isolation, problem } = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
+  if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
+  for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
     // The key itself stays in its file.
     const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
@@ -52,7 +54,7 @@ async function sayPlaces(
     ['Sandbox Service', sandboxApiUrl],
     ['its key', sandboxApiKeyFile],
     ['bridge', bridgeUrl],
-    ['isolation', isolation?.text],
+    ['isolation', isolation?.text ?? 'not known'],
   ];
   for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);
   io.stderr.write('Ctrl-C ends it.\n');

@@ -26,7 +26,7 @@ export interface MachineHostOptions extends IsolationOptions {
   readonly sizeOf?: (sandboxId: string) => MachineSize;
   /** What of the file system stays free. Default: 2 GiB, or half of what is free at the start where that is less. */
   readonly diskReserveBytes?: number;
-  /** Gets one warning where commands are not isolated, and one where they have no network though nobody asked for that. */
+  /** Gets one warning where commands are not isolated, one where they have no network though nobody asked for that, and later ones. */
   readonly log?: (message: string) => void;
 }
 
@@ -61,7 +61,7 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
   };
 
   return {
-    description: { ...description, limits: limits.description },
+    description: { ...description, limits: limits.description, lacks: [...description.lacks, ...limits.lacks] },
     async createDisk(sandboxId) {
       await mkdir(directories.disk(sandboxId), { recursive: true, mode: 0o755 });
     },

@@ -13,6 +13,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `processes_remain`: processes did not end when they were killed;
  * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
  * - `network_unavailable`: the network of a sandbox could not be opened;
+ * - `limits_unavailable`: the control group of a sandbox could not be made;
  * - `closed`: the host was closed, or the sandbox was ended while a command was to start.
  */
 export type MachineErrorCode =
@@ -32,6 +33,7 @@ export type MachineErrorCode =
   | 'processes_remain'
   | 'isolation_unavailable'
   | 'network_unavailable'
+  | 'limits_unavailable'
   | 'closed';
 
 export class MachineError extends SandflowError {

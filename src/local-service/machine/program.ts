@@ -28,15 +28,33 @@ export async function findProgram(name: string, programPath: string): Promise<st
 /** What such a program is started with. Messages are in English, so that they can be read by a program. */
 export const PROGRAM_ENVIRONMENT = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
 
-/**
- * A program that is missing gives `exitCode` null.
- * @param input what it reads from its standard input
- */
-export function runProgram(file: string, args: readonly string[], input = ''): Promise<ProgramResult> {
-  const options = { env: PROGRAM_ENVIRONMENT, maxBuffer: 64 * 1024 * 1024 };
+export interface ProgramOptions {
+  /** What it reads from its standard input. Default: nothing. */
+  readonly input?: string;
+  /** How long it may take, in ms; then it is ended, and `exitCode` is null. Default: as long as it likes. */
+  readonly timeoutMs?: number;
+}
+
+/** A program that is missing gives `exitCode` null. `stderr` says why there is no status of its own. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  { input = '', timeoutMs = 0 }: ProgramOptions = {},
+): Promise<ProgramResult> {
+  const options = {
+    env: PROGRAM_ENVIRONMENT,
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL' as const,
+  };
   return new Promise((resolve) => {
     const child = execFile(file, [...args], options, (error, stdout, stderr) => {
-      resolve({ exitCode: error ? child.exitCode : 0, stdout, stderr: stderr || (error?.message ?? '') });
+      if (!error) return resolve({ exitCode: 0, stdout, stderr });
+      const { exitCode } = child;
+      // The message of such an error has the whole command line.
+      const ended = error.killed ? `it did not end within ${timeoutMs / 1_000} s` : `it ended with ${exitCode}`;
+      const why = error.killed || exitCode !== null ? ended : error.message;
+      resolve({ exitCode: error.killed ? null : exitCode, stdout, stderr: stderr.trim() === '' ? why : stderr });
     });
     // One that does not read to the end is no failure.
     child.stdin?.on('error', () => undefined);

@@ -100,7 +100,7 @@ describe('how a batch leaves the terminal', () => {
     ['deadline', 4],
   ] as const)('%s ends with %i and says how to come back', (kind, code) => {
     const { io, written } = streams();
-    expect(leaveFanout(kind, 'b', io, true)).toBe(code);
+    expect(leaveFanout(kind, 'b', io, { json: true })).toBe(code);
     expect(written.stderr).toContain('sandflow fanout watch b');
     expect(JSON.parse(written.stdout)).toMatchObject({ batchId: 'b', outcome: null });
   });

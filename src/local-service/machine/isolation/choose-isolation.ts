@@ -20,6 +20,8 @@ export interface IsolationOptions {
   readonly network?: NetworkSetting;
   /** Where `bwrap`, `slirp4netns`, `setpriv` and others are looked for, separated by colons; the system's own folders by default. */
   readonly programPath?: string;
+  /** Gets a warning for each network that ends while commands use it. */
+  readonly log?: (message: string) => void;
 }
 
 /** What is promised of each sandbox. */
@@ -29,6 +31,8 @@ export interface IsolationDescription {
   /** Why there is none, where nobody asked for that. */
   readonly reason?: string;
   readonly network: NetworkDescription;
+  /** What bubblewrap does not keep from commands on this machine and does elsewhere, for people. */
+  readonly lacks: readonly string[];
 }
 
 export interface ChosenIsolation {
@@ -40,7 +44,7 @@ export interface ChosenIsolation {
 /** @throws MachineError `isolation_unavailable` where bubblewrap was asked for and does not work */
 export async function chooseIsolation(
   directories: MachineDirectories,
-  { isolation = 'auto', network = {}, programPath = PROGRAM_PATH }: IsolationOptions,
+  { isolation = 'auto', network = {}, programPath = PROGRAM_PATH, log = () => undefined }: IsolationOptions,
 ): Promise<ChosenIsolation> {
   let reason: string | undefined;
   if (isolation !== 'plain') {
@@ -49,11 +53,11 @@ export async function chooseIsolation(
     if (program && 'restrictions' in found) {
       const resolverFile = join(directories.root, 'resolv.conf');
       await writeFile(resolverFile, resolverText(), { mode: 0o644 });
-      const chosen = await chooseNetwork(network, programPath);
+      const chosen = await chooseNetwork(network, { programPath, log });
       return {
         launch: createBubblewrap(directories, { program, resolverFile, ...found }),
         networks: chosen.networks,
-        description: { isolation: 'bubblewrap', network: chosen.description },
+        description: { isolation: 'bubblewrap', network: chosen.description, lacks: found.lacks },
       };
     }
     reason = `bubblewrap does not work here: ${'problem' in found ? found.problem : ''}`;
@@ -63,6 +67,6 @@ export async function chooseIsolation(
   return {
     launch: await createPlainShell(directories, programPath),
     networks: createSamePlace({ kind: 'host' }),
-    description: { isolation: 'plain', reason, network: shared },
+    description: { isolation: 'plain', reason, network: shared, lacks: [] },
   };
 }

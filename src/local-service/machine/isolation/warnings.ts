@@ -1,8 +1,9 @@
 /** What people are told of the isolation of sandboxes. */
+import type { MachineDescription } from '../machine-host.js';
 import type { IsolationDescription } from './choose-isolation.js';
 
-/** One line, such as "bubblewrap, a network of its own with the internet". */
-export function isolationText({ isolation, network }: IsolationDescription): string {
+/** One line, such as "bubblewrap, a network of its own that leads to the internet", and what is lacking. */
+export function isolationText({ isolation, network, lacks }: MachineDescription): string {
   if (isolation === 'plain') return 'none: plain processes of this user, with the network of this machine';
   const ports = network.allowHost.length > 0 ? `, and of this machine ${network.allowHost.join(', ')}` : '';
   const reach = {
@@ -10,7 +11,7 @@ export function isolationText({ isolation, network }: IsolationDescription): str
     internet: `a network of its own that leads to the internet${ports}`,
     none: `no network${ports}`,
   };
-  return `bubblewrap, ${reach[network.kind]}`;
+  return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
 }
 
 /** What nobody asked for and everybody should know; empty where all is well. */

@@ -9,6 +9,7 @@ import { runProgram } from '../program.js';
 import { type MachineSize, memoryBytes, processCount } from './machine-size.js';
 
 const ROOT = '/sys/fs/cgroup';
+const PROBE_MS = 10_000;
 const CONTROLLERS = ['pids', 'memory'] as const;
 const JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"';
 
@@ -73,9 +74,7 @@ function candidates(): Parent[] {
   const unified = own.get('');
   for (let path = unified; path !== undefined; path = path === '/' ? undefined : dirname(path)) {
     const folder = join(ROOT, path);
-    if (existsSync(join(folder, 'cgroup.subtree_control')) && isHandedOn(folder)) {
-      found.push({ folder, controllers: CONTROLLERS, version: 2 });
-    }
+    if (isHandedOn(folder)) found.push({ folder, controllers: CONTROLLERS, version: 2 });
   }
   return found;
 }
@@ -96,8 +95,12 @@ function readOwnGroups(): Map<string, string> {
 }
 
 function isHandedOn(folder: string): boolean {
-  const handedOn = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
-  return CONTROLLERS.every((controller) => handedOn.includes(controller));
+  try {
+    const handedOn = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
+    return CONTROLLERS.every((controller) => handedOn.includes(controller));
+  } catch {
+    return false;
+  }
 }
 
 /** Tried with a process, since the right to make a group is not the right to enter it. */
@@ -105,7 +108,7 @@ async function works(parent: Parent, name: string): Promise<boolean> {
   try {
     const file = makeGroup(parent, name, { vcpu: 1, memoryGB: 1 });
     const [shell = '', ...args] = joining([file]);
-    return (await runProgram(shell, [...args, 'true'])).exitCode === 0;
+    return (await runProgram(shell, [...args, 'true'], { timeoutMs: PROBE_MS })).exitCode === 0;
   } catch {
     return false;
   } finally {
@@ -116,7 +119,8 @@ async function works(parent: Parent, name: string): Promise<boolean> {
 /** @returns the file that takes the processes of the group */
 function makeGroup({ folder, controllers, version }: Parent, name: string, size: MachineSize): string {
   const group = join(folder, name);
-  mkdirSync(group, { recursive: true });
+  // Not with `recursive`: where no control groups are mounted, the kernel answers so that Node would try for ever.
+  if (!existsSync(group)) mkdirSync(group);
   for (const controller of controllers) {
     if (controller === 'pids') writeFileSync(join(group, 'pids.max'), String(processCount(size)));
     else {

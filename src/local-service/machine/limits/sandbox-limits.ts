@@ -1,5 +1,6 @@
 /** The limits of sandboxes put together: by control groups, by their shells, and by what is free on the disk. */
 import type { MachineDirectories } from '../machine-directories.js';
+import { MachineError } from '../machine-error.js';
 import { type ControlGroups, findControlGroups } from './control-groups.js';
 import { createDiskGuard, type DiskGuard } from './disk-guard.js';
 import { countsProcessesByNamespace, type MachineSize, shellLimits } from './machine-size.js';
@@ -21,6 +22,8 @@ export interface CommandLimits {
 
 export interface SandboxLimits {
   readonly description: LimitsDescription;
+  /** What is not limited here and is elsewhere, for people. */
+  readonly lacks: readonly string[];
   take(sandboxId: string): Promise<CommandLimits>;
   /** Once nothing of the sandbox runs. Safe to repeat. */
   remove(sandboxId: string): void;
@@ -30,6 +33,7 @@ export interface SandboxLimits {
 
 export const noLimits: SandboxLimits = {
   description: { memory: 'none', processes: 'none' },
+  lacks: [],
   take: async () => ({ enter: [], shell: '', release: () => undefined }),
   remove: () => undefined,
   removeAll: () => undefined,
@@ -52,6 +56,7 @@ export async function createSandboxLimits(options: SandboxLimitsOptions): Promis
   const byShell = process.getuid?.() !== 0 && countsProcessesByNamespace();
   const [memory, processes] = [groups.limits('memory'), groups.limits('pids')];
   return {
+    lacks: processes || byShell ? [] : ['the number of processes is not limited'],
     description: {
       memory: memory ? 'sandbox' : 'process',
       processes: processes ? 'sandbox' : byShell ? 'command' : 'none',
@@ -60,7 +65,12 @@ export async function createSandboxLimits(options: SandboxLimitsOptions): Promis
       const size = sizeOf(sandboxId);
       const { fileBytes, release } = await guard.watch(sandboxId);
       const shell = shellLimits(size, { memory: !memory, processes: !processes && byShell, fileBytes });
-      return { enter: groups.enter(sandboxId, size), shell, release };
+      try {
+        return { enter: groups.enter(sandboxId, size), shell, release };
+      } catch (cause) {
+        release();
+        throw new MachineError('limits_unavailable', 'The control group of the sandbox could not be made.', { cause });
+      }
     },
     remove: groups.remove,
     removeAll: groups.removeAll,

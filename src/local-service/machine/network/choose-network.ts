@@ -21,8 +21,17 @@ export interface ChosenNetwork {
   readonly description: NetworkDescription;
 }
 
-/** @param programPath where programs are looked for */
-export async function chooseNetwork(setting: NetworkSetting, programPath: string): Promise<ChosenNetwork> {
+export interface NetworkOptions {
+  /** Where programs are looked for. */
+  readonly programPath: string;
+  /** Told of networks that end while commands use them. */
+  readonly log: (message: string) => void;
+}
+
+export async function chooseNetwork(
+  setting: NetworkSetting,
+  { programPath, log }: NetworkOptions,
+): Promise<ChosenNetwork> {
   if (setting === 'host') {
     const reason = 'the settings say "network": "host"';
     return {
@@ -34,7 +43,8 @@ export async function chooseNetwork(setting: NetworkSetting, programPath: string
   const ports = allowHost.flatMap((text) => parseHostPort(text) ?? []);
   const nowhere = (reason: string): ChosenNetwork => ({
     networks: createSamePlace({ kind: 'none' }),
-    description: { kind: 'none', reason, wished: !internet, allowHost: [] },
+    // Ports that were to be opened are lost with the rest.
+    description: { kind: 'none', reason, wished: !internet && ports.length === 0, allowHost: [] },
   });
   const tools = await findTools(programPath);
   if (typeof tools === 'string') return nowhere(tools);
@@ -44,7 +54,7 @@ export async function chooseNetwork(setting: NetworkSetting, programPath: string
     const open = () => openNamespace({ tools: used, allowHost: ports, allowNetworks });
     // What was opened to see that it works serves the first sandbox.
     return {
-      networks: createSandboxNetworks(open, await open()),
+      networks: createSandboxNetworks(open, { spare: await open(), log }),
       description: { kind, reason, wished: !internet, allowHost },
     };
   };

@@ -33,6 +33,8 @@ export interface NetworkNamespace {
   readonly enter: readonly string[];
   /** True once it is of no use any more. */
   isBroken(): boolean;
+  /** Calls `tell` once when it is, unless it was closed; at once where it is already. */
+  onBroken(tell: () => void): void;
   /** Closes what leads to this machine and was not known to when it was opened. Safe to repeat. */
   closeOwnNetworks(ownNetworks: readonly string[]): Promise<void>;
   /** Safe to repeat. */
@@ -43,7 +45,9 @@ export interface NetworkNamespace {
 export async function openNamespace({ tools, allowHost, allowNetworks }: NamespaceOptions): Promise<NetworkNamespace> {
   const children: ChildProcess[] = [];
   let closePorts: () => void = () => undefined;
+  let closed = false;
   const close = (): void => {
+    closed = true;
     closePorts();
     for (const child of children.toReversed()) child.kill('SIGKILL');
   };
@@ -66,9 +70,20 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     const routes = tools.slirp4netns ? internetRoutes(allowNetworks, readOwnNetworks()) : LOOPBACK_ONLY;
     await changeRoutes([...enter, tools.ip], routes);
     if (allowHost.length > 0) closePorts = await openAllowedPorts(enter, allowHost);
+    const isBroken = (): boolean =>
+      children.some(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
     return {
       enter,
-      isBroken: () => children.some(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null),
+      isBroken,
+      onBroken(tell) {
+        let told = closed;
+        const tellOnce = (): void => {
+          if (!told && !closed) tell();
+          told = true;
+        };
+        if (isBroken()) return tellOnce();
+        for (const child of children) child.once('exit', tellOnce);
+      },
       closeOwnNetworks: async (own) =>
         tools.slirp4netns ? await changeRoutes([...enter, tools.ip], ownNetworkRoutes(own)) : undefined,
       close,
@@ -116,11 +131,10 @@ async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): 
 
 async function changeRoutes(ip: readonly string[], lines: readonly string[]): Promise<void> {
   const [file = '', ...args] = ip;
-  const { exitCode, stderr } = await runProgram(
-    file,
-    [...args, '-batch', '-'],
-    lines.map((line) => `${line}\n`).join(''),
-  );
+  const { exitCode, stderr } = await runProgram(file, [...args, '-batch', '-'], {
+    input: lines.map((line) => `${line}\n`).join(''),
+    timeoutMs: START_TIMEOUT_MS,
+  });
   if (exitCode !== 0) {
     throw new MachineError('network_unavailable', `ip does not set the routes: ${stderr.trim().split('\n')[0]}`);
   }

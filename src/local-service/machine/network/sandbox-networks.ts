@@ -43,13 +43,16 @@ export function createSamePlace(place: NetworkPlace): SandboxNetworks {
   return { take: async () => ({ place, release: () => undefined }), end: () => undefined };
 }
 
-/**
- * @param open opens a network
- * @param spare one that is open already, for the first sandbox
- */
+export interface SandboxNetworksOptions {
+  /** One that is open already, for the first sandbox. */
+  readonly spare?: NetworkNamespace;
+  readonly log?: (message: string) => void;
+}
+
+/** @param open opens a network */
 export function createSandboxNetworks(
   open: () => Promise<NetworkNamespace>,
-  spare?: NetworkNamespace,
+  { spare, log = () => undefined }: SandboxNetworksOptions = {},
 ): SandboxNetworks {
   let unused = spare;
   const networks = new Map<string, OpenNetwork>();
@@ -73,7 +76,10 @@ export function createSandboxNetworks(
     ownNetworks = own.join();
     for (const [sandboxId, network] of networks) {
       // A network that cannot be closed to this machine is closed as a whole.
-      network.namespace?.closeOwnNetworks(own).catch(() => end(sandboxId, network));
+      network.namespace?.closeOwnNetworks(own).catch(() => {
+        if (!network.ended) log(`The network of sandbox ${sandboxId} cannot be closed to this machine, and is ended.`);
+        end(sandboxId, network);
+      });
     }
   };
 
@@ -93,6 +99,12 @@ export function createSandboxNetworks(
       (namespace) => {
         network.namespace = namespace;
         if (network.ended) namespace.close();
+        namespace.onBroken(() => {
+          if (network.ended) return;
+          log(
+            `The network of sandbox ${sandboxId} has ended: what runs in it has none, and the next command gets another.`,
+          );
+        });
       },
       () => end(sandboxId, network),
     );
