@@ -6,7 +6,7 @@ import type { CollectedFile } from '../../../workflows/job.js';
 import type { FanoutReportData } from '../../report/index.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { leftText } from '../output/left-text.js';
-import { createItemFolders, placeBelow } from './item-places.js';
+import { createItemFolders, makeFolderOf, placeBelow } from './item-places.js';
 import { createPreviews } from './previews.js';
 
 export interface BringHomeOptions {
@@ -59,6 +59,7 @@ export async function bringHome(
       const content = await read(ref);
       previews.add(ref, content);
       const place = placeBelow(join(folder, 'files', folderOf(item)), path);
+      await makeFolderOf(place, folder);
       await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
       files += 1;
     } catch (cause) {
