@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ItemSummary } from '../workflows/fanout.js';
-import type { JobError, JobOutcome, JobResult } from '../workflows/job.js';
+import type { JobError, JobOutcome, JobResult, LeftBehind } from '../workflows/job.js';
 import { beating } from './calls.js';
 
 /** Temporal's own word; `NOT_FOUND` where it knows none. */
@@ -16,6 +16,8 @@ export interface AwaitedJob {
   readonly sandboxId: string | null;
   readonly error: JobError | null;
   readonly apiCalls: number;
+  /** Absent in a history of before it was handed on. */
+  readonly left?: readonly LeftBehind[];
 }
 
 const lookEveryMs = [500, 5_000] as const;
@@ -57,8 +59,8 @@ export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
     await awaitClosed([workflowId]);
     try {
       const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
-      const { outcome, sandboxId, error, apiCalls } = result;
-      return { outcome, sandboxId, error, apiCalls };
+      const { outcome, sandboxId, error, apiCalls, left } = result;
+      return { outcome, sandboxId, error, apiCalls, left };
     } catch (error) {
       if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
       return { outcome: null, sandboxId: null, error: null, apiCalls: 0 };

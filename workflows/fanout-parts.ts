@@ -236,6 +236,8 @@ export interface CarriedBatch {
   /** Why the item that has waited longest does not go on by itself. */
   readonly blocked: string | null;
   readonly left: readonly LeftBehind[];
+  /** How much of it is the batch's own; absent in what an older version carried. */
+  readonly ownLeftCount?: number;
   readonly arrivedAtMs: number;
   /** When each clock was last due, in ms since the epoch, so that runs that follow each other fast do not starve it. */
   readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;

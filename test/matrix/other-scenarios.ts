@@ -81,7 +81,10 @@ async function runBatch(
   return {
     outcome: result.outcome,
     jobs: said.flatMap(({ jobs }) => jobs),
-    left: [...result.leftSandboxIds, ...said.flatMap(({ left }) => left)],
+    left: [
+      ...result.left.flatMap(({ sandboxId, sandboxName }) => [sandboxId ?? [], sandboxName ?? []].flat()),
+      ...said.flatMap(({ left }) => left),
+    ],
     saysArchived: said.flatMap(({ saysArchived }) => saysArchived),
     saysDeleted: said.flatMap(({ saysDeleted }) => saysDeleted),
   };

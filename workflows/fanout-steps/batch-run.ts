@@ -55,6 +55,8 @@ export class BatchRun {
   sourceJob: JobRun | null = null;
   /** What somebody has to look after, as far as there is room for names. */
   readonly left: Map<string, LeftBehind>;
+  /** How much of it is the batch's own, and in no report of a chunk. */
+  ownLeftCount: number;
   /** When each clock was last due. */
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
   /** Updates and signals that this run has taken. */
@@ -96,6 +98,7 @@ export class BatchRun {
       blocked.report = { ...blocked.report, blocked: { ...blocked.report.blocked, message: carried.blocked } };
     }
     this.left = new Map((carried?.left ?? []).map((one) => [keyOfLeft(one), one]));
+    this.ownLeftCount = carried?.ownLeftCount ?? 0;
     this.clockedAtMs = { ...carried?.clockedAtMs };
     this.arrivedAtMs = carried?.arrivedAtMs ?? 0;
     this.seal = carried?.seal ?? null;
@@ -197,6 +200,12 @@ export class BatchRun {
     for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
   }
 
+  /** What the batch itself leaves, beside its items. */
+  leaveOwn(left: readonly LeftBehind[]): void {
+    this.ownLeftCount += left.length;
+    this.leave(left);
+  }
+
   recover(): void {
     const { limit } = this.throttle;
     this.throttle = recovered(this.throttle, Date.now(), this.throttleRules);
@@ -269,6 +278,7 @@ export class BatchRun {
       folded: foldChunks(this.records.filter((record) => record.state === 'ended')),
       blocked: this.blocked?.message ?? null,
       left: [...this.left.values()],
+      ownLeftCount: this.ownLeftCount,
     };
     return { ...this.input, batchKey: this.batchKey, carried };
   }

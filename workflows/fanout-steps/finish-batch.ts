@@ -51,7 +51,7 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
     return null;
   } catch (error) {
     const why = 'The prepared sandbox did not end as asked.';
-    run.leave([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     if (!isCancellation(error)) return endOf(error).jobError;
     return jobError(
       'clean_up_unfinished',
@@ -66,7 +66,7 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
 async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResult> {
   const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
   const left = [...run.left.values()];
-  const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, 0);
+  const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
   const result = {
     ...run.progress(),
     outcome,

@@ -8,7 +8,14 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../src/contract/addresses.js';
+import type { AwaitedJob } from '../../activities/workflow-status.js';
+import {
+  executionOf,
+  followTaskQueue,
+  ownedSandboxName,
+  prepareStep,
+  prepareWorkflowId,
+} from '../../src/contract/addresses.js';
 import type { createThenPrompt } from '../create-then-prompt.js';
 import type { FanoutSource } from '../fanout.js';
 import type { JobInput } from '../job.js';
@@ -44,7 +51,7 @@ export async function prepare(run: BatchRun, source: Preparation): Promise<strin
     });
   }
   run.apiCalls += job.apiCalls;
-  run.preparedSandboxId = job.sandboxId;
+  takeOver(run, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
   throw new JobEnded('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
@@ -74,21 +81,44 @@ async function start(run: BatchRun, source: Preparation, workflowId: string): Pr
   }
 }
 
-async function cancelJob(
-  run: BatchRun,
-  workflowId: string,
-  awaited: () => Promise<{ readonly sandboxId: string | null }>,
-): Promise<void> {
+async function cancelJob(run: BatchRun, workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).cancel();
   } catch {
     // It has just ended.
   }
-  run.preparedSandboxId = (await awaited()).sandboxId;
+  takeOver(run, await awaited());
+}
+
+/** The batch ends the sandbox of the job, and names what else the job left. */
+function takeOver(run: BatchRun, { outcome, sandboxId, left = [] }: AwaitedJob): void {
+  run.preparedSandboxId = sandboxId;
+  run.leaveOwn(left);
+  if (outcome !== null) return;
+  const why =
+    'The job that prepared it was ended from outside. It may run, or one of the same name and a later number.';
+  run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName: nameOf(run), conversationId: null, why }]);
+}
+
+/** Of the first sandbox that the job makes. */
+function nameOf(run: BatchRun): string {
+  const { deployment, batchId } = run.input;
+  const generation = firstGenerationOf(run);
+  return ownedSandboxName({
+    deployment,
+    jobId: batchId,
+    execution: executionOf(run.batchKey),
+    step: prepareStep,
+    generation,
+  });
+}
+
+function firstGenerationOf({ input: { resume } }: BatchRun): number {
+  return 1 + (resume?.round ?? 0) * maxGenerations;
 }
 
 function jobInput(run: BatchRun, source: Preparation): JobInput {
-  const { deployment, batchId, policy, timing, resume } = run.input;
+  const { deployment, batchId, policy, timing } = run.input;
   return {
     deployment,
     jobId: `${batchId}-${prepareStep}`,
@@ -110,7 +140,7 @@ function jobInput(run: BatchRun, source: Preparation): JobInput {
       execution: executionOf(run.batchKey),
       batchId,
       step: prepareStep,
-      firstGeneration: 1 + (resume?.round ?? 0) * maxGenerations,
+      firstGeneration: firstGenerationOf(run),
       lookFirst: false,
     },
     timing,
