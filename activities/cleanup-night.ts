@@ -1,7 +1,9 @@
 /** What other runs of the same policy have done this night, and whether one of them is at it now. */
 import type { Client } from '@temporalio/client';
 import { cleanupId } from '../src/contract/addresses.js';
+import { SandflowError } from '../src/contract/sandflow-error.js';
 import { type CleanupPolicy, nightBeganAtMs } from '../src/retention/index.js';
+import { lenientClient, memoOf } from '../src/temporal/readable-memos.js';
 import type { CleanupMemo } from '../workflows/cleanup.js';
 import { workflowTypes } from '../workflows/messages.js';
 
@@ -27,8 +29,11 @@ export interface NightQuery {
 /** A run may last for long: one that began before the night may still be at work in it. */
 const lookBackMs = 86_400_000;
 
-/** A run writes into its memo what it is about to do before it does it, so that one that was killed is counted, too. */
-export async function lookAtNight(client: Pick<Client, 'workflow'>, night: NightQuery): Promise<Night> {
+/**
+ * A run writes into its memo what it is about to do before it does it, so that one that was killed is counted, too.
+ * @throws SandflowError where the memo of a run cannot be read: what it has done must not be taken for nothing
+ */
+export async function lookAtNight(client: Client, night: NightQuery): Promise<Night> {
   const { deployment, policy, nowMs } = night;
   const beganAtMs = nightBeganAtMs(policy, nowMs);
   const since = new Date(Math.min(beganAtMs, nowMs - lookBackMs)).toISOString();
@@ -42,15 +47,20 @@ export async function lookAtNight(client: Pick<Client, 'workflow'>, night: Night
   let first: { readonly startedMs: number; readonly fleet: number } | undefined;
   let own: { readonly startedMs: number } | undefined;
   const others: { readonly workflowId: string; readonly startedMs: number }[] = [];
-  for await (const run of client.workflow.list({ query })) {
-    const memo = run.memo as Partial<CleanupMemo> | undefined;
+  for await (const run of lenientClient(client).workflow.list({ query })) {
+    const { memo: readable, unreadable } = memoOf(run.memo);
+    const memo = readable as Partial<CleanupMemo>;
     const startedMs = run.startTime.getTime();
     if (run.workflowId === night.workflowId) {
       own = { startedMs };
       continue;
     }
+    if (unreadable) {
+      const what = `What the cleanup ${run.workflowId} has done cannot be read, so none acts beside it.`;
+      throw new SandflowError(unreadable.code, `${what} ${unreadable.message}`);
+    }
     // Other policies' names may begin with this one's.
-    if (memo?.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
+    if (memo.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
     const isOpen = run.status.name === 'RUNNING';
     if (isOpen) others.push({ workflowId: run.workflowId, startedMs });
     if (!isOpen && startedMs < beganAtMs && (run.closeTime?.getTime() ?? 0) < beganAtMs) continue;

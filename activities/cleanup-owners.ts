@@ -2,6 +2,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../src/contract/addresses.js';
 import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../src/retention/index.js';
+import { lenientClient, memoOf } from '../src/temporal/readable-memos.js';
 import type { KeptMemo } from '../workflows/steps/mark-kept.js';
 
 /** Any other status, also one that is unknown today, counts as open. */
@@ -9,17 +10,18 @@ const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED',
 /** How many earlier executions of an id are looked through. */
 const earlierExecutions = 200;
 
-type Describe = Pick<Client, 'workflow'>;
+/** Ids of sandboxes; null where a memo has one that cannot be read, so that nobody knows whose it is. */
+type Kept = readonly string[] | null;
 type Named = Parameters<typeof ownershipOf>[0];
 
 /** Whose the sandbox of this name is now: by describe, never by a list that lags. */
-export async function askOwner(client: Describe, sandbox: Named, deployment: string): Promise<Ownership> {
+export async function askOwner(client: Client, sandbox: Named, deployment: string): Promise<Ownership> {
   const asked = ownerToAsk(sandbox.name, deployment);
   return ownershipOf(sandbox, deployment, asked && (await ownerSeen(client, asked)));
 }
 
 /** A cache for one plan: sandboxes of one job share their owner. */
-export function createOwnerReader(client: Describe, deployment: string) {
+export function createOwnerReader(client: Client, deployment: string) {
   const seen = new Map<string, Promise<OwnerSeen | undefined>>();
   return async (sandbox: Named): Promise<Ownership> => {
     const asked = ownerToAsk(sandbox.name, deployment);
@@ -31,7 +33,7 @@ export function createOwnerReader(client: Describe, deployment: string) {
   };
 }
 
-async function ownerSeen(client: Describe, asked: OwnerToAsk): Promise<OwnerSeen | undefined> {
+async function ownerSeen(client: Client, asked: OwnerToAsk): Promise<OwnerSeen | undefined> {
   const { workflowId, execution, itemWorkflowId } = asked;
   const newest = await describe(client, workflowId);
   if (newest === undefined) return undefined;
@@ -43,50 +45,55 @@ async function ownerSeen(client: Describe, asked: OwnerToAsk): Promise<OwnerSeen
   if (itemWorkflowId !== undefined && item === undefined) return undefined;
   // An earlier generation of an item has kept a fork of its own.
   const keptSandboxIds = await keptBy(client, { newest, item, itemWorkflowId });
+  if (keptSandboxIds === null) return undefined;
   if (executionOf(newest.firstRunId) === execution) {
     return { isOpen: false, closedFirstRunIds: [newest.firstRunId], keptSandboxIds };
   }
   const earlier = await earlierFirstRunIds(client, { workflowId, execution });
   const keptEarlier = item === undefined ? await keptByAll(client, workflowId, newest.kept) : keptSandboxIds;
-  return { isOpen: false, closedFirstRunIds: earlier, keptSandboxIds: keptEarlier };
+  return keptEarlier === null ? undefined : { isOpen: false, closedFirstRunIds: earlier, keptSandboxIds: keptEarlier };
 }
 
 async function keptBy(
-  client: Describe,
+  client: Client,
   {
     newest,
     item,
     itemWorkflowId = '',
   }: { newest: Described; item: Described | undefined; itemWorkflowId?: string | undefined },
-): Promise<readonly string[]> {
+): Promise<Kept> {
   return item === undefined ? newest.kept : keptByAll(client, itemWorkflowId, item.kept);
 }
 
 /** What all executions of an id have kept. A list lags, so the newest is known by describe. */
-async function keptByAll(client: Describe, workflowId: string, newest: readonly string[]): Promise<string[]> {
+async function keptByAll(client: Client, workflowId: string, newest: Kept): Promise<Kept> {
+  if (newest === null) return null;
   const kept = [...newest];
   let looked = 0;
-  for await (const { memo } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+  for await (const { memo } of lenientClient(client).workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     looked += 1;
     if (looked > earlierExecutions) break;
-    kept.push(...keptIn(memo));
+    const here = keptIn(memo);
+    if (here === null) return null;
+    kept.push(...here);
   }
   return kept;
 }
 
-function keptIn(memo: Record<string, unknown> | undefined): string[] {
-  const { kept } = (memo ?? {}) as Partial<KeptMemo>;
+function keptIn(memo: Record<string, unknown> | undefined): Kept {
+  const { kept } = memoOf(memo).memo as Partial<KeptMemo>;
+  if (kept === undefined && memo !== undefined && 'kept' in memo) return null;
   return typeof kept === 'string' ? [kept] : [];
 }
 
 /** Of an id that was used again: the earlier execution that fits, found by a list and then seen by describe. */
 async function earlierFirstRunIds(
-  client: Describe,
+  client: Client,
   { workflowId, execution }: Pick<OwnerToAsk, 'workflowId' | 'execution'>,
 ): Promise<string[]> {
   const query = `WorkflowId = '${workflowId}'`;
   let looked = 0;
-  for await (const { runId } of client.workflow.list({ query, pageSize: earlierExecutions })) {
+  for await (const { runId } of lenientClient(client).workflow.list({ query, pageSize: earlierExecutions })) {
     looked += 1;
     if (looked > earlierExecutions) break;
     if (executionOf(runId) !== execution) continue;
@@ -101,12 +108,12 @@ async function earlierFirstRunIds(
 interface Described {
   readonly status: string;
   readonly firstRunId: string;
-  readonly kept: readonly string[];
+  readonly kept: Kept;
 }
 
-async function describe(client: Describe, workflowId: string, runId?: string): Promise<Described | undefined> {
+async function describe(client: Client, workflowId: string, runId?: string): Promise<Described | undefined> {
   try {
-    const { status, raw, memo } = await client.workflow.getHandle(workflowId, runId).describe();
+    const { status, raw, memo } = await lenientClient(client).workflow.getHandle(workflowId, runId).describe();
     return { status: status.name, firstRunId: raw.workflowExecutionInfo?.firstRunId ?? '', kept: keptIn(memo) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;

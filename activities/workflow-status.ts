@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { lenientClient } from '../src/temporal/readable-memos.js';
 import type { ItemSummary } from '../workflows/fanout.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../workflows/job.js';
 import { beating } from './calls.js';
@@ -24,7 +25,7 @@ const lookEveryMs = [500, 5_000] as const;
 
 async function statusOf(workflowId: string): Promise<WorkflowStatus> {
   try {
-    return (await Context.current().client.workflow.getHandle(workflowId).describe()).status.name;
+    return (await lenientClient(Context.current().client).workflow.getHandle(workflowId).describe()).status.name;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
     throw error;

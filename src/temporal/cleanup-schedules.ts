@@ -13,6 +13,7 @@ import { cleanupId, cleanupPrefix } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CleanupPolicy, Weekday } from '../retention/index.js';
 import { checkCleanup } from './cleanup-input.js';
+import { lenientClient } from './readable-memos.js';
 
 /** When it begins, by the clock of the policy's time zone. */
 export type ScheduledTime =
@@ -67,7 +68,10 @@ export async function applyCleanupSchedule(client: Client, options: CleanupSched
     return true;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
+    // What it had may be of a key that is gone, and is replaced whole.
+    await lenientClient(client)
+      .schedule.getHandle(scheduleId)
+      .update(({ state }) => ({ ...wanted, state }));
     return false;
   }
 }
@@ -102,7 +106,7 @@ const daysOf = (days: readonly Weekday[]) => days.map((day) => weekdayNames[day]
 export async function listCleanupSchedules(client: Client, deployment: string): Promise<CleanupSchedule[]> {
   const prefix = cleanupPrefix(deployment);
   const found: CleanupSchedule[] = [];
-  for await (const { scheduleId, state, info } of client.schedule.list()) {
+  for await (const { scheduleId, state, info } of lenientClient(client).schedule.list()) {
     if (!scheduleId.startsWith(prefix)) continue;
     const last = info.recentActions.at(-1)?.action.workflow.workflowId;
     found.push({

@@ -12,6 +12,7 @@ import { cleanupProgressQuery, workflowTypes } from '../../workflows/messages.js
 import { cleanupId, cleanupPrefix } from '../contract/addresses.js';
 import type { CleanupPolicy } from '../retention/index.js';
 import { checkCleanup, checkDeployment } from './cleanup-input.js';
+import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
 
 export type CleanupHandle = WorkflowHandle<(input: CleanupInput) => Promise<CleanupSummary>>;
 
@@ -52,6 +53,8 @@ export interface CleanupListed {
   readonly status: string;
   readonly startedAt: string;
   readonly acted: number | null;
+  /** Why `mode` and `acted` cannot be read, such as for want of a key; null where they can. */
+  readonly unreadable: UnreadableMemo | null;
 }
 
 /** The newest first. Visibility lags: one that was started a moment ago may be missing. */
@@ -63,11 +66,12 @@ export async function listCleanups(
   const prefix = cleanupPrefix(deployment);
   const query = `WorkflowType = '${workflowTypes.retentionCleanup}' AND WorkflowId STARTS_WITH '${prefix}'`;
   const found: CleanupListed[] = [];
-  for await (const { workflowId, status, startTime, memo } of client.workflow.list({ query })) {
+  for await (const { workflowId, status, startTime, memo } of lenientClient(client).workflow.list({ query })) {
     if (status.name === 'CONTINUED_AS_NEW') continue;
-    const { mode = null, acted = null } = (memo ?? {}) as Partial<CleanupMemo>;
+    const { memo: readable, unreadable } = memoOf(memo);
+    const { mode = null, acted = null } = readable as Partial<CleanupMemo>;
     const id = workflowId.slice(prefix.length);
-    found.push({ id, mode, status: status.name.toLowerCase(), startedAt: startTime.toISOString(), acted });
+    found.push({ id, mode, status: status.name.toLowerCase(), startedAt: startTime.toISOString(), acted, unreadable });
     if (found.length >= limit) break;
   }
   return found;

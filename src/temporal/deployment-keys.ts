@@ -13,6 +13,7 @@ import {
 import { encryptionScheduleId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { KeyRing } from '../encryption/index.js';
+import { lenientClient } from './readable-memos.js';
 
 const timeoutMs = 5_000;
 
@@ -94,7 +95,8 @@ function problemOf(
   if (check !== first.check) {
     return `The key "${first.id}" here is another one than that of the deployment "${deployment}". ${mend}`;
   }
-  if (ring.find(known.current)?.check === known.checks[known.current]) return undefined;
+  const needed = known.checks[known.current];
+  if (needed !== undefined && ring.find(known.current)?.check === needed) return undefined;
   return `The deployment "${deployment}" encrypts with the key "${known.current}", which is not in the key ring here. ${mend}`;
 }
 
@@ -147,5 +149,5 @@ function keysIn({ action }: ScheduleDescription): DeploymentKeys | undefined {
 }
 
 function clearClient({ connection, options: { namespace } }: Client): Client {
-  return new Client({ connection, namespace });
+  return lenientClient(new Client({ connection, namespace }));
 }

@@ -18,6 +18,7 @@ import { contentDigest } from './input-digest.js';
 import { keepFanoutTexts } from './keep-texts.js';
 import { launchBatch } from './launch-batch.js';
 import { firstQueryTimeoutMs, withinPatience } from './patience.js';
+import { describeReadable } from './readable-memos.js';
 
 /** How long to wait for a worker that takes an update, in ms. */
 const patienceMs = 30_000;
@@ -137,7 +138,7 @@ export async function cancelFanout(client: Client, batch: FanoutAddress): Promis
  * @throws SandflowError `fanout_not_found`, `not_a_fanout`
  */
 export async function describeFanout(client: Client, batch: FanoutAddress): Promise<WorkflowExecutionDescription> {
-  const there = await answered(client, batch, () => fanoutHandle(client, batch).describe());
+  const there = await answered(client, batch, () => describeReadable(client, fanoutHandle(client, batch).workflowId));
   if (there.type === workflowTypes.forkFanout) return there;
   throw there.type === workflowTypes.createThenPrompt ? notAFanout(batch) : fanoutNotFound(batch);
 }

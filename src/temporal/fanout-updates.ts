@@ -1,4 +1,5 @@
 /** Hands chunks to batches, and seals them: through whatever passes by itself. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ChunkWish, SealWish } from '../../workflows/fanout-parts.js';
@@ -7,6 +8,7 @@ import type { FanoutAddress } from './fanout-client.js';
 import { fanoutHandle } from './fanout-handle.js';
 import { explainFanoutError } from './fanouts-errors.js';
 import { withinPatience } from './patience.js';
+import { describeReadable } from './readable-memos.js';
 import { isBusy, isClosing, isSlow } from './stops-errors.js';
 
 const pauseMs = 500;
@@ -23,7 +25,8 @@ export async function sendChunk(
   wish: ChunkWish,
   options: UpdateFanoutOptions,
 ): Promise<void> {
-  const updateId = `chunk-${wish.chunk}-${wish.digest}`;
+  // Not the digest of the items: ids are never encrypted, and whoever can guess the items could confirm the guess.
+  const updateId = `chunk-${wish.chunk}-${randomUUID()}`;
   const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [wish], updateId });
   await persist(client, batch, send, options);
 }
@@ -62,7 +65,7 @@ async function persist<T>(
 
 async function runs(client: Client, batch: FanoutAddress): Promise<boolean> {
   try {
-    return (await fanoutHandle(client, batch).describe()).status.name === 'RUNNING';
+    return (await describeReadable(client, fanoutHandle(client, batch).workflowId)).status.name === 'RUNNING';
   } catch {
     return false;
   }

@@ -3,6 +3,7 @@ import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@
 import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { FanoutAddress } from './fanout-client.js';
+import { describeReadable } from './readable-memos.js';
 import { isClosing, isSlow } from './stops-errors.js';
 
 /** Turns an error of Temporal's client into one that says what to do; others come back as they are. */
@@ -23,7 +24,7 @@ export async function explainFanoutError(error: unknown, client: Client, batch: 
 /** Temporal says `not found` to both, with a text that is not to be relied on. */
 async function missingOrEnded(cause: unknown, client: Client, batch: FanoutAddress): Promise<SandflowError> {
   try {
-    await client.workflow.getHandle(jobWorkflowId(batch.deployment, batch.batchId)).describe();
+    await describeReadable(client, jobWorkflowId(batch.deployment, batch.batchId));
   } catch {
     return fanoutNotFound(batch, cause);
   }

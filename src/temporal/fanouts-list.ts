@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
 import { deploymentProblem, jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
 
 export interface FanoutSummary {
   readonly batchId: string;
@@ -11,6 +12,8 @@ export interface FanoutSummary {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly title: string | null;
+  /** Why that cannot be read, such as for want of the key that it was encrypted with; null where it can. */
+  readonly unreadable: UnreadableMemo | null;
 }
 
 export interface ListFanoutsOptions {
@@ -37,16 +40,18 @@ export async function listFanouts(client: Client, options: ListFanoutsOptions): 
     open ? `ExecutionStatus = 'Running'` : `ExecutionStatus != 'ContinuedAsNew'`,
   ];
   const batches = new Map<string, FanoutSummary>();
-  for await (const execution of client.workflow.list({ query: conditions.join(' AND ') })) {
+  for await (const execution of lenientClient(client).workflow.list({ query: conditions.join(' AND ') })) {
     const batchId = jobIdOfWorkflow(deployment, execution.workflowId);
     if (batchId === undefined || batches.has(batchId)) continue;
-    const title = execution.memo?.title;
+    const { memo, unreadable } = memoOf(execution.memo);
+    const { title } = memo;
     batches.set(batchId, {
       batchId,
       status: execution.status.name.toLowerCase(),
       startedAt: execution.startTime.toISOString(),
       endedAt: execution.closeTime?.toISOString() ?? null,
       title: typeof title === 'string' ? title : null,
+      unreadable,
     });
     if (batches.size >= limit) break;
   }

@@ -10,6 +10,7 @@ import {
 import { jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { JobAddress } from './jobs.js';
+import { describeReadable } from './readable-memos.js';
 
 const grpcCancelled = 1;
 const grpcDeadlineExceeded = 4;
@@ -43,7 +44,7 @@ export async function explainJobError(error: unknown, client: Client, job: JobAd
 /** Temporal says `not found` to both, with a text that is not to be relied on. */
 async function missingOrEnded(cause: unknown, client: Client, job: JobAddress): Promise<SandflowError> {
   try {
-    await client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId)).describe();
+    await describeReadable(client, jobWorkflowId(job.deployment, job.jobId));
   } catch {
     return new SandflowError(
       'job_not_found',

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../workflows/messages.js';
 import { deploymentProblem, jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
 
 export interface JobSummary {
   readonly jobId: string;
@@ -12,6 +13,8 @@ export interface JobSummary {
   readonly endedAt: string | null;
   /** First line of the first prompt. */
   readonly prompt: string | null;
+  /** Why that cannot be read, such as for want of the key that it was encrypted with; null where it can. */
+  readonly unreadable: UnreadableMemo | null;
 }
 
 export interface ListJobsOptions {
@@ -33,19 +36,21 @@ export async function listJobs(client: Client, options: ListJobsOptions): Promis
   ];
   if (options.open) conditions.push(`ExecutionStatus = 'Running'`);
   const jobs: JobSummary[] = [];
-  for await (const execution of client.workflow.list({
+  for await (const execution of lenientClient(client).workflow.list({
     query: conditions.join(' AND '),
     pageSize: Math.min(limit, 1000),
   })) {
     const jobId = jobIdOfWorkflow(deployment, execution.workflowId);
     if (jobId === undefined) continue;
-    const prompt = execution.memo?.prompt;
+    const { memo, unreadable } = memoOf(execution.memo);
+    const { prompt } = memo;
     jobs.push({
       jobId,
       status: execution.status.name.toLowerCase(),
       startedAt: execution.startTime.toISOString(),
       endedAt: execution.closeTime?.toISOString() ?? null,
       prompt: typeof prompt === 'string' ? prompt : null,
+      unreadable,
     });
     if (jobs.length >= limit) break;
   }

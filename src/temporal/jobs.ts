@@ -24,6 +24,7 @@ import { inputDigest } from './input-digest.js';
 import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema, resolutionSchema } from './job-input.js';
 import { explainJobError, jobEnded } from './jobs-errors.js';
 import { keepJobTexts, keepPromptText } from './keep-texts.js';
+import { describeReadable } from './readable-memos.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
@@ -118,11 +119,12 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
 }
 
 /**
- * What Temporal knows of a job without asking it: its status, its memo, when it started and ended. Needs no worker.
+ * What Temporal knows of a job without asking it: its status, when it started and ended, and of its memo what can be
+ * read. Needs no worker.
  * @throws SandflowError `job_not_found`, `not_a_job` where the id belongs to a batch
  */
 export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
-  const description = await answered(client, job, () => jobHandle(client, job).describe());
+  const description = await answered(client, job, () => describeReadable(client, jobHandle(client, job).workflowId));
   if (description.type === workflowTypes.createThenPrompt) return description;
   const message = `"${job.jobId}" is a batch and no job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
   throw new SandflowError('not_a_job', message);

@@ -4,6 +4,7 @@ import { workflowTypes } from '../../workflows/messages.js';
 import type { StopReport } from '../../workflows/stop.js';
 import { sandboxStopId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { lenientClient } from './readable-memos.js';
 import { stopReport } from './stops-read.js';
 
 const atOnce = 8;
@@ -20,7 +21,7 @@ export async function openStopReports(
   const wanted = new Map(sandboxIds.map((id) => [sandboxStopId(id), id]));
   const running: string[] = [];
   const query = `WorkflowType = '${workflowTypes.stopAndAwaitArchive}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query })) {
+  for await (const { workflowId } of lenientClient(client).workflow.list({ query })) {
     const sandboxId = wanted.get(workflowId);
     if (sandboxId !== undefined) running.push(sandboxId);
   }

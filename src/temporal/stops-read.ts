@@ -6,6 +6,7 @@ import type { StopReport, StopRequestView } from '../../workflows/stop.js';
 import { sandboxStopId } from '../contract/addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { firstQueryTimeoutMs, withinPatience } from './patience.js';
+import { lenientClient } from './readable-memos.js';
 import { explainStopError } from './stops-errors.js';
 
 /** Which request, and on which chain of runs. */
@@ -90,10 +91,10 @@ export async function findStopRequest(
   if (newest === null) return undefined;
   const workflowId = sandboxStopId(sandboxId);
   const view = viewIn(newest, requestId);
-  if (view) return { view, runId: (await client.workflow.getHandle(workflowId).describe()).runId };
+  if (view) return { view, runId: (await lenientClient(client).workflow.getHandle(workflowId).describe()).runId };
   // A later request has started the workflow anew: this one may be in the result of an earlier chain of runs.
   const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
-  for await (const { runId } of client.workflow.list({ query })) {
+  for await (const { runId } of lenientClient(client).workflow.list({ query })) {
     const ended = viewIn(await resultOf(client, sandboxId, runId), requestId);
     if (ended) return { view: ended, runId };
   }

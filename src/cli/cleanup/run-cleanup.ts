@@ -3,6 +3,7 @@ import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup.j
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups.js';
+import { describeReadable } from '../../temporal/readable-memos.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
@@ -63,7 +64,7 @@ export async function showReport(
     const id = asked ?? (await latest(listCleanups(temporal, { deployment })));
     if (id === undefined) throw new UsageError('No cleanup has ended yet. Begin one with: sandflow cleanup run POLICY');
     const handle = cleanupHandle(temporal, deployment, id);
-    const { status } = await handle.describe().catch((cause: unknown) => {
+    const { status } = await describeReadable(temporal, handle.workflowId).catch((cause: unknown) => {
       throw new UsageError(`Temporal knows no cleanup "${id}" any more.`, { cause });
     });
     if (status.name === 'RUNNING') throw new UsageError(`The cleanup "${id}" is not finished.`);

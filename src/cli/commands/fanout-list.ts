@@ -22,17 +22,19 @@ export const addFanoutList: AddCommand = (parent, context) => {
       const { printJson } = await import('../output/json.js');
       const { formatTable } = await import('../output/table.js');
       const { oneLine } = await import('../output/terminal-safe.js');
+      const { cellOf, sayUnreadable } = await import('../output/unreadable-rows.js');
       const batches = await withPlatform(context, {}, ({ temporal, config }) =>
         listFanouts(temporal, { deployment: config.deployment, open: options.open, limit }),
       );
       if (options.json) return printJson(io.stdout, { batches, error: null });
       if (batches.length === 0) return void io.stderr.write('There are no batches.\n');
-      const rows = batches.map(({ batchId, status, startedAt, title }) => [
+      const rows = batches.map(({ batchId, status, startedAt, title, unreadable }) => [
         batchId,
         status,
         startedAt,
-        oneLine(title ?? ''),
+        oneLine(cellOf(title, unreadable)),
       ]);
       io.stdout.write(formatTable(['BATCH', 'STATUS', 'STARTED', 'TITLE'], rows));
+      sayUnreadable(batches, io);
     });
 };

@@ -24,12 +24,19 @@ export const addJobsList: AddCommand = (parent, context) => {
       const { listJobs } = await import('../../temporal/jobs-list.js');
       const { printJson } = await import('../output/json.js');
       const { formatTable } = await import('../output/table.js');
+      const { cellOf, sayUnreadable } = await import('../output/unreadable-rows.js');
       const jobs = await withPlatform(context, {}, ({ temporal, config }) =>
         listJobs(temporal, { deployment: config.deployment, open: options.open, limit }),
       );
       if (options.json) return printJson(io.stdout, { jobs, error: null });
       if (jobs.length === 0) return void io.stderr.write('There are no jobs.\n');
-      const rows = jobs.map(({ jobId, status, startedAt, prompt }) => [jobId, status, startedAt, prompt ?? '']);
+      const rows = jobs.map(({ jobId, status, startedAt, prompt, unreadable }) => [
+        jobId,
+        status,
+        startedAt,
+        cellOf(prompt, unreadable),
+      ]);
       io.stdout.write(formatTable(['JOB', 'STATUS', 'STARTED', 'PROMPT'], rows));
+      sayUnreadable(jobs, io);
     });
 };

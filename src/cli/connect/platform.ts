@@ -67,6 +67,8 @@ export interface OpenPlatformOptions {
   readonly reporter: Reporter;
   /** Warn where nobody takes the tasks of jobs. */
   readonly needsWorker: boolean;
+  /** For commands that say whether the keys fit, and so must not end where they do not. False by default. */
+  readonly keysMayDiffer?: boolean;
 }
 
 /** @throws SandflowError `temporal_unreachable` and what a start of the embedded stack throws */
@@ -108,7 +110,7 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       const next = configured ? 'trying again' : 'bringing the embedded stack back';
       current.notice(`Temporal does not answer; ${next}. What runs goes on from where it was.`);
       await closeLink(link);
-      link = await open(config, encryption, { io, reporter: current });
+      link = await open(config, encryption, { ...options, reporter: current });
       current.notice('Connected again.', 'detail');
       const before = isolation;
       isolation = await readIsolation(link.addresses.service);
@@ -128,7 +130,7 @@ interface Link {
 async function open(
   config: Config,
   { ring, dataConverter }: Encryption,
-  { io, reporter }: Pick<OpenPlatformOptions, 'io' | 'reporter'>,
+  { io, reporter, keysMayDiffer = false }: Omit<OpenPlatformOptions, 'needsWorker'>,
 ): Promise<Link> {
   const addresses = await findAddresses(config, io, reporter);
   const { patienceMs } = config;
@@ -141,10 +143,12 @@ async function open(
   try {
     const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
     // Where Temporal cannot be asked, nothing can be written either.
-    await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
-      await temporal.close();
-      throw error;
-    });
+    if (!keysMayDiffer) {
+      await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
+        await temporal.close();
+        throw error;
+      });
+    }
     const service = clientOf(addresses.service);
     const ask = createAsk({ apiUrl: addresses.service.apiUrl, patienceMs, signal, notice });
     return { addresses, temporal, service, reads: createServiceReads(service, ask) };

@@ -10,11 +10,12 @@ export interface WithPlatformOptions {
   /** Warn where nobody takes the tasks of jobs. */
   readonly needsWorker?: boolean;
   readonly quiet?: boolean;
+  readonly keysMayDiffer?: boolean;
 }
 
 export async function withPlatform<T>(
   { io }: CommandContext,
-  { jobId, needsWorker = false, quiet = false }: WithPlatformOptions,
+  { jobId, needsWorker = false, quiet = false, keysMayDiffer = false }: WithPlatformOptions,
   act: (platform: Platform, reporter: Reporter) => Promise<T>,
 ): Promise<T> {
   const config = await io.readConfig();
@@ -24,7 +25,7 @@ export async function withPlatform<T>(
     if (problem) throw new UsageError(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
   }
   const reporter = createReporter({ stream: io.stderr, quiet });
-  const platform = await openPlatform(config, { io, reporter, needsWorker });
+  const platform = await openPlatform(config, { io, reporter, needsWorker, keysMayDiffer });
   try {
     return await act(platform, reporter);
   } finally {

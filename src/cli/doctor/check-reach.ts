@@ -1,6 +1,7 @@
 /** Looks for what leases and cleanups cannot reach: another namespace's deployments, and what Temporal has forgotten. */
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
+import { lenientClient } from '../../temporal/readable-memos.js';
 import type { ServiceReads } from '../connect/service-reads.js';
 import { failureOf } from '../failure.js';
 import { type Check, ok, skipped, warning } from './check.js';
@@ -67,6 +68,6 @@ export async function checkDeployments(reads: ServiceReads, temporal: Client, ow
 
 async function hasWorkflows(temporal: Client, deployment: string): Promise<boolean> {
   const query = `WorkflowId STARTS_WITH 'sf-${deployment}-'`;
-  for await (const _ of temporal.workflow.list({ query, pageSize: 1 })) return true;
+  for await (const _ of lenientClient(temporal).workflow.list({ query, pageSize: 1 })) return true;
   return false;
 }

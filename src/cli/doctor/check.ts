@@ -2,7 +2,7 @@
 
 export interface Check {
   /** What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
-   * `account`, `isolation`. */
+   * `account`, `isolation`, `encryption`. */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;

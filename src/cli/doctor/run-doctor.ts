@@ -16,6 +16,7 @@ import { createReporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
+import { checkEncryption, readRing } from './check-encryption.js';
 import { checkIsolation } from './check-isolation.js';
 import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
@@ -36,14 +37,19 @@ export async function runDoctor(
   const asking = { signal: io.interrupted, notice: (text: string) => reporter.notice(text) };
   const serviceFirst = configured.sandboxService ? await serviceChecks(configured, asking) : [];
   let platform: Platform | undefined;
+  const ring = await readRing(configured);
+  const isRingBad = ring !== undefined && 'status' in ring;
   try {
-    platform = await openPlatform(configured, { io, reporter, needsWorker: false });
+    const opened = isRingBad ? { ...configured, encryption: undefined } : configured;
+    platform = await openPlatform(opened, { io, reporter, needsWorker: false, keysMayDiffer: true });
     checks.push(...(await temporalChecks(platform)));
+    checks.push(isRingBad ? ring : await checkEncryption(platform.temporal, platform.config, ring));
   } catch (error) {
     const mend = isFullyConfigured(configured)
       ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
       : 'The embedded stack could not be started; the message says why.';
     checks.push(failed('temporal', failureOf(error).error.message, mend), skipped('workers', 'Temporal is not there.'));
+    if (isRingBad) checks.push(ring);
   }
   try {
     const config = platform?.config ?? configured;
@@ -144,7 +150,7 @@ function printChecks(checks: readonly Check[], io: CommandContext['io']): void {
   const paint = createPaint(io.stdout);
   const styles = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
   for (const { name, status, message, mend } of checks) {
-    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(9)}  ${oneLine(message)}\n`);
-    if (mend) io.stdout.write(`${' '.repeat(20)}${oneLine(mend)}\n`);
+    io.stdout.write(`${paint(styles[status], status.padEnd(7))}  ${name.padEnd(10)}  ${oneLine(message)}\n`);
+    if (mend) io.stdout.write(`${' '.repeat(21)}${oneLine(mend)}\n`);
   }
 }

@@ -59,6 +59,7 @@ export const importRules: readonly Rule[] = [
       'src/webhook',
       'src/retention',
       'src/result-store/fanout-objects.ts',
+      'src/temporal/readable-memos.ts',
       'workflows/messages.ts',
     ],
     ownTypes: ['src/result-store', 'src/secret-store', 'src/notify', 'workflows'],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { checkEncryption } from '../../../src/cli/doctor/check-encryption.js';
 import { newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { agreeOnKeys, deploymentKeys, forgetDeploymentKeys } from '../../../src/temporal/deployment-keys.js';
 
@@ -87,6 +88,33 @@ describe('C6: keys at the start', () => {
     const { worker } = newDeployment();
     expect(await Promise.all([worker(a, b), worker(a, b), worker(a, b)])).toEqual([agreed, agreed, agreed]);
   });
+});
+
+describe('C6: doctor says of keys', () => {
+  it('which encrypts, which can be read here, and whether the workers have the same', async () => {
+    const { worker, deployment } = newDeployment();
+    const look = (...lines: string[]) =>
+      checkEncryption(client, { deployment }, lines.length ? ring(...lines) : undefined);
+    expect(await look()).toMatchObject({ status: 'skipped', message: expect.stringContaining('in clear') });
+    expect(await look(a)).toMatchObject({ status: 'failed', message: expect.stringContaining('"a" encrypts here') });
+    await worker(a, b);
+    expect(await look()).toMatchObject({ status: 'failed', message: expect.stringContaining('has no keys') });
+    expect(await look(a, b)).toMatchObject({ status: 'ok', message: expect.stringContaining('"a", "b" can be read') });
+    expect(await look(a)).toMatchObject({ status: 'warning', message: expect.stringContaining('read "b" too') });
+    const other = await look(newKeyLine('c'));
+    expect(other).toMatchObject({ status: 'failed', message: expect.stringContaining('"c", is not in the key ring') });
+    const lacking = await look(b);
+    expect(lacking).toMatchObject({ status: 'failed', message: expect.stringContaining('"a", which is not in the') });
+    for (const { message } of [other, lacking]) expect(message).not.toContain(a.slice(2, 20));
+  });
+});
+
+it('C6: an announcement that is not whole lets nobody with keys start', async () => {
+  const { client: command, deployment } = newDeployment();
+  const args = [{ current: 'x', checks: { a: ring(a).first.check } }];
+  const action = { type: 'startWorkflow', workflowType: 'none', workflowId: 'x', taskQueue: 'none', args } as const;
+  await client.schedule.create({ scheduleId: `encryption/${deployment}`, spec: {}, action, state: { paused: true } });
+  await expect(command(a)).rejects.toMatchObject(refused);
 });
 
 it('C6: a Temporal that cannot be reached refuses nobody', async () => {

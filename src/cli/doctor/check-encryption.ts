@@ -1,0 +1,51 @@
+/** Says which key encrypts, which can be read here, and whether the deployment's workers have the same. */
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config.js';
+import type { KeyRing } from '../../encryption/index.js';
+import { agreeOnKeys, deploymentKeys } from '../../temporal/deployment-keys.js';
+import { openEncryption } from '../connect/encryption.js';
+import { failureOf } from '../failure.js';
+import { type Check, failed, ok, skipped, warning } from './check.js';
+
+const name = 'encryption';
+const compare = '`sandflow encryption show` compares the keys; docs/encryption.md, "Keys that do not fit".';
+
+/** The ring as configured, or what is wrong with its file. */
+export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyRing | undefined | Check> {
+  try {
+    return (await openEncryption(config)).ring;
+  } catch (error) {
+    return failed(name, failureOf(error).error.message, 'Mend the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.');
+  }
+}
+
+/** Compares the ring with what the worker that started last has announced. Changes nothing. */
+export async function checkEncryption(
+  temporal: Client,
+  { deployment }: Pick<Config, 'deployment'>,
+  ring: KeyRing | undefined,
+): Promise<Check> {
+  const here = ring && `"${ring.first.id}" encrypts here, and ${listed(ring.keys.map(({ id }) => id))} can be read`;
+  try {
+    const agreement = await agreeOnKeys(temporal, { deployment, ring });
+    if (agreement.kind === 'unasked') return unknown(here, agreement.reason);
+    if (!ring) return skipped(name, 'There are no keys: what Temporal and the result store hold is in clear.');
+    const known = await deploymentKeys(temporal, deployment);
+    const lacking = Object.entries(known?.checks ?? {}).filter(([id, check]) => ring.find(id)?.check !== check);
+    if (lacking.length === 0) return ok(name, `${here}; the workers of "${deployment}" fit.`);
+    const ids = listed(lacking.map(([id]) => id));
+    return warning(name, `${here}; the workers of "${deployment}" read ${ids} too.`, `Add ${ids} to the keys here.`);
+  } catch (error) {
+    const { message } = failureOf(error).error;
+    return failed(name, here ? `${here}. ${message}` : message, compare);
+  }
+}
+
+function unknown(here: string | undefined, reason: string): Check {
+  const what = `${here ?? 'There are no keys here'}; Temporal could not be asked which the deployment has: ${reason}`;
+  return warning(name, what, 'Mend Temporal first.');
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.map((id) => `"${id}"`).join(', ');
+}

@@ -1,0 +1,80 @@
+/** Lists and descriptions of workflows, though single memos cannot be read: one of a lost key must hide nothing but itself. */
+import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import { isRefusedInput } from '../contract/refused-input.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+/** Why a value of a memo cannot be read. */
+export interface UnreadableMemo {
+  /** `encryption_key_unknown`, `not_decryptable`, `not_encrypted`, or `unreadable` for what is no payload of ours. */
+  readonly code: string;
+  readonly message: string;
+}
+
+const mark = 'sandflowUnreadable';
+
+/**
+ * A client on the same connection that stands something in for each value that cannot be read, instead of failing the whole
+ * list or description: `memoOf` finds it in memos. For what is listed, described and written; results and answers of
+ * queries are for the client itself, which says why they cannot be read. Asks nothing.
+ */
+export function lenientClient({ connection, options }: Client): Client {
+  const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
+  const codec: PayloadCodec = {
+    async encode(payloads, context) {
+      const values = payloads.map((payload) => defaultPayloadConverter.fromPayload(payload));
+      let written = values.map((value) => payloadConverter.toPayload(value, context) as Payload);
+      for (const inner of payloadCodecs) written = await inner.encode(written, context);
+      return written;
+    },
+    decode: (payloads, context) =>
+      Promise.all(
+        payloads.map(async (payload): Promise<Payload> => {
+          let value: unknown;
+          try {
+            let read = [payload];
+            for (const inner of payloadCodecs.toReversed()) read = await inner.decode(read, context);
+            value = payloadConverter.fromPayload(read[0] as Payload, context);
+          } catch (error) {
+            value = { [mark]: reasonOf(error) };
+          }
+          return defaultPayloadConverter.toPayload(isRefusedInput(value) ? { [mark]: refused } : value);
+        }),
+      ),
+  };
+  return new Client({ connection, namespace: options.namespace, dataConverter: { payloadCodecs: [codec] } });
+}
+
+/** As `describe` of a handle, without the values of the memo that cannot be read. @throws what `describe` throws */
+export async function describeReadable(client: Client, workflowId: string): Promise<WorkflowExecutionDescription> {
+  const described = await lenientClient(client).workflow.getHandle(workflowId).describe();
+  return { ...described, memo: { ...memoOf(described.memo).memo } };
+}
+
+/** @returns the values of a memo that can be read, and why the first of the others cannot; null where all can */
+export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
+  readonly memo: Readonly<Record<string, unknown>>;
+  readonly unreadable: UnreadableMemo | null;
+} {
+  const entries = Object.entries(memo ?? {});
+  const readable = entries.filter(([, value]) => markIn(value) === undefined);
+  const [first = null] = entries.flatMap(([, value]) => markIn(value) ?? []);
+  return { memo: Object.fromEntries(readable), unreadable: first };
+}
+
+const refused: UnreadableMemo = {
+  code: 'not_encrypted',
+  message: 'A memo is not encrypted, and this worker was told to refuse what is not.',
+};
+
+function reasonOf(error: unknown): UnreadableMemo {
+  if (error instanceof SandflowError) return { code: error.code, message: error.message };
+  return { code: 'unreadable', message: 'A memo is neither clear JSON nor encrypted as sandflow does it.' };
+}
+
+function markIn(value: unknown): UnreadableMemo | undefined {
+  if (typeof value !== 'object' || value === null || !(mark in value)) return undefined;
+  // Whoever writes to Temporal may write such a value, too.
+  const { code, message } = (value[mark] ?? {}) as Partial<UnreadableMemo>;
+  return { code: String(code), message: String(message) };
+}

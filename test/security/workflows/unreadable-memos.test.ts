@@ -1,0 +1,162 @@
+/** C6: who may write to Temporal, or has lost a key, makes single rows unreadable and nothing else. */
+import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter, Payload } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { lookAtNight } from '../../../activities/cleanup-night.js';
+import { askOwner } from '../../../activities/cleanup-owners.js';
+import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
+import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import {
+  applyCleanupSchedule,
+  changeCleanupSchedule,
+  listCleanupSchedules,
+} from '../../../src/temporal/cleanup-schedules.js';
+import { listCleanups, startCleanup } from '../../../src/temporal/cleanups.js';
+import { listFanouts } from '../../../src/temporal/fanouts.js';
+import { cancelJob, describeJob } from '../../../src/temporal/jobs.js';
+import { listJobs } from '../../../src/temporal/jobs-list.js';
+import { policyFor } from '../../workflows/cleanup-stand.js';
+
+const here = parseKeyRing(newKeyLine('here'));
+const lost = parseKeyRing(newKeyLine('lost'));
+const taskQueue = 'nobody-takes-these';
+let connection: Connection;
+const clientWith = (dataConverter?: DataConverter) => new Client({ connection, dataConverter });
+let mine: Client;
+let stranger: Client;
+let clear: Client;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+  mine = clientWith(createEncryptedDataConverter(here));
+  stranger = clientWith(createEncryptedDataConverter(lost));
+  clear = clientWith();
+});
+afterAll(() => connection.close());
+
+const newDeployment = () => `m${randomBytes(5).toString('hex')}`;
+const hold = (client: Client, type: string, workflowId: string, memo: Record<string, unknown>) =>
+  client.workflow.start(type, { workflowId, taskQueue, args: [], memo });
+
+/** Payloads that no client of ours would write. */
+const garbage: Record<string, Payload> = {
+  'of another encoding': { metadata: { encoding: Buffer.from('binary/ENCRYPTED') }, data: Buffer.from('x') },
+  'that is only said to be encrypted': { metadata: { encoding: Buffer.from('binary/encrypted') }, data: null },
+  'of a key with an odd name': {
+    metadata: {
+      encoding: Buffer.from('binary/encrypted'),
+      'encryption-key-id': Buffer.from(`\u001b[2J../\u0000${'x'.repeat(500)}`),
+    },
+    data: Buffer.alloc(64),
+  },
+  'that changed on the way': {
+    metadata: { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('here') },
+    data: Buffer.alloc(64),
+  },
+  'that is no JSON': { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{') },
+  'without anything': {},
+};
+
+/** A memo of this very payload. */
+function clientThatWrites(payload: Payload): Client {
+  const codec = { encode: async (all: Payload[]) => all.map(() => payload), decode: async (all: Payload[]) => all };
+  return clientWith({ payloadCodecs: [codec] });
+}
+
+describe('C6: a memo that cannot be read', () => {
+  it.each(Object.keys(garbage))('%s leaves the lists of jobs and batches whole', async (what) => {
+    const deployment = newDeployment();
+    const writer = clientThatWrites(garbage[what] as Payload);
+    await hold(mine, 'createThenPrompt', jobWorkflowId(deployment, 'good'), { prompt: 'mine', inputDigest: 'd' });
+    await hold(writer, 'createThenPrompt', jobWorkflowId(deployment, 'bad'), { prompt: 'x' });
+    await hold(mine, 'forkFanout', jobWorkflowId(deployment, 'good-batch'), { title: 'mine' });
+    await hold(writer, 'forkFanout', jobWorkflowId(deployment, 'bad-batch'), { title: 'x' });
+    const unreadable = { code: expect.any(String), message: expect.not.stringContaining('x'.repeat(100)) };
+    for (const client of [mine, clear]) {
+      await expect.poll(async () => (await listJobs(client, { deployment })).length).toBe(2);
+      const rows = await listJobs(client, { deployment });
+      expect(rows.find(({ jobId }) => jobId === 'bad')).toMatchObject({ prompt: null, unreadable });
+      await expect.poll(async () => (await listFanouts(client, { deployment })).length).toBe(2);
+      const batches = await listFanouts(client, { deployment });
+      expect(batches.find(({ batchId }) => batchId === 'bad-batch')).toMatchObject({ title: null, unreadable });
+    }
+    const readable = (await listJobs(mine, { deployment })).find(({ jobId }) => jobId === 'good');
+    expect(readable).toMatchObject({ prompt: 'mine', unreadable: null });
+  });
+
+  it('of a lost key is said to be so, and its job can be looked at and cancelled without that key', async () => {
+    const deployment = newDeployment();
+    const job = { deployment, jobId: 'old' };
+    await hold(stranger, 'createThenPrompt', jobWorkflowId(deployment, 'old'), { prompt: 'p', inputDigest: 'd' });
+    await expect.poll(() => listJobs(mine, { deployment })).toHaveLength(1);
+    const [row] = await listJobs(mine, { deployment });
+    expect(row?.unreadable).toEqual({
+      code: 'encryption_key_unknown',
+      message: expect.stringContaining('"lost"'),
+    });
+    expect(await describeJob(mine, job)).toMatchObject({ status: { name: 'RUNNING' }, memo: {} });
+    expect(await cancelJob(mine, job)).toEqual({ again: false });
+  });
+});
+
+describe('C6: a cleanup that cannot read a memo takes nothing for granted', () => {
+  const strict = () => clientWith(createEncryptedDataConverter(here, { requireEncrypted: true }));
+
+  it.each([
+    ['was written in clear, where encryption is required', () => clear, strict],
+    ['was encrypted with a lost key', () => stranger, () => mine],
+  ])(
+    'a sandbox whose job says in a memo that it was kept, which %s, is nobody’s to delete',
+    async (_, writer, reader) => {
+      const deployment = newDeployment();
+      const workflowId = jobWorkflowId(deployment, 'kept');
+      const handle = await hold(writer(), 'createThenPrompt', workflowId, { prompt: 'p', kept: 'bx_kept' });
+      await handle.terminate();
+      const execution = executionOf(handle.firstExecutionRunId);
+      const name = ownedSandboxName({ deployment, jobId: 'kept', execution, step: 'main', generation: 1 });
+      const ask = (client: Client, id: string) => askOwner(client, { id, name }, deployment);
+      expect(await ask(writer(), 'bx_kept')).toMatchObject({ status: 'kept' });
+      expect(await ask(reader(), 'bx_kept')).toMatchObject({ status: 'unknown' });
+    },
+  );
+
+  it('one that did not keep anything is an orphan all the same', async () => {
+    const deployment = newDeployment();
+    const workflowId = jobWorkflowId(deployment, 'orphan');
+    const handle = await hold(clear, 'createThenPrompt', workflowId, { prompt: 'p' });
+    await handle.terminate();
+    const execution = executionOf(handle.firstExecutionRunId);
+    const name = ownedSandboxName({ deployment, jobId: 'orphan', execution, step: 'main', generation: 1 });
+    expect(await askOwner(strict(), { id: 'bx_1', name }, deployment)).toMatchObject({ status: 'closed' });
+  });
+
+  it('what another run has done this night, in clear where encryption is required, is not taken for nothing', async () => {
+    const deployment = newDeployment();
+    const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
+    const { workflowId } = await startCleanup(clear, { deployment, taskQueue, policy, mode: 'apply' });
+    const night = { deployment, policy, workflowId: 'another', nowMs: Date.now() };
+    await expect.poll(async () => (await lookAtNight(clear, night)).otherRun).toBe(workflowId);
+    await expect(lookAtNight(strict(), night)).rejects.toMatchObject({ code: 'not_encrypted' });
+    expect(await listCleanups(strict(), { deployment })).toMatchObject([
+      { mode: null, acted: null, unreadable: { code: 'not_encrypted' } },
+    ]);
+  });
+});
+
+it('C6: a schedule of a cleanup whose key is gone is listed, and written anew with the key of today', async () => {
+  const deployment = newDeployment();
+  const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
+  const time = { kind: 'cron', expression: '0 3 * * *' } as const;
+  const schedule = { deployment, taskQueue, policy, time };
+  const address = { deployment, policyName: policy.name };
+  expect(await applyCleanupSchedule(stranger, schedule)).toBe(true);
+  await changeCleanupSchedule(stranger, 'pause', address);
+  await expect.poll(() => listCleanupSchedules(mine, deployment)).toMatchObject([{ policy: 'nightly', paused: true }]);
+  expect(await applyCleanupSchedule(mine, schedule)).toBe(false);
+  const { action, state } = await mine.schedule.getHandle(`cleanup/${deployment}/nightly`).describe();
+  expect(action.args).toMatchObject([{ deployment, policy: { name: 'nightly' }, mode: 'apply' }]);
+  expect(action.memo).toMatchObject({ policy: 'nightly' });
+  expect(state.paused).toBe(true);
+  await changeCleanupSchedule(mine, 'delete', address);
+});

@@ -1,0 +1,171 @@
+/** What anyone without keys finds of whole batches, stops and cleanups: every run, its description, every schedule. */
+import { createHash } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { ApiError } from '../../../src/client/index.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { applyCleanupSchedule, changeCleanupSchedule } from '../../../src/temporal/cleanup-schedules.js';
+import { startCleanup } from '../../../src/temporal/cleanups.js';
+import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts.js';
+import { policyFor } from '../cleanup-stand.js';
+import { fanoutInput } from '../fanout-stand.js';
+import { type Stand, script } from '../stand.js';
+import { ask, outcomeOf, readySandbox } from '../stop-stand.js';
+import {
+  canary,
+  createEncryptedStand,
+  deployment,
+  everythingIn,
+  filesIn,
+  heldByServer,
+  ringOf,
+} from './encrypted-stand.js';
+
+const refusal = canary('refusal');
+let stand: Stand;
+let stranger: Client;
+beforeAll(async () => {
+  stranger = new Client({ connection: await Connection.connect({ address: inject('temporalAddress') }) });
+  const refuse = () =>
+    new ApiError(`No: ${refusal}`, {
+      endpoint: 'sendPrompt',
+      status: 400,
+      code: 'prompt_required',
+      typed: true,
+      meaning: 'permanent',
+      requestId: null,
+      retryAfterMs: null,
+      details: { why: refusal },
+    });
+  stand = await createEncryptedStand(ringOf('one'), {
+    through: (client) => ({
+      ...client,
+      async sendPrompt(sandboxId, request, call) {
+        if (request.prompt.includes('refuse this')) throw refuse();
+        return client.sendPrompt(sandboxId, request, call);
+      },
+      async listAllSandboxes(...args) {
+        const listed = await client.listAllSandboxes(...args);
+        if (listed.some(({ name }) => name === 'refuse this')) throw refuse();
+        return listed;
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await stand.close();
+  await stranger.connection.close();
+});
+
+/** All that the server holds of what has run on the stand's task queue. */
+async function heldOfAll(): Promise<string> {
+  const { namespace } = stranger.options;
+  let held = await filesIn(stand.resultsDirectory).catch(() => '');
+  const seen = new Set<string>();
+  const { executions } = await stranger.workflowService.listWorkflowExecutions({
+    namespace,
+    query: `TaskQueue = '${stand.taskQueue}'`,
+    pageSize: 1_000,
+  });
+  held += everythingIn(executions);
+  for (const { execution } of executions) {
+    const { workflowId } = execution ?? {};
+    if (!workflowId || seen.has(workflowId)) continue;
+    seen.add(workflowId);
+    held += await heldByServer(stranger, workflowId);
+  }
+  return held;
+}
+
+function expectNone(held: string, canaries: Readonly<Record<string, string>>) {
+  for (const [name, text] of Object.entries(canaries)) {
+    for (const form of [text, Buffer.from(text).toString('base64').slice(0, 24)]) {
+      expect(held.includes(form), `${name} as ${form}`).toBe(false);
+    }
+  }
+}
+
+it('C6: of a batch with a preparation, items, files, a refusal and a notification nothing is in clear, nor a digest', async () => {
+  const names = ['setup', 'prep', 'prompt', 'put', 'command', 'answer', 'path', 'url', 'title', 'label'] as const;
+  const canaries = Object.fromEntries(names.map((name) => [name, canary(name)])) as Record<
+    (typeof names)[number],
+    string
+  >;
+  const reversed = [...canaries.answer].reverse().join('');
+  const guess = { id: 'guessed', prompts: [{ prompt: script('echo yes') }] };
+  const input = fanoutInput(
+    {
+      kind: 'prepare',
+      body: { setupScript: `echo ${canaries.setup}` },
+      prompts: [{ prompt: `${canaries.prep} ${script('true')}` }],
+      put: [],
+      commands: [`echo ${canaries.command}`],
+      deadlineMs: 60_000,
+      end: 'delete',
+    },
+    {
+      deployment,
+      title: canaries.title,
+      notify: { url: `http://127.0.0.1:1/${canaries.url}` },
+    },
+  );
+  const items = [
+    {
+      id: 'one',
+      collect: [`${canaries.path}.txt`],
+      labels: { colour: canaries.label },
+      put: [{ path: `${canaries.path}.in`, content: { base64: Buffer.from(canaries.put).toString('base64') } }],
+      prompts: [{ prompt: `${canaries.prompt} ${script(`echo ${reversed} | rev | tee ${canaries.path}.txt`)}` }],
+    },
+    { id: 'two', prompts: [{ prompt: `refuse this ${canaries.prompt}` }] },
+    guess,
+  ];
+  await submitFanout(stand.client, input, items, { taskQueue: stand.taskQueue, results: stand.results });
+  const result = await awaitFanout(stand.client, input);
+  expect(result).toMatchObject({ counts: { completed: 2 } });
+  const held = await heldOfAll();
+  expect(held).toContain('forkFanout');
+  expect(held).toContain('deliverNotification');
+  expectNone(held, { ...canaries, refusal });
+  // Whoever can guess an item must not be able to confirm it.
+  for (const text of [
+    JSON.stringify(items),
+    ...items.map((item) => JSON.stringify(item)),
+    guess.prompts[0]?.prompt ?? '',
+  ]) {
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    expect(held.includes(digest)).toBe(false);
+  }
+  expect(held).not.toMatch(/chunk-\d+-[0-9a-f]{16}\b(?!-)/);
+});
+
+it('C6: of a stop with a notification nothing is in clear', async () => {
+  const url = canary('url');
+  const sandboxId = await readySandbox(stand, { name: canary('name') });
+  const stop = await ask(stand, { sandboxId, notify: { url: `http://127.0.0.1:1/${url}` } });
+  await outcomeOf(stand, stop);
+  const held = await heldOfAll();
+  expect(held).toContain('stopAndAwaitArchive');
+  expectNone(held, { url });
+});
+
+it('C6: of a cleanup and of its schedule nothing is in clear but its name', async () => {
+  const url = canary('url');
+  const rule = canary('rule');
+  const more = `protect: ["${rule}"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:1/${url}"}`;
+  const policy = readPolicy(policyFor('cleaned', 'delete-sandbox', more), 'test');
+  const { sandbox } = await stand.api.createSandbox({ name: 'refuse this' });
+  const run = await startCleanup(stand.client, { deployment, taskQueue: stand.taskQueue, policy, mode: 'apply' });
+  await run.result().catch(() => undefined);
+  await stand.api.deleteSandbox(sandbox.id).catch(() => undefined);
+  const time = { kind: 'cron', expression: '0 3 * * *' } as const;
+  await applyCleanupSchedule(stand.client, { deployment, taskQueue: stand.taskQueue, policy, time });
+  const { namespace } = stranger.options;
+  const scheduleId = `cleanup/${deployment}/cleaned`;
+  const described = await stranger.workflowService.describeSchedule({ namespace, scheduleId });
+  const listed = await stranger.workflowService.listSchedules({ namespace, maximumPageSize: 100 });
+  const held = (await heldOfAll()) + everythingIn(described) + everythingIn(listed);
+  await changeCleanupSchedule(stand.client, 'delete', { deployment, policyName: 'cleaned' });
+  expect(held).toContain('retentionCleanup');
+  expectNone(held, { url, rule, refusal });
+});
