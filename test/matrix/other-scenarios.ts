@@ -13,7 +13,7 @@ import { inState, made, type World } from './world.js';
 interface BatchScenario extends Pick<Scenario, 'name' | 'makes' | 'forks' | 'rowsAt'> {
   /** Makes a source for each run. */
   readonly given?: (world: World) => Promise<string>;
-  readonly source: (sourceId: string) => Parameters<typeof fanoutInput>[0];
+  readonly source: (sourceId: string, deadlineMs: number) => Parameters<typeof fanoutInput>[0];
 }
 
 const batches: readonly BatchScenario[] = [
@@ -29,13 +29,13 @@ const batches: readonly BatchScenario[] = [
   {
     name: 'batch-prepared',
     makes: 2,
-    source: () => ({
+    source: (_, deadlineMs) => ({
       kind: 'prepare',
       body: {},
       put: [{ path: 'seed', content: { base64: Buffer.from('seed').toString('base64') } }],
       commands: ['cat seed'],
       prompts: [],
-      deadlineMs: 20_000,
+      deadlineMs,
       end: 'delete',
     }),
   },
@@ -54,7 +54,7 @@ const batchScenarios: readonly Scenario[] = batches.map((scenario) => ({
       sourceId,
       isOf: (tag) => tag.workflowId === workflowId || tag.workflowId.startsWith(`${workflowId}/`),
       owns: ({ name }) => name.startsWith(`${workflowId}-`),
-      run: () => runBatch(world.stand, scenario.source(sourceId ?? world.sourceId), options),
+      run: () => runBatch(world.stand, scenario.source(sourceId ?? world.sourceId, options.deadlineMs), options),
     };
   },
 }));

@@ -54,6 +54,8 @@ export async function runAct(
   const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue, sourceId });
   const { books } = world.stand.service;
   const traces: Traces = { sandboxId: null, promptId: null, hold: null };
+  /** How many calls there were when the other acted, the one that was held for it left out. */
+  let callsBefore = 0;
   // A sandbox that is renamed stays the job's own.
   const known = new Set<string>();
   const own: Prepared = { ...prepared, owns: (sandbox) => prepared.owns(sandbox) || known.has(sandbox.id) };
@@ -64,6 +66,7 @@ export async function runAct(
     await play(world, act, { sandboxId, isSource, text }, traces);
   };
   const playOnce = (call: ProxiedCall) => {
+    callsBefore = tapped.calls.length - (act.when === 'before' ? 1 : 0);
     const concerned = books.sandboxes().filter((one) => own.owns(one) || one.id === prepared.sourceId);
     const isConcerned = concerned.some(({ id }) => id === call.sandboxId);
     const latest = concerned.filter((one) => one.gone === null && one.id !== prepared.sourceId).at(-1);
@@ -98,7 +101,7 @@ export async function runAct(
     const held = (await traces.hold?.back) ?? [];
     const ofWorkflows = await brokenWorkflows(world, prepared);
     // A job that resumes a sandbox says when it stops by itself.
-    const isReset = site === atStart && tapped.calls.some(({ endpoint }) => endpoint === 'resumeSandbox');
+    const isReset = tapped.calls.slice(callsBefore).some(({ endpoint }) => endpoint === 'resumeSandbox');
     const ofOther = act.act === 'auto-stop' && isReset ? [] : undone(world, act, traces);
     const promises = [...held, ...(await settled(world, run)), ...ofOther, ...ofWorkflows];
     return { broken: [...promises, ...named], isUntimely: named.length > 0 && promises.length === 0 };
