@@ -1,13 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { makeFolderOf } from '../home/inner-folder.js';
 import type { ResultStore } from './result-store.js';
 
 const scheme = 'file-store:';
+/** An object may be replaced while it is opened; not so often. */
+const attemptsToRead = 5;
 
 /**
- * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600.
+ * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600. No link in it is
+ * followed: who may write to a store could have this process read and write files elsewhere. The directory itself may be one.
  *
  * @param directory made when it is missing
  */
@@ -16,15 +21,34 @@ export function createResultStore(directory: string): ResultStore {
 
   function locate(key: string): string {
     const path = resolve(root, key);
-    if (!path.startsWith(root + sep)) {
-      throw new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.');
-    }
+    if (!path.startsWith(root + sep)) throw outside();
     return path;
+  }
+
+  /** @throws what the file system says, and SandflowError `bad_result_key` for what is no file of this directory */
+  async function read(path: string): Promise<Buffer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      try {
+        await checkFolder(dirname(path));
+        const [opened, there] = [await file.stat(), await lstat(path)];
+        if (!opened.isFile()) throw outside();
+        if (opened.ino === there.ino && opened.dev === there.dev) return await file.readFile();
+        if (attempt === attemptsToRead) throw outside();
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  async function checkFolder(folder: string): Promise<void> {
+    if ((await realpath(folder)) !== join(await realpath(root), relative(root, folder))) throw outside();
   }
 
   async function replace(key: string, write: (file: FileHandle) => Promise<void>): Promise<string> {
     const path = locate(key);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    await makeFolderOf(path, root, 0o700);
     const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
     try {
       const file = await open(temporary, 'wx', 0o600);
@@ -62,9 +86,11 @@ export function createResultStore(directory: string): ResultStore {
         throw new SandflowError('result_not_found', 'This reference belongs to another result store.');
       }
       try {
-        return await readFile(locate(ref.slice(scheme.length)));
+        return await read(locate(ref.slice(scheme.length)));
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+        const { code } = cause as NodeJS.ErrnoException;
+        if (code === 'ELOOP') throw outside(cause);
+        if (code !== 'ENOENT') throw cause;
         throw new SandflowError(
           'result_not_found',
           `The result store at ${root} has no "${ref.slice(scheme.length)}". Do the worker and this command share it?`,
@@ -75,6 +101,7 @@ export function createResultStore(directory: string): ResultStore {
 
     async list(folder) {
       try {
+        await checkFolder(locate(folder));
         const entries = await readdir(locate(folder), { recursive: true, withFileTypes: true });
         return entries
           .filter((entry) => entry.isFile() && !(entry.name.startsWith('.') && entry.name.endsWith('.tmp')))
@@ -86,4 +113,8 @@ export function createResultStore(directory: string): ResultStore {
       }
     },
   };
+}
+
+function outside(cause?: unknown): SandflowError {
+  return new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.', { cause });
 }

@@ -3,10 +3,11 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress, FanoutResult, ItemResult } from '../../../workflows/fanout.js';
 import type { CollectedFile } from '../../../workflows/job.js';
+import { makeFolderOf } from '../../home/inner-folder.js';
 import type { FanoutReportData } from '../../report/index.js';
 import type { ResultStore } from '../../result-store/index.js';
 import { leftText } from '../output/left-text.js';
-import { createItemFolders, makeFolderOf, placeBelow } from './item-places.js';
+import { createItemFolders, placeBelow } from './item-places.js';
 import { createPreviews } from './previews.js';
 
 export interface BringHomeOptions {

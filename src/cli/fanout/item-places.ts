@@ -2,8 +2,7 @@
  * Where the files of an item go on this machine. Nothing of a result is trusted, not even that a number is one: whoever may
  * write to Temporal may have a result of his own stored. Nothing is written outside.
  */
-import { lstat, mkdir } from 'node:fs/promises';
-import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { join, posix } from 'node:path';
 import type { ItemResult } from '../../../workflows/fanout.js';
 
 /**
@@ -31,21 +30,4 @@ export function placeBelow(folder: string, remotePath: string): string {
   // An absolute path normalized cannot climb above its root.
   const inside = posix.normalize(`/${remotePath.replaceAll('\0', '')}`).slice(1);
   return join(folder, inside === '' ? 'file' : inside);
-}
-
-/**
- * Makes the folder of a place below `base`, which is there, folder by folder. Safe to repeat.
- * @throws Error for a place elsewhere, and where a link or a file is on the way: it would lead elsewhere
- */
-export async function makeFolderOf(place: string, base: string): Promise<void> {
-  const root = resolve(base);
-  if (!resolve(place).startsWith(root + sep)) throw new Error(`its place would not be in ${root}`);
-  let at = root;
-  for (const part of relative(root, dirname(resolve(place))).split(sep)) {
-    at = join(at, part);
-    await mkdir(at).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${at} is no folder`);
-  }
 }

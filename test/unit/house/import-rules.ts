@@ -36,7 +36,12 @@ export const importRules: readonly Rule[] = [
   { part: 'src/contract', own: [], packages: ['zod'] },
   { part: 'src/client', own: ['src/contract'], packages: ['node:', 'undici', 'zod'] },
   { part: 'src/webhook', own: ['src/contract'], packages: ['node:'] },
-  { part: 'src/result-store', own: ['src/contract'], ownTypes: ['workflows'], packages: ['node:'] },
+  {
+    part: 'src/result-store',
+    own: ['src/contract', 'src/home/inner-folder.ts'],
+    ownTypes: ['workflows'],
+    packages: ['node:'],
+  },
   { part: 'src/home', own: ['src/contract'], packages: ['node:'] },
   {
     part: 'src/encryption',
