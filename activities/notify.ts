@@ -37,6 +37,8 @@ export interface NotifyDependencies {
 }
 
 const timeoutMs = 20_000;
+/** How long the rest of an answer is waited for. */
+const restMs = 1_000;
 /** Of the refusals, these may pass. */
 const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
@@ -96,16 +98,22 @@ interface Post {
 async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
   const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
   const headers = { 'content-type': 'application/json', ...signed };
-  const status = await request(url, { method: 'POST', headers, body, signal }).then(
+  // What is no URL is thrown at once, and not by the promise.
+  const asked = (async () => request(url, { method: 'POST', headers, body, signal }))();
+  const status = await asked.then(
     async ({ statusCode, body: answer }) => {
-      // The status is the answer; what comes behind it is not waited for.
-      await answer.dump({ limit: 16_384, signal }).catch(() => undefined);
+      // The status is the answer; what comes behind it, perhaps drop by drop, is waited for only to use the connection again.
+      await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
       return statusCode;
     },
     (error: unknown) => {
       // Its own message may show the URL, which may hold a token.
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
-      throw failed(`The notification was not answered (${code}).`, code === 'UND_ERR_INVALID_ARG');
+      const why = signal.aborted ? 'no answer in time' : code;
+      throw failed(
+        `The notification was not answered (${why}).`,
+        code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_URL',
+      );
     },
   );
   if (status < 300) return;

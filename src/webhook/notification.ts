@@ -83,7 +83,9 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   for (const ours of expected) for (const theirs of received) if (timingSafeEqual(ours, theirs)) isGenuine = true;
   if (!isGenuine) return { ok: false, reason: 'bad_signature' };
   const seconds = Number(timestamp);
-  if (Math.abs(nowMs / 1_000 - seconds) > toleranceSeconds) return { ok: false, reason: 'stale_timestamp' };
+  // What is no number must refuse, not accept: a setting that is missing would let every replay in.
+  const isFresh = Math.abs(nowMs / 1_000 - seconds) <= toleranceSeconds;
+  if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return { ok: true, id, timestamp: seconds };
 }
 

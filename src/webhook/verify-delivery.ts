@@ -61,7 +61,9 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   if (secretIndex === -1) return { ok: false, reason: 'bad_signature' };
 
   const seconds = Number(timestamp);
-  if (Math.abs(nowMs / 1000 - seconds) > toleranceSeconds) return { ok: false, reason: 'stale_timestamp' };
+  // What is no number must refuse, not accept: a setting that is missing would let every replay in.
+  const isFresh = Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds;
+  if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return {
     ok: true,
     deliveryId,

@@ -48,6 +48,8 @@ describe('verifyDelivery', () => {
     expect(verify({ nowMs: nowMs - 300_000 })).toMatchObject({ ok: true });
     expect(verify({ nowMs: nowMs + 300_001 })).toEqual({ ok: false, reason: 'stale_timestamp' });
     expect(verify({ nowMs: nowMs - 300_001 })).toEqual({ ok: false, reason: 'stale_timestamp' });
+    expect(verify({ nowMs: Number.NaN })).toEqual({ ok: false, reason: 'stale_timestamp' });
+    expect(verify({ toleranceSeconds: Number.NaN })).toEqual({ ok: false, reason: 'stale_timestamp' });
     expect(verify({ nowMs: nowMs + 11_000, toleranceSeconds: 10 })).toEqual({ ok: false, reason: 'stale_timestamp' });
   });
 

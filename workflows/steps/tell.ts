@@ -15,6 +15,7 @@ import type { deliverNotification } from '../deliver-notification.js';
 import type { NotifyTarget } from '../job.js';
 import { workflowTypes } from '../messages.js';
 import { notifications } from '../proxies.js';
+import { mostUnderWay } from './most-under-way.js';
 
 interface Teller {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
@@ -23,8 +24,6 @@ interface Teller {
 
 /** Deliveries of this workflow that are under way. Each workflow has a module of its own. */
 let underWay = 0;
-/** Temporal takes no more than 2,000 children at once, and the end is told even where nothing else is any more. */
-const mostUnderWay = { ended: 1_000, others: 500 };
 
 /**
  * Notifies whom the caller names. The delivery is a workflow of its own, which outlives this one; what is waited for is

@@ -1,0 +1,17 @@
+/** A workflow of tests: tells as often as it is asked to, and lives until it is cancelled. */
+import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
+import type { Notification } from '../../../activities/notify.js';
+import { tell } from '../../../workflows/steps/tell.js';
+
+export { deliverNotification } from '../../../workflows/deliver-notification.js';
+
+export const tellUpdate = defineUpdate<void, [event: Notification['event'], times: number]>('tell');
+
+export async function tellsOften(): Promise<void> {
+  const run = { input: { jobId: null, notify: { url: 'http://127.0.0.1:1/' } }, sandbox: null };
+  setHandler(tellUpdate, async (event, times) => {
+    await Promise.all(Array.from({ length: times }, () => tell(run, event, null, null)));
+  });
+  await CancellationScope.current().cancelRequested.catch(() => undefined);
+  await CancellationScope.nonCancellable(() => sleep(1));
+}
