@@ -67,7 +67,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
       return counted(async (attempt) => {
         const { policy } = input;
         const { candidates, unreadable } = await readCandidates(client, attempt, input);
-        const snapshots = await readSnapshots(client, attempt, policy);
+        const { snapshots, rowsLeftOut } = await readSnapshots(client, attempt, policy);
         const nowMs = Date.now();
         const night = await nightOf(input, nowMs);
         const plan = planCleanup({
@@ -83,7 +83,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
             ? null
             : { outcome: 'another_run' as const, why: `${night.otherRun} is not finished` }
           : { outcome: 'outside_window' as const, why: `cleanups may act ${windowsText(policy)}` };
-        return keep(results, input, plan, { refusal, unreadable });
+        return keep(results, input, plan, { refusal, unreadable: unreadable + rowsLeftOut });
       });
     },
   };
@@ -119,16 +119,20 @@ async function readSnapshots(
   client: SandboxClient,
   attempt: Attempt,
   policy: CleanupPolicy,
-): Promise<Map<string, SnapshotFacts[]>> {
+): Promise<{ readonly snapshots: Map<string, SnapshotFacts[]>; readonly rowsLeftOut: number }> {
   const found = new Map<string, SnapshotFacts[]>();
-  if (!policy.rules.some(({ action }) => action === 'delete-snapshot')) return found;
-  const { snapshots } = await attempt.call((signal) => client.listSnapshots({ signal }));
+  if (!policy.rules.some(({ action }) => action === 'delete-snapshot')) return { snapshots: found, rowsLeftOut: 0 };
+  let rowsLeftOut = 0;
+  const onRowsLeftOut = (rows: number) => {
+    rowsLeftOut = rows;
+  };
+  const { snapshots } = await attempt.call((signal) => client.listSnapshots({ signal, onRowsLeftOut }));
   for (const snapshot of snapshots) {
     if (snapshot.sandboxId == null || (snapshot.status ?? 'completed') !== 'completed') continue;
     const { id, name = null, createdAt = null } = snapshot;
     found.set(snapshot.sandboxId, [...(found.get(snapshot.sandboxId) ?? []), { id, name, createdAt }]);
   }
-  return found;
+  return { snapshots: found, rowsLeftOut };
 }
 
 async function keep(

@@ -75,22 +75,25 @@ const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): Promise<Value> {
   const earlier = activityInfo().heartbeatDetails as Intent<Known> | undefined;
   const beats = createIntentBeats<Intent<Known>>(earlier);
-  try {
-    if (call.attempt.attempt > 1 && earlier?.phase === 'sending') {
-      return await adoptOrGiveUp(call, 'crash', earlier.known);
-    }
-    // That this activity itself has not sent is known best here; otherwise others may have.
-    const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
-    if (others?.was === 'accepted') return others.value;
-    if (others?.was === 'perhaps_sent') return await adoptOrGiveUp(call, 'others', others.known);
-    return await sendNow(call, beats);
-  } catch (error) {
-    await beats.stop();
-    beats.leave({ spent: spentOf(call.attempt) });
-    throw error;
-  } finally {
-    await beats.stop();
-  }
+  const [made] = await Promise.allSettled([sendOrAdopt(call, earlier, beats)]);
+  // What is left must come after the last beat.
+  await beats.stop();
+  if (made.status === 'fulfilled') return made.value;
+  beats.leave({ spent: spentOf(call.attempt) });
+  throw made.reason;
+}
+
+async function sendOrAdopt<Value, Known>(
+  call: EvidenceCall<Value, Known>,
+  earlier: Intent<Known> | undefined,
+  beats: IntentBeats<Intent<Known>>,
+): Promise<Value> {
+  if (call.attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
+  // That this activity itself has not sent is known best here; otherwise others may have.
+  const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
+  if (others?.was === 'accepted') return others.value;
+  if (others?.was === 'perhaps_sent') return adoptOrGiveUp(call, 'others', others.known);
+  return sendNow(call, beats);
 }
 
 async function sendNow<Value, Known>(

@@ -4,6 +4,7 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
+import { withoutEndSlashes } from './contract/base-url.js';
 import { isLoopbackHost } from './contract/loopback-host.js';
 import { SandflowError } from './contract/sandflow-error.js';
 
@@ -172,7 +173,7 @@ function sandboxServiceConfig(env: Environment): Config['sandboxService'] {
     );
   }
   return {
-    apiUrl: url.toString().replace(/\/+$/, ''),
+    apiUrl: withoutEndSlashes(url.toString()),
     apiKey: env.SANDBOX_API_KEY,
     apiKeyFile: env.SANDBOX_API_KEY_FILE,
   };

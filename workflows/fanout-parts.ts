@@ -164,6 +164,8 @@ export interface KnownItem {
   readonly errorCode: string | null;
   /** Of all its generations whose forks have ended. */
   readonly machineSeconds: number;
+  /** Of the newest alone. What 0.1.0 read has none. */
+  readonly newestSeconds?: number;
   /** Where the fork of the newest has not ended as asked, or nobody knows that it has. */
   readonly toEnd: ItemToEnd | null;
 }

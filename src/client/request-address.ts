@@ -1,4 +1,5 @@
 /** Where a request goes: always below the base URL, and never at another host. */
+import { withoutEndSlashes } from '../contract/base-url.js';
 import { isLoopbackHost } from '../contract/loopback-host.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName } from './call-options.js';
@@ -19,7 +20,7 @@ export function readBaseUrl(
     const message = `The base URL of the service is http:// of another machine (${url.hostname}), which would send the key in clear. Use https://, or set allowHttp.`;
     throw new SandflowError('bad_configuration', message);
   }
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };
+  return { origin: url.origin, basePath: withoutEndSlashes(url.pathname) };
 }
 
 /**

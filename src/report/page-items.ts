@@ -2,6 +2,7 @@
 import type { ItemResult } from '../../workflows/fanout.js';
 import type { JobResult } from '../../workflows/job.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
+import { whatIsLeft } from './left-words.js';
 import type { PageDetails, PageItem, PagePrompt } from './page-data.js';
 import { plainText } from './plain-text.js';
 import { segmentsOf } from './segments.js';
@@ -66,7 +67,7 @@ export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, s
     sandboxName: job?.sandboxName ?? null,
     error: job?.error ? { code: line(job.error.code), message: cut(job.error.message) } : null,
     // Results that 0.1.0 wrote have no `left`.
-    left: (job?.left ?? []).slice(0, maxLeft).map(leftLine),
+    left: (job?.left ?? []).slice(0, maxLeft).map((one) => line(`${whatIsLeft(one)}: ${one.why}`)),
     end: endText(job),
     apiCalls: job?.apiCalls ?? 0,
   };
@@ -93,12 +94,6 @@ export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<st
 function errorText({ job, outcome }: ItemResult): string {
   if (outcome === 'completed') return '';
   return job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error ?? '';
-}
-
-function leftLine({ kind, sandboxId, sandboxName, why }: JobResult['left'][number]): string {
-  const place = sandboxId ?? sandboxName ?? 'a sandbox';
-  const worker = kind === 'prompt' ? 'an agent may still work' : 'a command may still run';
-  return line(`${kind === 'sandbox' ? `${place} may still run` : `${worker} in ${place}`}: ${why}`);
 }
 
 function endText(job: JobResult | null): string {

@@ -75,6 +75,7 @@ export async function readKnownItem(store: ResultStore, place: FanoutPlace, inde
       outcome,
       errorCode,
       machineSeconds: toEnd ? before : before + machineSeconds,
+      newestSeconds: toEnd ? 0 : machineSeconds,
       toEnd,
     };
   }

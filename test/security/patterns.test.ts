@@ -7,6 +7,7 @@ import { createItemFolders } from '../../src/cli/fanout/item-places.js';
 import { leftText } from '../../src/cli/output/left-text.js';
 import { escapeUnsafe, oneLine } from '../../src/cli/output/terminal-safe.js';
 import { nameMatches } from '../../src/cli/sandboxes/name-pattern.js';
+import { readBaseUrl } from '../../src/client/request-address.js';
 import { retryAfterMs } from '../../src/client/retry-after.js';
 import { parseOwnedSandboxName } from '../../src/contract/addresses.js';
 import { createTemplate } from '../../src/fanout/template.js';
@@ -77,6 +78,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'fenced blocks': fencedBlocks,
   'variables of an environment': variablesIn,
   'a public key': parsePublicKey,
+  'a base URL': (path) => readBaseUrl(`https://api.example.com/${path}`),
   'an address in the call book': pathWithoutSecrets,
   'the folder of an item': (itemId) => createItemFolders()({ itemId, index: 0 }),
   'what was left': (why) =>

@@ -76,3 +76,27 @@ it('a batch of which every workflow was terminated half-way, on a bad day, adopt
   expect(promptedForks(stand, input)).toHaveLength(12);
   expect(leftForks(stand, input)).toEqual([]);
 });
+
+it('an item of which a later generation was terminated after its result was stored costs each generation once', async () => {
+  const input = fanoutInput(source(sandboxId), { policy: { concurrency: 1, retries: 1 } });
+  const once = `mkdir ${marks}/once && exit 1; while [ ! -e ${marks}/never ]; do sleep 0.2; done`;
+  await submitInChunks(
+    stand,
+    input,
+    items(1, () => once),
+    1,
+  );
+  await expect.poll(() => promptedForks(stand, input).length, { timeout: 40_000 }).toBe(2);
+  const { batchKey } = await fanoutProgress(stand.client, input);
+  const places = fanoutPlaces({ deployment, batchId: input.batchId, batchKey });
+  const [first] = await storedResults(stand, { ...input, batchKey });
+  if (!first) throw new Error('the first generation has left nothing');
+  expect(first).toMatchObject({ generation: 1, outcome: 'prompt_failed' });
+  const second = { ...first, generation: 2, outcome: 'completed', machineSeconds: 1_000 };
+  await stand.results.put(`${places.item(0)}/2.json`, Buffer.from(JSON.stringify(second)));
+  await stand.client.workflow.getHandle(places.itemWorkflow(0)).terminate();
+  const { outcome, budget } = await ended(stand, input);
+  expect(outcome).toBe('completed');
+  // Accounts are rounded up by less than a thousandth of a second.
+  expect(Math.abs(budget.spentSeconds - first.machineSeconds - 1_000)).toBeLessThan(0.01);
+});

@@ -5,6 +5,7 @@ import type { FanoutItemInput } from '../../workflows/fanout.js';
 import { type fanoutItem, progressQuery } from '../../workflows/index.js';
 import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from './played-service.js';
 import { deployment, jobInput, script } from './stand.js';
+import { heal } from './stop-stand.js';
 
 let stand: PlayedStand;
 let key: string;
@@ -83,6 +84,47 @@ describe('a second run of an item', () => {
     release();
     expect(await second.result()).toMatchObject({ outcome: 'completed' });
     expect([promptsSent().length, calls]).toEqual([1, 1]);
+  });
+
+  it('A3: takes up a stopped fork that the list leaves out, and does not prompt another', async () => {
+    stand.play({ listAllSandboxes: async () => [] });
+    const first = await start(false);
+    await expect.poll(() => promptStatus(first)).toBe('queued');
+    const [sent] = promptsSent();
+    await first.terminate();
+    const state = async () => (await stand.api.getSandbox(sent?.sandboxId ?? '')).sandbox.state;
+    const phase = () => promptsSent()[0]?.status;
+    await expect.poll(phase, { timeout: 20_000 }).toBe('completed');
+    await stand.api.stopSandbox(sent?.sandboxId ?? '');
+    await expect.poll(state, { timeout: 20_000 }).toBe('archived');
+    expect(await (await start(true)).result()).toMatchObject({ outcome: 'completed', generation: 1 });
+    expect(promptsSent()).toHaveLength(1);
+  });
+
+  describe('whose fork is gone', () => {
+    const secondRun = async (first: Awaited<ReturnType<typeof start>>) => {
+      await first.terminate();
+      const fork = stand.service.books.sandboxes().find(({ id }) => id !== sourceId);
+      await stand.api.deleteSandbox(fork?.id ?? '');
+      await heal(stand);
+      return (await start(true)).result();
+    };
+
+    it('does the work in another fork where the records show that the first was never prompted', async () => {
+      await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 429, code: 'rate_limited', times: 1_000 });
+      const first = await start(false);
+      const asked = () => stand.service.books.calls().some(({ endpoint }) => endpoint === 'sendPrompt');
+      await expect.poll(asked).toBe(true);
+      expect(await secondRun(first)).toMatchObject({ outcome: 'completed', generation: 2 });
+      expect(promptsSent()).toHaveLength(1);
+    });
+
+    it('does not where it was', async () => {
+      const first = await start(false);
+      await expect.poll(() => promptStatus(first)).toBe('queued');
+      expect(await secondRun(first)).toMatchObject({ outcome: 'outcome_unknown' });
+      expect(promptsSent()).toHaveLength(1);
+    });
   });
 
   it('sends at once where the record says that it was not sent, or there is none', async () => {

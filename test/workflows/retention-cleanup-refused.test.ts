@@ -87,3 +87,15 @@ it('D4: says that rows of the list could not be read, and leaves alone what they
   expect(done.of(read)).toBe('deleted');
   expect(await stateOf(stand, unread)).toBe('archived');
 });
+
+it('D4: counts rows of the list of snapshots that could not be read, too', async () => {
+  await archived(stand, 'frayed-1');
+  instead = {
+    listSnapshots: async (options) => {
+      options?.onRowsLeftOut?.(2);
+      return stand.api.listSnapshots(options);
+    },
+  };
+  const done = await clean(stand, policyFor('frayed', 'delete-snapshot'));
+  expect(done.summary.planned).toMatchObject({ unreadable: 2 });
+});

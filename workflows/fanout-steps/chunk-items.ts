@@ -135,7 +135,9 @@ async function leftBy(run: ChunkRun, slot: Slot): Promise<ItemSummary | undefine
   return known.toEnd ? undefined : summaryOf(known);
 }
 
-function summaryOf({ index, generation, outcome, machineSeconds, errorCode }: KnownItem): ItemSummary {
+function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
+  // Those of earlier generations were counted when these ended.
+  const machineSeconds = known.newestSeconds ?? known.machineSeconds;
   const error = errorCode === null ? null : jobError(errorCode, 'See the result of the item');
   const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
   return { ...told, index, generation, outcome, machineSeconds, error };

@@ -15,7 +15,7 @@ import { GoesOnAsNew } from './goes-on-as-new.js';
 import { JobEnded, jobError, serviceFailureOf } from './job-ended.js';
 import type { JobRun } from './job-run.js';
 import { patiently } from './patiently.js';
-import { settleLostFork, takeUpStopped } from './take-up-stopped.js';
+import { mayBeOfEarlierRun, settleGoneFork, takeUpStopped } from './take-up-stopped.js';
 import { throughCancel } from './through-cancel.js';
 import { settleUnknown } from './unknown-outcome.js';
 import { readSandbox, type UsableOrNot, waitUsable } from './wait-usable.js';
@@ -44,7 +44,7 @@ export async function createSandbox(run: JobRun, source: OwnSource): Promise<voi
         run.reached('usable');
         return;
       }
-      if (end === 'gone' && run.isFound) await settleLostFork(run, created.id, 'it is not there any more');
+      if (end === 'gone' && mayBeOfEarlierRun(run)) await settleGoneFork(run, created.id);
       if (end === 'gone') run.lost = [...run.lost, created];
     }
     // There is nothing to stop or delete.
@@ -163,7 +163,7 @@ async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' |
   if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
   if (!origin || !isStopped) return 'on_its_way';
-  return run.isFound ? takeUpStopped(run, created.id) : 'dead';
+  return mayBeOfEarlierRun(run) ? takeUpStopped(run, created.id) : 'dead';
 }
 
 async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<KeyedSandbox | 'resend'> {

@@ -26,14 +26,14 @@ export function promptQuery(run: JobRun, index: number, conversationId: string |
     knownConversationIds: lastOf(run.prompts.map((other) => (other === prompt ? null : other.conversationId))),
     provider: prompt?.step.provider,
     model: prompt?.step.model,
-    recordKey: recordKey(run, sandboxId, index),
+    recordKey: promptRecordKey(run, sandboxId, index),
     isOwnSandbox,
     sandboxMadeAt: isOwnSandbox ? (sandbox?.createdAt ?? null) : null,
   };
 }
 
 /** The same through resets of a job and through runs of an item. A sandbox is of one generation, so its id names that too. */
-function recordKey({ input }: JobRun, sandboxId: string, index: number): string {
+export function promptRecordKey({ input }: JobRun, sandboxId: string, index: number): string {
   const { deployment, origin } = input;
   const { workflowId, firstExecutionRunId } = workflowInfo();
   const owner = origin

@@ -55,7 +55,9 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
     lines.push(`Of ${planned.unknownOwners} the owner is not known to Temporal; they are left alone and worth a look.`);
   }
   if (planned && planned.unreadable > 0) {
-    lines.push(`${planned.unreadable} sandboxes of the list could not be read; they are left alone and worth a look.`);
+    lines.push(
+      `${planned.unreadable} sandboxes or snapshots of the lists could not be read; they are left alone and worth a look.`,
+    );
   }
   for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
     lines.push(

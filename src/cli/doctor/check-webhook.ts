@@ -1,6 +1,7 @@
 /** Checks that the service knows where to send its events, and that the bridge is there and can tell true from forged. */
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
+import { withoutEndSlashes } from '../../contract/base-url.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
 import type { ServiceReads } from '../connect/service-reads.js';
@@ -53,7 +54,7 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
 /** @param bridgeUrl where it serves, without a path; undefined where nobody knows */
 export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
   if (bridgeUrl === undefined) return skipped('bridge', 'Its address is not known; give it with --bridge URL.');
-  const readyUrl = `${bridgeUrl.replace(/\/+$/, '')}/readyz`;
+  const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { signal: AbortSignal.timeout(timeoutMs) });
     const body = (await response.text()).slice(0, 300);

@@ -1,14 +1,20 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nameMatches } from '../../../src/cli/sandboxes/name-pattern.js';
 import { linesOf } from '../../../src/cli/sandboxes/show-sandbox.js';
 import { aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-stand.js';
 import { cli } from './in-process.js';
 
 const closing = createClosing();
-afterEach(closing.closeAll);
+const nowMs = Date.now();
+// What is told is told of this moment, however busy the machine is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: nowMs }));
+afterEach(async () => {
+  vi.useRealTimers();
+  await closing.closeAll();
+});
 
 const hourMs = 3_600_000;
-const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const at = (ms: number) => new Date(nowMs + ms).toISOString();
 const secretUrl = 'https://d.example/?_token=secret';
 const young = {
   ...aSandbox,
