@@ -164,3 +164,14 @@ test('a reset leaves nothing behind and the service goes on', async () => {
   expect(under.service.books.prompts()).toEqual([]);
   await under.ready();
 });
+
+test('a key that another has taken the place of opens nothing any more, until the service is started with it again', async () => {
+  const keys = ['the-first-key-of-the-service', 'the-second-key-of-the-service'] as const;
+  const statusWith = async (under: ServiceUnderTest, key: string) =>
+    (await under.call('GET', '/sandboxes', { headers: { authorization: `Bearer ${key}` } })).status;
+  let under = await startService({ apiKey: keys[0] });
+  for (const [used, other] of [keys, [keys[1], keys[0]], keys] as const) {
+    under = await startService({ apiKey: used, directory: await killedCopy(under) });
+    expect([await statusWith(under, used), await statusWith(under, other)]).toEqual([200, 401]);
+  }
+});

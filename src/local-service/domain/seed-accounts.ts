@@ -17,16 +17,22 @@ export interface SeedAccounts {
 
 /**
  * Makes what is not there: accounts by their login, organizations by their name. What is there stays as it is; a key that was
- * rotated or revoked does not come back at the next start. Safe to repeat.
+ * rotated or revoked does not come back at the next start. A service that is started with another key revokes the former one, which
+ * may have become known, and takes it again only where it is started with it again. Safe to repeat.
  */
 export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'>, seed: SeedAccounts): void {
-  const { accounts, settings } = context.stores;
+  const { accounts, settings, credentials } = context.stores;
   context.database.transaction(() => {
     const known: AccountRecord | undefined = accounts.accounts.get(firstAccount.id);
     const hash = hashOf(seed.apiKey);
+    const former = settings.get<string>(SEEDED_KEY);
     if (!known) addAccount(context, { login: firstAccount.login, apiKey: seed.apiKey }, firstAccount.id);
-    else if (settings.get<string>(SEEDED_KEY) !== hash && !context.stores.credentials.byHash(hash)) {
-      addOldKey(context, firstAccount.id, seed.apiKey);
+    else if (former !== hash) {
+      const taken = credentials.byHash(hash);
+      if (!taken) addOldKey(context, firstAccount.id, seed.apiKey);
+      else if (taken.accountId === firstAccount.id) credentials.put({ ...taken, revokedAt: null });
+      const replaced = former === undefined ? undefined : credentials.byHash(former);
+      if (replaced) credentials.put({ ...replaced, revokedAt: replaced.revokedAt ?? context.clock.iso() });
     }
     settings.put(SEEDED_KEY, hash);
     for (const account of seed.accounts) if (!accounts.byLogin(account.login)) addAccount(context, account);
