@@ -73,13 +73,15 @@ export interface AttackedOptions {
   readonly resolver?: string;
   /** Run as root before the host starts, in a mount namespace of its own. */
   readonly machine?: string;
+  /** A program that is put before the host's command line. */
+  readonly before?: readonly string[];
   /** False leaves a plain user the tun device as it is here. Default true. */
   readonly tun?: boolean;
 }
 
 /** Two empty sandboxes on a host of that user's. It ends with the test. */
 export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
-  const { tun = true, resolver, machine, ...given } = options;
+  const { tun = true, resolver, machine, before = [], ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
   const plain = user === 'a plain user' && isRoot;
   if (plain) chownSync(directory, PLAIN_USER, PLAIN_USER);
@@ -91,7 +93,7 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
     resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', WITH_RESOLVER, 'sh', `nameserver ${resolver}`];
   const changed = machine === undefined ? [] : ['unshare', '--mount', 'sh', '-c', `${machine}\nexec "$@"`, 'sh'];
   const asUser = plain ? [...withTun, 'setpriv', ...asPlainUser] : [];
-  const [file = '', ...args] = [...withResolver, ...changed, ...asUser, ...node];
+  const [file = '', ...args] = [...withResolver, ...changed, ...asUser, ...before, ...node];
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {

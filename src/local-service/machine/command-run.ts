@@ -1,7 +1,8 @@
 /** One command, from its start to its outcome. */
-import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Duplex, Writable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { endPlaceholders, inheritedDescriptors, withPlaceholders } from './isolation/inherited-descriptors.js';
 import type { SandboxLimits } from './limits/sandbox-limits.js';
 import { MachineError } from './machine-error.js';
 import type { CommandOutcome, CommandSpec, CommandWatch } from './machine-host.js';
@@ -14,6 +15,8 @@ import { type ShellLaunch, START_DESCRIPTOR, START_WORD, type Surroundings } fro
 /** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
 const QUIET_MS = 100;
 const MAX_DRAIN_MS = 2_000;
+
+const LAST_DESCRIPTOR = 5;
 
 export interface CommandContext {
   readonly launch: ShellLaunch;
@@ -80,20 +83,20 @@ async function startIn(
   sandboxId: string,
   spec: CommandSpec,
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
-  const { file, args, cwd, env, descriptor3 } = launch.call(sandboxId, spec, around);
+  const { file, args, cwd, env, descriptor3, descriptor5 } = launch.call(sandboxId, spec, around);
+  const pipeFor = (content: unknown) => (content === undefined ? 'ignore' : 'pipe');
+  const inherited = inheritedDescriptors(LAST_DESCRIPTOR);
   let child: ChildProcessWithoutNullStreams;
   try {
-    const stdio: StdioOptions = ['pipe', 'pipe', 'pipe', descriptor3 === undefined ? 'ignore' : 'pipe', 'pipe'];
+    const own = ['pipe', 'pipe', 'pipe', pipeFor(descriptor3), 'pipe', pipeFor(descriptor5)] as const;
+    const stdio = withPlaceholders(own, inherited);
     child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
   }
-  const extra = child.stdio[3];
-  if (extra instanceof Writable) {
-    // Where the program has not started, what tells so is its own error.
-    extra.on('error', () => undefined);
-    extra.end(descriptor3);
-  }
+  endPlaceholders(child, inherited);
+  give(child.stdio[3], descriptor3);
+  give(child.stdio[LAST_DESCRIPTOR as 3], descriptor5);
   giveStartWord(child.stdio[START_DESCRIPTOR]);
   if (child.pid !== undefined) {
     const isMonitor = launch.isolation === 'bubblewrap';
@@ -101,6 +104,13 @@ async function startIn(
   }
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
   throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
+}
+
+function give(channel: unknown, content: string | Buffer | undefined): void {
+  if (!(channel instanceof Writable)) return;
+  // Where the program has not started, what tells so is its own error.
+  channel.on('error', () => undefined);
+  channel.end(content);
 }
 
 /** Answers the shell once it is there; see `shellArguments`. */

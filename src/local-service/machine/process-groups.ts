@@ -1,8 +1,10 @@
 /** The process groups that were started: what lives, what has ended, and how to end it. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { endProcessesMatching } from './end-processes.js';
 import type { MachineDirectories } from './machine-directories.js';
 import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './process-records.js';
-import { createProcessSearch } from './process-search.js';
+import { createProcessSearch, oneDisk, type SearchedDisks } from './process-search.js';
 import { readBootId, readStartTime } from './process-table.js';
 
 export interface ProcessGroups {
@@ -32,10 +34,10 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     removeRecord(directories.processes, group);
   };
 
-  const endGroups = async (chosen: readonly ProcessGroup[], isOurHome: (home: string) => boolean): Promise<void> => {
+  const endGroups = async (chosen: readonly ProcessGroup[], disks?: SearchedDisks): Promise<void> => {
     for (const group of chosen) ended.add(group);
     await endProcessesMatching({
-      find: createProcessSearch(chosen, isOurHome),
+      find: createProcessSearch(chosen, disks),
       groupsWithoutTable: chosen.map((group) => group.leader),
       monitors: new Set(chosen.filter((group) => group.leaderIsMonitor).map((group) => group.leader)),
     });
@@ -44,7 +46,10 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
 
   const ofSandbox = (sandboxId: string): ProcessGroup[] => [...groups].filter((group) => group.sandboxId === sandboxId);
 
-  const isAnyHome = (home: string): boolean => home.startsWith(`${directories.disks}/`);
+  const allDisks = (): SearchedDisks => ({
+    isHome: (home) => home.startsWith(`${directories.disks}/`),
+    folders: new Map(readdirSync(directories.disks).map((id) => [id, join(directories.disks, id)])),
+  });
 
   return {
     add(sandboxId, leader, leaderIsMonitor, commandId) {
@@ -59,14 +64,13 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
       // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
       for (const other of settled) if (!groupExists(other.leader)) forget(other);
     },
-    end: (group) => endGroups([group], () => false),
+    end: (group) => endGroups([group]),
     wasEnded: (group) => ended.has(group),
     async endAll(sandboxId) {
-      if (sandboxId === undefined) return await endGroups([...groups], isAnyHome);
-      const disk = directories.disk(sandboxId);
-      await endGroups(ofSandbox(sandboxId), (home) => home === disk);
+      if (sandboxId === undefined) return await endGroups([...groups], allDisks());
+      await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)));
     },
-    recover: () => endGroups(readRecords(directories.processes, bootId), isAnyHome),
+    recover: () => endGroups(readRecords(directories.processes, bootId), allDisks()),
   };
 }
 

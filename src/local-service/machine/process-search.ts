@@ -4,10 +4,13 @@
  * - its pid and start time are those of a leader that we started, or of a process found before, or
  * - it is in the group or the session of a leader of ours while one that is known lives there, or
  * - it descends from one that is known, or
- * - it was started with a disk of ours as its home; then it may have left the group.
+ * - it was started with a disk of ours as its home, or sees one there where it is isolated; then it may have left the group.
  *
+ * What an isolated process says of its home counts for nothing: it could name a neighbour's.
  * Without isolation, a process that leaves its group, its parent and its environment behind is not found.
  */
+import { basename } from 'node:path';
+import { mountNamespace, seesDisk } from './isolation/seen-disk.js';
 import { type ProcessEntry, readProcessTable, startVariable } from './process-table.js';
 
 export interface SearchedGroup {
@@ -17,10 +20,22 @@ export interface SearchedGroup {
   readonly startTime?: string;
 }
 
+/** The disks whose processes are searched for. */
+export interface SearchedDisks {
+  /** Of a process that is not isolated. */
+  isHome(home: string): boolean;
+  /** Their folders, by the last part of their paths. */
+  readonly folders: ReadonlyMap<string, string>;
+}
+
+export function oneDisk(folder: string): SearchedDisks {
+  return { isHome: (home) => home === folder, folders: new Map([[basename(folder), folder]]) };
+}
+
 /** Gives a search that remembers what it found, since the leader is often the first to end. */
 export function createProcessSearch(
   groups: readonly SearchedGroup[],
-  isOurHome: (home: string) => boolean,
+  disks?: SearchedDisks,
 ): () => readonly ProcessEntry[] | undefined {
   const known = new Set(groups.map(({ leader, startTime }) => `${leader} ${startTime}`));
   const leaders = new Set(groups.map(({ leader }) => leader));
@@ -29,8 +44,9 @@ export function createProcessSearch(
     if (table === undefined) return undefined;
     const found = new Set<number>();
     const ourGroups = new Set<number>();
+    const isOnDisk = disks ? searchOfDisks(disks) : () => false;
     for (const entry of table) {
-      if (!known.has(keyOf(entry)) && !isOurHome(startVariable(entry.pid, 'HOME') ?? '')) continue;
+      if (!known.has(keyOf(entry)) && !isOnDisk(entry.pid)) continue;
       found.add(entry.pid);
       // While a member lives, the number of its group cannot be given to another.
       for (const number of [entry.processGroup, entry.session]) if (leaders.has(number)) ourGroups.add(number);
@@ -42,6 +58,19 @@ export function createProcessSearch(
     const entries = table.filter((entry) => found.has(entry.pid));
     for (const entry of entries) known.add(keyOf(entry));
     return entries;
+  };
+}
+
+/** Commands of one namespace see the same disk, so one of them is looked at. */
+function searchOfDisks({ isHome, folders }: SearchedDisks): (pid: number) => boolean {
+  const seen = new Map<string, boolean>();
+  return (pid) => {
+    const namespace = mountNamespace(pid);
+    if (namespace === undefined) return false;
+    if (namespace === mountNamespace('self')) return isHome(startVariable(pid, 'HOME') ?? '');
+    const known = seen.get(namespace) ?? seesDisk(pid, folders);
+    seen.set(namespace, known);
+    return known;
   };
 }
 

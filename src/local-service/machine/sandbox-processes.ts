@@ -2,7 +2,7 @@
 import type { ProcessSample, SandboxProcess } from './machine-host.js';
 import { processUse, readCommand, readMachineTimes, readMemoryMB } from './process-details.js';
 import type { ProcessGroup } from './process-records.js';
-import { createProcessSearch } from './process-search.js';
+import { createProcessSearch, oneDisk } from './process-search.js';
 import type { ProcessEntry } from './process-table.js';
 import { listByPs } from './ps-listing.js';
 
@@ -13,7 +13,7 @@ const MAX_PROCESSES = 500;
  * @param disk where the disk of the sandbox is
  */
 export async function listProcesses(groups: readonly ProcessGroup[], disk: string): Promise<ProcessSample> {
-  const table = createProcessSearch(groups, (home) => home === disk)();
+  const table = createProcessSearch(groups, oneDisk(disk))();
   if (table === undefined) return cut(await listByPs(groups));
   const times = readMachineTimes();
   const byPid = new Map(table.map((entry) => [entry.pid, entry]));

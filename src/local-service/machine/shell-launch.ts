@@ -15,6 +15,8 @@ export interface ProgramCall {
   readonly env: Readonly<Record<string, string>>;
   /** Written to descriptor 3, which the program reads before it does anything else. */
   readonly descriptor3?: string;
+  /** The same for descriptor 5. */
+  readonly descriptor5?: Buffer;
 }
 
 /** What a command runs in, beside its isolation. */

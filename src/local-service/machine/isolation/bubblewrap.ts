@@ -8,8 +8,8 @@ import { SANDBOX_HOME } from '../machine-directories.js';
 import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell-launch.js';
-import { diskArguments, machineArguments, resolverArguments } from './mounts.js';
-import type { Restrictions } from './restrictions.js';
+import { diskArguments, resolverArguments } from './mounts.js';
+import { FILTERED, type Restrictions } from './restrictions.js';
 
 export interface BubblewrapOptions extends Restrictions {
   /** The absolute path of `bwrap`. */
@@ -20,9 +20,10 @@ export interface BubblewrapOptions extends Restrictions {
 
 export function createBubblewrap(
   directories: MachineDirectories,
-  { program, restrictions, sharedMemory, resolverFile }: BubblewrapOptions,
+  { program, restrictions, machine: seen, systemCalls, resolverFile }: BubblewrapOptions,
 ): ShellLaunch {
-  const machine = [...restrictions, ...machineArguments(directories.root, sharedMemory)];
+  const machine = [...restrictions, ...seen];
+  const filtered = systemCalls === undefined ? [] : FILTERED;
   const shared = resolverArguments();
   const own = resolverArguments(resolverFile);
   return {
@@ -31,7 +32,7 @@ export function createBubblewrap(
       const mounts = diskArguments(directories.disk(sandboxId), directories.temporary(sandboxId));
       const shell = ['--hostname', sandboxId.replaceAll('_', '-'), '--', '/bin/sh'];
       const network = place.kind === 'own' ? own : shared;
-      const options = ['--args', '3', ...machine, ...network, ...unshared(place), ...mounts];
+      const options = ['--args', '3', ...filtered, ...machine, ...network, ...unshared(place), ...mounts];
       const enter = [...limits.enter, ...(place.kind === 'own' ? place.enter : [])];
       const [file = program, ...before] = [...enter, program];
       return {
@@ -42,6 +43,7 @@ export function createBubblewrap(
         // be for everybody on the machine to read.
         env: {},
         descriptor3: variableArguments(sandboxEnvironment(sandboxId, SANDBOX_HOME, spec)),
+        descriptor5: systemCalls,
       };
     },
     copyCall(options, source, target) {

@@ -41,7 +41,7 @@ export function kindOf(path: string): 'file' | 'folder' | 'none' {
   }
 }
 
-function isForOthers(stats: Stats): boolean {
+export function isForOthers(stats: Stats): boolean {
   const needed = stats.isDirectory() ? OTHERS_ENTER : OTHERS_READ;
   return (stats.mode & needed) === needed;
 }

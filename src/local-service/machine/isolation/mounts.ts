@@ -3,21 +3,33 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { SANDBOX_HOME } from '../machine-directories.js';
 import { findHidden, kindOf } from './hidden-paths.js';
 
-const PROGRAM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix/store'];
-/** Those in which people keep what is theirs alone. */
-const FOLDERS_WITH_SECRETS = ['/etc', '/opt'];
-/** Of no use to a command, also where others may read them. */
-const ALWAYS_HIDDEN = ['/etc/ssl/private', '/etc/sudoers.d', '/etc/ssh'];
+const PROGRAM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
+/** In which people keep what is theirs alone. */
+const FOLDER_WITH_SECRETS = '/opt';
 
-/** @param sharedMemory arguments of a /dev/shm that is bounded; empty where bubblewrap cannot */
-export function machineArguments(stateDirectory: string, sharedMemory: readonly string[]): string[] {
+export interface SeenMachine {
+  /** Never shown. */
+  readonly stateDirectory: string;
+  /** What is shown as /etc; see `copySettings`. */
+  readonly settings: string;
+  /** Arguments of a /dev/shm that is bounded; empty where bubblewrap cannot. */
+  readonly sharedMemory: readonly string[];
+  /** Arguments of devices that take the place of the machine's; default: none do. */
+  readonly devices?: readonly string[] | undefined;
+}
+
+export function machineArguments({ stateDirectory, settings, sharedMemory, devices = [] }: SeenMachine): string[] {
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--dev', '/dev', ...sharedMemory, '--remount-ro', '/dev');
+  args.push(...devices);
   // A sandbox of a service that runs as root is that user for the kernel, capabilities or not, and owns the settings in /proc/sys.
   args.push('--proc', '/proc', '--remount-ro', '/proc');
   for (const folder of PROGRAM_FOLDERS) args.push(...folderArguments(folder));
-  for (const path of hiddenPaths()) args.push(...hiddenArguments(path));
-  if (PROGRAM_FOLDERS.some((folder) => stateDirectory.startsWith(`${folder}/`))) args.push('--tmpfs', stateDirectory);
+  args.push('--ro-bind', settings, '/etc');
+  for (const path of findHidden(FOLDER_WITH_SECRETS)) args.push(...hiddenArguments(path));
+  if (PROGRAM_FOLDERS.some((folder) => stateDirectory.startsWith(`${folder}/`))) {
+    args.push('--tmpfs', stateDirectory, '--remount-ro', stateDirectory);
+  }
   return args;
 }
 
@@ -34,12 +46,6 @@ function folderArguments(folder: string): string[] {
   }
 }
 
-function hiddenPaths(): string[] {
-  const isBelow = (path: string): boolean => ALWAYS_HIDDEN.some((folder) => `${path}/`.startsWith(`${folder}/`));
-  const found = FOLDERS_WITH_SECRETS.flatMap((folder) => findHidden(folder));
-  return [...ALWAYS_HIDDEN, ...found.filter((path) => !isBelow(path))];
-}
-
 function hiddenArguments(path: string): string[] {
   const kind = kindOf(path);
   if (kind === 'folder') return ['--tmpfs', path, '--remount-ro', path];
@@ -47,14 +53,13 @@ function hiddenArguments(path: string): string[] {
 }
 
 /**
- * /etc/resolv.conf is often a link to a folder that is not shown inside.
+ * /etc/resolv.conf is often a link to a folder that is not shown inside, and changes with the machine's network.
  * @param file what takes its place; default: itself
  */
 export function resolverArguments(file?: string): string[] {
   try {
     const target = realpathSync('/etc/resolv.conf');
-    if (file !== undefined) return ['--ro-bind', file, target];
-    return target.startsWith('/etc/') ? [] : ['--ro-bind', target, target];
+    return ['--ro-bind', file ?? target, target];
   } catch {
     return [];
   }

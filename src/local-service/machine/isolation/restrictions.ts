@@ -1,15 +1,24 @@
 /** Finds what bubblewrap can take from commands on this machine. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SHARED_MEMORY_BYTES } from '../limits/machine-size.js';
 import type { MachineDirectories } from '../machine-directories.js';
-import { runProgram } from '../program.js';
+import { runProgram, succeeds } from '../program.js';
+import { makeDevices } from './devices.js';
 import { diskArguments, machineArguments } from './mounts.js';
+import { copySettings } from './settings-copy.js';
+import { systemCallFilter } from './system-calls.js';
+
+/** Where bubblewrap reads the filter of system calls. */
+const FILTER_DESCRIPTOR = 5;
+export const FILTERED = ['--seccomp', String(FILTER_DESCRIPTOR)];
 
 /** No capability: as root, bubblewrap leaves all of them where it is not told otherwise. */
 const NO_CAPABILITIES = ['--cap-drop', 'ALL'];
 /** A user other than root, for programs that refuse to work as root. Files are owned as those of the service all the same. */
 const SANDBOX_USER = ['--uid', '1000', '--gid', '1000'];
+
+const TRY = ['--', '/bin/sh', '-c', ': >/dev/null'];
 
 const BOUNDED_SHARED_MEMORY = ['--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'];
 
@@ -21,8 +30,10 @@ export type RestrictionsFound = Restrictions | { readonly problem: string };
 export interface Restrictions {
   /** What a command may not do. */
   readonly restrictions: readonly string[];
-  /** A /dev/shm that is bounded; empty where bubblewrap is too old for it. */
-  readonly sharedMemory: readonly string[];
+  /** What of the machine a command sees. */
+  readonly machine: readonly string[];
+  /** What a command may not ask of the kernel; undefined where the kernel has no filters, or its calls are not known. */
+  readonly systemCalls?: Buffer;
   /** What is not kept from commands here and is elsewhere, for people; empty where all is. */
   readonly lacks: readonly string[];
 }
@@ -40,31 +51,47 @@ export async function chooseRestrictions(
   if (help.exitCode === null) return { problem: help.stderr.trim() };
   const sharedMemory = help.stdout.includes('--size') ? BOUNDED_SHARED_MEMORY : [];
   const disk = await mkdtemp(join(directories.unfinished, 'probe-'));
-  const common = [
-    ...machineArguments(directories.root, sharedMemory),
-    ...diskArguments(disk, disk),
-    '--',
-    '/bin/sh',
-    '-c',
-    ':',
-  ];
+  const settings = join(directories.root, 'settings');
+  await copySettings(settings);
+  const devices = isRoot ? await makeDevices(join(directories.root, 'devices')) : undefined;
+  const seen = { stateDirectory: directories.root, settings, sharedMemory };
+  const shared = { machine: machineArguments(seen), lacking: isRoot ? ['commands own the devices of /dev'] : [] };
+  // A file system may let nobody use a device.
+  const machines = [...(devices ? [{ machine: machineArguments({ ...seen, devices }), lacking: [] }] : []), shared];
   let problem: string | undefined;
   try {
     for (const { restrictions, lacks } of candidates(isRoot)) {
-      const { exitCode, stderr } = await runProgram(program, [...restrictions, ...common], { timeoutMs: PROBE_MS });
-      if (exitCode === 0) {
-        const unbounded = sharedMemory.length === 0 ? ['/dev/shm is not bounded'] : [];
-        return { restrictions, sharedMemory, lacks: [...lacks, ...unbounded] };
+      for (const { machine, lacking } of machines) {
+        const after = [...machine, ...diskArguments(disk, disk), ...TRY];
+        const { exitCode, stderr } = await runProgram(program, [...restrictions, ...after], { timeoutMs: PROBE_MS });
+        if (exitCode === 0) {
+          const systemCalls = await usableFilter(join(disk, 'filter'), [program, ...restrictions], after);
+          const more = [
+            ...(sharedMemory.length === 0 ? ['/dev/shm is not bounded'] : []),
+            ...lacking,
+            ...(systemCalls === undefined ? ['commands have keyrings and sockets of every kind'] : []),
+          ];
+          return { restrictions, machine, systemCalls, lacks: [...lacks, ...more] };
+        }
+        // What the strictest lacks is what somebody may want to mend.
+        problem ??= stderr.trim();
+        // One that hangs would do so each time.
+        if (exitCode === null) return { problem };
       }
-      // What the strictest lacks is what somebody may want to mend.
-      problem ??= stderr.trim();
-      // One that hangs would do so each time.
-      if (exitCode === null) break;
     }
   } finally {
     await rm(disk, { recursive: true, force: true });
   }
   return { problem: problem ?? 'it does not start' };
+}
+
+/** @param file where the filter is put */
+async function usableFilter(file: string, before: readonly string[], after: readonly string[]) {
+  const filter = systemCallFilter();
+  if (filter === undefined) return undefined;
+  await writeFile(file, filter);
+  const tried = ['-c', `exec "$@" ${FILTER_DESCRIPTOR}<"$0"`, file, ...before, ...FILTERED, ...after];
+  return (await succeeds('/bin/sh', tried)) ? filter : undefined;
 }
 
 interface Candidate {

@@ -1,0 +1,39 @@
+/**
+ * The devices of sandboxes of a service that runs as root. Those of the machine belong to root, which a sandbox then is for the
+ * kernel, capabilities or not: it could shut /dev/null to everybody. Of these it is not the owner.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from '../program.js';
+import { removeTree } from '../tree-copy.js';
+
+/** All that bubblewrap puts into /dev, by the numbers that Linux has for them. */
+const DEVICES = {
+  null: [1, 3],
+  zero: [1, 5],
+  full: [1, 7],
+  random: [1, 8],
+  urandom: [1, 9],
+  tty: [5, 0],
+} as const;
+
+/** Nobody's, by all that users are known by; no sandbox has it. */
+const NOBODY = 65_534;
+
+/**
+ * Makes them in `folder`, in the place of what it holds.
+ * @returns bubblewrap's arguments; undefined where this user may make no devices
+ */
+export async function makeDevices(folder: string): Promise<string[] | undefined> {
+  await removeTree(folder);
+  await mkdir(folder, { mode: 0o700 });
+  const args: string[] = [];
+  for (const [name, [major, minor]] of Object.entries(DEVICES)) {
+    const file = join(folder, name);
+    const made = await runProgram('mknod', ['-m', '666', file, 'c', String(major), String(minor)]);
+    const given = await runProgram('chown', [`${NOBODY}:${NOBODY}`, file]);
+    if (made.exitCode !== 0 || given.exitCode !== 0) return undefined;
+    args.push('--dev-bind', file, `/dev/${name}`);
+  }
+  return args;
+}
