@@ -8,7 +8,7 @@ describe('sandflow stop with nothing configured', () => {
   });
   afterAll(() => cli.close());
 
-  it('stops what a job has kept, as the README shows, and says that the work is saved', async () => {
+  it('stops what a job has kept, as docs/stop.md shows, and says that the work is saved', async () => {
     const kept = await cli.run(['run', 'Say hello', '--id', 'hello', '--then', 'keep', '--json']);
     expect(kept.exitCode).toBe(0);
     const { sandboxId } = JSON.parse(kept.stdout) as { sandboxId: string };

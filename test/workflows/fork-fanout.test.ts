@@ -34,7 +34,7 @@ it('prompts each item in a fork of its own, once, and leaves none of them behind
   }
 });
 
-it('the example of the README says how many items completed', async () => {
+it('the example of the library says how many items completed', async () => {
   vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
   vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
   const before = stand.service.books.prompts().length;

@@ -146,7 +146,7 @@ describe('sandflow stops', () => {
   });
 });
 
-it('the example of the README says whether the work is saved', async () => {
+it('the example of the library says whether the work is saved', async () => {
   vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
   vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
   const saved = await readySandbox(stand);

@@ -50,8 +50,8 @@ describe('docker-compose.yml', () => {
     expect(schemaErrors({ ...compose, services: { worker: { ...worker, stop_grace_period: 30 } } })).not.toEqual([]);
   });
 
-  test('has the services that the README names, and no others', () => {
-    const section = /### With Docker Compose\n(.*?)\n##/s.exec(readSource('README.md'))?.[1] ?? '';
+  test('has the services that docs/production.md names, and no others', () => {
+    const section = /## Docker Compose\n(.*)/s.exec(readSource('docs/production.md'))?.[1] ?? '';
     const named = [...section.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name);
     expect(named.sort()).toEqual(services.map(([name]) => name).sort());
   });

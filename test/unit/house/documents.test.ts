@@ -14,14 +14,29 @@ const documents = [
     .map((path) => `docs/${path}`),
 ];
 
+/** The headings of a page, as links name them. */
+function headingsOf(path: string): string[] {
+  return [...readSource(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe.each(documents)('%s', (path) => {
   const text = readSource(path);
 
   test('links to what is there', () => {
-    const targets = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target = '']) => target);
+    const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const missing = targets
       .filter((target) => !target.startsWith('https://'))
-      .filter((target) => !existsSync(join(repository, dirname(path), target)));
+      .filter((target) => {
+        const [file, heading] = target.split('#');
+        const linked = file ? join(dirname(path), file) : path;
+        if (!existsSync(join(repository, linked))) return true;
+        return heading !== undefined && !headingsOf(linked).includes(heading);
+      });
     expect(missing).toEqual([]);
   });
 
@@ -39,6 +54,16 @@ describe.each(documents)('%s', (path) => {
     );
     expect(shown.flatMap(grammarProblems)).toEqual([]);
   });
+});
+
+test('the README has at most 200 lines', () => {
+  expect(readSource('README.md').split('\n').length).toBeLessThanOrEqual(200);
+});
+
+test.each(['docs/README.md', 'docs/llms.txt'])('%s lists every page', (index) => {
+  const listed = [...readSource(index).matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, page]) => `docs/${page}`);
+  const pages = documents.filter((path) => /^docs\/[\w-]+\.md$/.test(path) && path !== 'docs/README.md');
+  expect(listed.sort()).toEqual(pages.sort());
 });
 
 test('CONTRIBUTING names scripts of the package', () => {

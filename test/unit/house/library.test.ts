@@ -41,8 +41,8 @@ describe('entries of the package', () => {
     expect(types).toBe(file.replace(/\.js$/, '.d.ts'));
   });
 
-  test.each(entries)('%s is in the README', (name) => {
-    expect(readSource('README.md')).toMatch(new RegExp(`['\`]${name.replace('.', 'sandflow')}['\`]`));
+  test.each(entries)('%s is in docs/library.md', (name) => {
+    expect(readSource('docs/library.md')).toMatch(new RegExp(`['\`]${name.replace('.', 'sandflow')}['\`]`));
   });
 
   // `npm run check` and `npm test` build first; a test that is run alone may find an old build, or none.
@@ -56,7 +56,7 @@ describe('entries of the package', () => {
   });
 });
 
-describe('snippets of the README', () => {
+describe('snippets of docs/library.md', () => {
   test('the local service makes a sandbox and keeps a file in it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-snippet-'));
     directories.push(directory);

@@ -14,7 +14,25 @@ import { defaultTiming } from '../../../workflows/timing.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
 
-const readme = readSource('README.md');
+/** What a user reads of commands and settings: the README, and the pages that it leads to. */
+const guide = [
+  'README.md',
+  ...[
+    'run',
+    'fan-out',
+    'stop',
+    'clean-up',
+    'notifications',
+    'encryption',
+    'production',
+    'local-service',
+    'configuration',
+    'cost',
+    'troubleshooting',
+  ].map((name) => `docs/${name}.md`),
+]
+  .map(readSource)
+  .join('\n');
 const directories: string[] = [];
 afterEach(async () => {
   for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
@@ -22,8 +40,8 @@ afterEach(async () => {
 
 /** What follows `sandflow` in the shell blocks and in code within a line, as words. */
 function invocations(): string[][] {
-  const lines = [...readme.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
-  const inline = [...readme.matchAll(/`(sandflow [^`]+)`/g)].map(([, code = '']) => code);
+  const lines = [...guide.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = [...guide.matchAll(/`(sandflow [^`]+)`/g)].map(([, code = '']) => code);
   return [...lines, ...inline]
     .flatMap((line) => line.split(/ && | \| /))
     .map((command) => /^(?:npx )?sandflow (.*)$/.exec(command.trim())?.[1])
@@ -31,9 +49,9 @@ function invocations(): string[][] {
     .map((rest) => [...rest.matchAll(/"[^"]*"|\S+/g)].map(([word]) => word));
 }
 
-/** Cells of the first column of the table under a heading, without code marks. */
-function firstColumn(heading: string): string[] {
-  const section = readme.split(`${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+/** Cells of the first column of the table under a heading of a page, without code marks. */
+function firstColumn(page: string, heading: string): string[] {
+  const section = readSource(page).split(`${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
   return [...section.matchAll(/^\| (`?\w[^|]*?) \|/gm)]
     .flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '))
     .filter((cell) => cell !== 'Code' && cell !== 'Variable' && cell !== 'Outcome');
@@ -51,7 +69,7 @@ describe('commands', () => {
   });
 
   test('every option that the text names exists', () => {
-    const named = [...readme.matchAll(/`(--[a-z-]+)(?: ([a-z]+))?`/g)].map(
+    const named = [...guide.matchAll(/`(--[a-z-]+)(?: ([a-z]+))?`/g)].map(
       ([, flag = '', value]) => [flag, value] as const,
     );
     const problems = named.filter(([flag, value]) => {
@@ -65,14 +83,14 @@ describe('commands', () => {
   test('every command is shown or named', () => {
     const shown = invocations().map((words) => words.join(' '));
     const missing = commandNames().filter(
-      (name) => !shown.some((line) => line.startsWith(name)) && !readme.includes(`\`${name}\``),
+      (name) => !shown.some((line) => line.startsWith(name)) && !guide.includes(`\`${name}\``),
     );
     expect(missing).toEqual([]);
   });
 });
 
 describe('settings', () => {
-  const named = firstColumn('## Settings');
+  const named = firstColumn('docs/configuration.md', '## Settings');
 
   test('all that the configuration reads are in the table', () => {
     const read = [...readSource('src/config.ts').matchAll(/\benv\.((?:SANDBOX|SANDFLOW)_\w+)/g)].map(
@@ -108,8 +126,8 @@ describe('settings', () => {
   });
 
   test('the example of a command agent is a configuration that the local service takes', async () => {
-    const example = /```json\n(.*?)```/s.exec(readme)?.[1] ?? '';
-    const directory = await mkdtemp(join(tmpdir(), 'sandflow-readme-'));
+    const example = /```json\n(.*?)```/s.exec(readSource('docs/local-service.md'))?.[1] ?? '';
+    const directory = await mkdtemp(join(tmpdir(), 'sandflow-guide-'));
     directories.push(directory);
     await writeFile(join(directory, 'local-service.json'), example);
     const config = await readLocalConfig(join(directory, 'local-service.json'), false);
@@ -119,7 +137,7 @@ describe('settings', () => {
 
 describe('results', () => {
   test('the exit codes are those of the command line', () => {
-    const listed = firstColumn('## Exit codes').map(Number);
+    const listed = firstColumn('docs/configuration.md', '## Exit codes').map(Number);
     expect(listed).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
   });
 
@@ -134,15 +152,15 @@ describe('results', () => {
       cancelled: true,
       outcome_unknown: true,
     };
-    expect(firstColumn('### Look after jobs')).toEqual(Object.keys(outcomes));
+    expect(firstColumn('docs/run.md', '## Outcomes')).toEqual(Object.keys(outcomes));
   });
 
   test('the fields of --json are those of the report', () => {
-    const sentence = /The object of `--json` has (.*?)\. /s.exec(readme)?.[1] ?? '';
+    const sentence = /The object of `--json` has (.*?)\. /s.exec(guide)?.[1] ?? '';
     const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name);
     expect(listed.sort()).toEqual(Object.keys(emptyReport(null, null)).sort());
     const kept: Record<Kept, true> = { saved: true, stale: true, none: true };
-    for (const word of Object.keys(kept)) expect(readme).toContain(`\`${word}\``);
+    for (const word of Object.keys(kept)) expect(guide).toContain(`\`${word}\``);
   });
 
   test('the fields of a notification are those that are sent', () => {
@@ -156,20 +174,18 @@ describe('results', () => {
       message: true,
       at: true,
     };
-    const sentence = /JSON with (.*?)\. The result/s.exec(readme)?.[1] ?? '';
+    const sentence = /JSON with (.*?)\. `event`/s.exec(guide)?.[1] ?? '';
     expect(Object.keys(fields).filter((name) => !sentence.includes(`\`${name}\``))).toEqual([]);
   });
 
   test('the events that are pushed and the times of the slow poll are as it says', () => {
-    for (const type of sandboxEventTypes) expect(readme).toContain(`\`${type}\``);
+    for (const type of sandboxEventTypes) expect(guide).toContain(`\`${type}\``);
     const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = defaultTiming;
     expect([safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs]).toEqual([5_000, 2, 300_000]);
     expect(readSource('activities/follow-hub.ts')).toContain('minIntervalMs = 500, maxIntervalMs = 10_000');
   });
 });
 
-test('the snippets of the README are those that are type-checked', () => {
-  expect(() =>
-    execFileSync(process.execPath, [join(repository, 'scripts', 'readme-snippets.mjs'), '--check']),
-  ).not.toThrow();
+test('the snippets of the library are those that are type-checked', () => {
+  expect(() => execFileSync(process.execPath, [join(repository, 'scripts', 'snippets.mjs'), '--check'])).not.toThrow();
 });

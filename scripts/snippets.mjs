@@ -1,9 +1,9 @@
-// Writes the snippets of the README, which are files that the tests type-check and run.
+// Writes the snippets of docs/library.md, which are files that the tests type-check and run.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const readme = fileURLToPath(new URL('README.md', root));
+const page = fileURLToPath(new URL('docs/library.md', root));
 const marked = /(<!-- snippet: ([a-z-]+) -->\n)(?:\n```ts\n.*?\n```\n)?/gs;
 
 /** The snippet as a user of the package writes it. */
@@ -14,7 +14,7 @@ function snippet(name) {
     .trimEnd();
 }
 
-const text = readFileSync(readme, 'utf8');
+const text = readFileSync(page, 'utf8');
 const written = text.replace(marked, (_, marker, name) => `${marker}\n\`\`\`ts\n${snippet(name)}\n\`\`\`\n`);
 if (process.argv.includes('--check')) process.exitCode = written === text ? 0 : 1;
-else writeFileSync(readme, written);
+else writeFileSync(page, written);
