@@ -57,7 +57,7 @@ export async function lookAtNight(client: Client, night: NightQuery): Promise<Ni
     }
     if (unreadable) {
       const what = `What the cleanup ${run.workflowId} has done cannot be read, so none acts beside it.`;
-      throw new SandflowError(unreadable.code, `${what} ${unreadable.message}`);
+      throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
     }
     // Other policies' names may begin with this one's.
     if (memo.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;

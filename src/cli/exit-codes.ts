@@ -10,6 +10,8 @@ export const exitCodes = {
   unreachable: 3,
   /** The watch's own deadline passed and the job or batch still runs. */
   watchDeadline: 4,
+  /** An error that nobody planned for: a defect of sandflow. */
+  internal: 70,
   /** Detached by Ctrl-C; the job or batch goes on. */
   detached: 130,
 } as const;

@@ -1,6 +1,7 @@
 /** What an error means for the person at the terminal: a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { type ErrorKind, sandflowErrorOf } from '../contract/sandflow-error-codes.js';
 import { ServiceRefusal } from './connect/service-refusal.js';
 import { exitCodes } from './exit-codes.js';
 
@@ -9,52 +10,33 @@ export interface Failure {
   readonly error: JobError;
 }
 
-/** Codes of errors that end with 2: what was asked or configured cannot be done. */
-const usageCodes: ReadonlySet<string> = new Set([
-  'bad_usage',
-  'bad_configuration',
-  'bad_api_key',
-  'bad_job_input',
-  'bad_stop_request',
-  'bad_job_id',
-  'bad_policy',
-  'schedule_not_found',
-  'job_not_found',
-  'job_ended',
-  'refused',
-  'metrics_not_served',
-  'port_in_use',
-  'directory_in_use',
-  'agent_not_isolated',
-  'home_not_writable',
-  'home_not_trusted',
-  'file_not_trusted',
-  'no_webhook_secret',
-  'webhook_secret_unknown',
-  'webhook_duplicate',
-  'secret_file_unwritable',
-  'download_not_written',
-  'bad_items',
-  'bad_fanout_input',
-  'fanout_not_found',
-  'fanout_ended',
-  'fanout_differs',
-  'fanout_runs',
-  'not_a_fanout',
-  'not_a_job',
-  'keys_not_announced',
-  'encryption_key_unknown',
-  'not_decryptable',
-  'not_encrypted',
+const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
+  usage: exitCodes.usage,
+  unavailable: exitCodes.unreachable,
+  outcome: exitCodes.otherOutcome,
+};
+
+/** Temporal's own words for what its server answers, by name: importing its client would slow every command. */
+const temporalErrors: ReadonlySet<string> = new Set([
+  'ServiceError',
+  'TransportError',
+  'WorkflowFailedError',
+  'WorkflowNotFoundError',
+  'WorkflowUpdateFailedError',
+  'WorkflowUpdateRPCTimeoutOrCancelledError',
+  'QueryNotRegisteredError',
+  'QueryRejectedError',
+  'ScheduleNotFoundError',
 ]);
 
-/** Never throws; an error that nobody planned for is reported with its message and no stack. */
+/** Never throws. An error that nobody planned for has the code `internal`. */
 export function failureOf(error: unknown): Failure {
   const status = numberIn(error, 'status');
+  const exitCode = exitCodeOf(error, status);
   return {
-    exitCode: exitCodeOf(error, status),
+    exitCode,
     error: {
-      code: error instanceof SandflowError ? error.code : (stringIn(error, 'code') ?? 'unexpected'),
+      code: codeOf(error, exitCode),
       message: messageOf(error),
       status: status ?? null,
       requestId: stringIn(error, 'requestId') ?? null,
@@ -63,13 +45,28 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
+function codeOf(error: unknown, exitCode: number): string {
+  if (error instanceof SandflowError) return error.code;
+  if (exitCode === exitCodes.internal) return 'internal';
+  return stringIn(error, 'code') ?? 'unexpected';
+}
+
 function exitCodeOf(error: unknown, status: number | undefined): number {
-  if (error instanceof SandflowError && usageCodes.has(error.code)) return exitCodes.usage;
-  if (error instanceof SandflowError && error.code === 'fanout_lost') return exitCodes.otherOutcome;
   if (error instanceof ServiceRefusal) return error.mayPass ? exitCodes.unreachable : exitCodes.usage;
-  if (systemCodeOf(error) === 'EADDRINUSE' || systemCodeOf(error) === 'EACCES') return exitCodes.usage;
+  const own = error instanceof SandflowError ? sandflowErrorOf(error.code) : undefined;
+  if (own) return exitCodeOfKind[own.kind];
+  const systemCode = systemCodeOf(error);
+  if (systemCode === 'EADDRINUSE' || systemCode === 'EACCES') return exitCodes.usage;
   if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
-  return exitCodes.unreachable;
+  const isPlanned = error instanceof SandflowError || systemCode !== undefined || isOfTemporal(error);
+  return isPlanned ? exitCodes.unreachable : exitCodes.internal;
+}
+
+function isOfTemporal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // An answer of gRPC has a number for a code, and details.
+  const isAnswer = typeof valueIn(error, 'code') === 'number' && typeof valueIn(error, 'details') === 'string';
+  return temporalErrors.has(error.name) || isAnswer || isOfTemporal(error.cause);
 }
 
 function messageOf(error: unknown): string {
@@ -88,8 +85,11 @@ function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
+/** What the system or the network said, such as `ENOSPC`; Node's own `ERR_…` are defects of whoever called it. */
 function systemCodeOf(error: unknown): string | undefined {
-  return stringIn(error, 'code') ?? (error instanceof Error && error.cause ? systemCodeOf(error.cause) : undefined);
+  const code = stringIn(error, 'code');
+  if (code !== undefined && /^(?:E[A-Z0-9]+|UND_ERR_\w+|ERR_(?:TLS|SSL)_\w+)$/.test(code)) return code;
+  return error instanceof Error && error.cause ? systemCodeOf(error.cause) : undefined;
 }
 
 function valueIn(holder: unknown, key: string): unknown {

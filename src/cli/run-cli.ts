@@ -4,6 +4,7 @@ import type { JobError } from '../../workflows/job.js';
 import type { CommandContext } from './command.js';
 import { exitCodes } from './exit-codes.js';
 import { failureOf } from './failure.js';
+import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
@@ -31,7 +32,8 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
       return exitCodes.usage;
     }
     const failure = io.interrupted.aborted ? interruptedFailure : failureOf(error);
-    report(args, context, failure.error);
+    const isInternal = failure.exitCode === exitCodes.internal;
+    report(args, context, isInternal ? await withReport(failure.error, error, io) : failure.error);
     return failure.exitCode;
   }
 }
@@ -41,6 +43,15 @@ const interruptedFailure = {
   exitCode: exitCodes.detached,
   error: { code: 'interrupted', message: 'Interrupted.', status: null, requestId: null, details: null },
 };
+
+/** Asks for a report, and says where the stack of the error is. */
+async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {
+  const where = await logInternalError(thrown, io);
+  return {
+    ...error,
+    message: `sandflow met an error that nobody planned for: ${error.message}\nThis is a defect of sandflow. Please report it, with ${where}`,
+  };
+}
 
 function report(args: readonly string[], { io, jobId }: CommandContext, error: JobError): void {
   io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(error.message)}\n`);

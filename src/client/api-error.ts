@@ -32,7 +32,7 @@ export class ApiError extends SandflowError implements ApiErrorFields {
   readonly details: Readonly<Record<string, unknown>> | null;
 
   constructor(message: string, fields: ApiErrorFields) {
-    super(fields.code, message);
+    super({ foreign: fields.code }, message);
     this.endpoint = fields.endpoint;
     this.status = fields.status;
     this.typed = fields.typed;

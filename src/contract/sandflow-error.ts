@@ -2,16 +2,22 @@
  * The root of every error that sandflow throws on purpose. No dependencies: workflow code may import this file.
  */
 
+import type { SandflowErrorCode } from './sandflow-error-codes.js';
+
+/** A code that is not sandflow's own: the service's, or that of a part that has codes of its own. */
+export interface ForeignCode {
+  readonly foreign: string;
+}
+
 /** An error with a stable code. `message` says what is wrong and how to mend it, and holds no secret. */
 export class SandflowError extends Error {
   override readonly name: string = 'SandflowError';
 
-  constructor(
-    /** Stable, for programs: lower case with underscores. */
-    readonly code: string,
-    message: string,
-    options?: { readonly cause?: unknown },
-  ) {
+  /** Stable, for programs: lower case with underscores. */
+  readonly code: string;
+
+  constructor(code: SandflowErrorCode | ForeignCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
+    this.code = typeof code === 'string' ? code : code.foreign;
   }
 }

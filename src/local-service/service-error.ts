@@ -19,7 +19,7 @@ export class ServiceError extends SandflowError {
     message: string,
     options: ServiceErrorOptions = {},
   ) {
-    super(code, message, { cause: options.cause });
+    super({ foreign: code }, message, { cause: options.cause });
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

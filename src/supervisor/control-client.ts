@@ -110,7 +110,7 @@ function readyStack(
       } else if (!greeted) socket.destroy();
       else if (message.type === 'progress') onProgress(message.line);
       else if (message.type === 'ready') resolve(message.stack);
-      else reject(new SandflowError(message.code, message.message));
+      else reject(new SandflowError({ foreign: message.code }, message.message));
     });
   });
 }

@@ -138,7 +138,7 @@ async function leftBy(run: ChunkRun, slot: Slot): Promise<ItemSummary | undefine
 function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
   // Those of earlier generations were counted when these ended.
   const machineSeconds = known.newestSeconds ?? known.machineSeconds;
-  const error = errorCode === null ? null : jobError(errorCode, 'See the result of the item');
+  const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
   const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
   return { ...told, index, generation, outcome, machineSeconds, error };
 }

@@ -32,7 +32,7 @@ export async function endItem(run: JobRun, input: FanoutItemInput, toEnd: ItemTo
       endedAsAsked: hasEnded,
       ...settled,
       apiCalls,
-      error: errorCode === null ? null : jobError(errorCode, 'See the result of the item'),
+      error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
       left: hasEnded
         ? []
         : [{ kind: 'sandbox', sandboxId, sandboxName: run.sandbox?.name ?? null, conversationId: null, why }],

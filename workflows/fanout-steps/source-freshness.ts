@@ -1,4 +1,5 @@
 /** Whether forks of a sandbox start from what it holds. Pure. */
+import type { JobErrorCode, ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
 import type { JobError, Kept } from '../job.js';
@@ -32,7 +33,7 @@ export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until
  */
 export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Freshness {
   const { allowStale, usedBy } = options;
-  const refuse = (code: string, message: string): Freshness => ({
+  const refuse = (code: JobErrorCode, message: string): Freshness => ({
     kind: 'refuse',
     error: jobError(code, `The source ${sandbox.id} ${message}`),
   });
@@ -74,7 +75,7 @@ export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Fr
 function archivedFreshness(
   sandbox: SandboxView,
   lastStop: StopView | null,
-  refuse: (code: string, message: string) => Freshness,
+  refuse: (code: JobErrorCode, message: string) => Freshness,
 ): Freshness {
   const nothing = forkOrNothing(sandbox);
   if (nothing) return nothing;
@@ -88,7 +89,7 @@ const neverStopped = { requestedAt: null };
 export function staleness(
   sandboxId: string,
   kept: Kept | null,
-): { readonly code: string; readonly message: string } | null {
+): { readonly code: ResultErrorCode; readonly message: string } | null {
   if (kept === 'saved') return null;
   if (kept === 'none')
     return { code: 'source_keeps_nothing', message: 'has no snapshot, so there is nothing to fork.' };

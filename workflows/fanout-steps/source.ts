@@ -3,6 +3,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { machineTypes } from '../../src/contract/machine-types.js';
+import type { JobErrorCode } from '../../src/contract/result-error-codes.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isCreating } from '../../src/contract/states.js';
 import type { MachineType } from '../fanout.js';
@@ -137,6 +138,6 @@ function machineTypeOf({ type }: SandboxView): MachineType {
   return type != null && Object.hasOwn(machineTypes, type) ? (type as MachineType) : 'default';
 }
 
-function sourceFailed(code: string, message: string): JobEnded {
+function sourceFailed(code: JobErrorCode, message: string): JobEnded {
   return new JobEnded('rejected', jobError(code, message));
 }

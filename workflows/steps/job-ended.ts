@@ -1,5 +1,8 @@
 /** How a step ends the job, and how a failed activity reads as an outcome. */
+
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
+import type { JobErrorCode } from '../../src/contract/result-error-codes.js';
+import type { ForeignCode } from '../../src/contract/sandflow-error.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
 import { cut } from '../../src/contract/texts.js';
 import type { JobError, JobOutcome } from '../job.js';
@@ -19,9 +22,16 @@ export class JobEnded extends Error {
   }
 }
 
-export function jobError(code: string, given: string): JobError {
+/** @param code one of sandflow's own, or one of the service's that says the same; `foreign` where another part has decided */
+export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
   const message = cut(given, maxMessageLength);
-  return { code, message, status: null, requestId: null, details: null };
+  return {
+    code: typeof code === 'string' ? code : code.foreign,
+    message,
+    status: null,
+    requestId: null,
+    details: null,
+  };
 }
 
 /** The failure of a local activity comes bare, that of any other as the cause of an `ActivityFailure`. */

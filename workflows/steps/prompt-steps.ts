@@ -46,12 +46,9 @@ function askedConversation(run: JobRun, index: number): string | null {
 
 function failIfOneFailed(run: JobRun): void {
   const failed = run.prompts.find(({ status }) => status === 'failed' || status === 'interrupted');
-  if (failed) {
-    throw new JobEnded(
-      'prompt_failed',
-      jobError(`prompt_${failed.status}`, failed.error ?? `The prompt ${failed.status}`),
-    );
-  }
+  if (!failed) return;
+  const code = failed.status === 'failed' ? 'prompt_failed' : 'prompt_interrupted';
+  throw new JobEnded('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
 }
 
 /** Sees one prompt to its end; `sandbox_lost` is only the end when the sandbox does not come back. */

@@ -1,5 +1,6 @@
 /** Calls into a machine: waited for while the machine may still run, and ended when it will not run again. */
 import { sleep } from '@temporalio/workflow';
+import type { ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
 import { safetyPollMs } from '../timing.js';
@@ -10,7 +11,7 @@ import { readSandbox } from './wait-usable.js';
 
 /** Why the machine seems to be lost, and how long that must last before it is believed. */
 interface Loss {
-  readonly code: string;
+  readonly code: ResultErrorCode;
   readonly message: string;
   readonly believedAfterMs: number;
 }

@@ -17,7 +17,7 @@ class LocalAdminError extends SandflowError {
     readonly status: number,
     readonly requestId: string | undefined,
   ) {
-    super(code, message);
+    super({ foreign: code }, message);
   }
 }
 

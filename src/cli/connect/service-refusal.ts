@@ -17,7 +17,7 @@ export class ServiceRefusal extends SandflowError {
     readonly mayPass: boolean,
     cause: unknown,
   ) {
-    super(code, message, { cause });
+    super({ foreign: code }, message, { cause });
     const said = cause instanceof ApiError ? cause : undefined;
     this.status = said?.status ?? null;
     this.requestId = said?.requestId ?? null;

@@ -41,6 +41,6 @@ export class MachineError extends SandflowError {
   declare readonly code: MachineErrorCode;
 
   constructor(code: MachineErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(code, message, options);
+    super({ foreign: code }, message, options);
   }
 }

@@ -23,6 +23,6 @@ export class SshError extends SandflowError {
   declare readonly code: SshErrorCode;
 
   constructor(code: SshErrorCode, message: string, options?: { readonly cause?: unknown }) {
-    super(code, message, options);
+    super({ foreign: code }, message, options);
   }
 }

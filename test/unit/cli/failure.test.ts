@@ -1,10 +1,14 @@
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureOf } from '../../../src/cli/failure.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
+import { readConfig } from '../../../src/config.js';
 import { SandflowError } from '../../../src/contract/sandflow-error.js';
 import { cli } from './in-process.js';
+import { temporaryDirectory } from './temporary-directory.js';
 
 const keys = [
   'jobId',
@@ -55,10 +59,37 @@ describe('failures', () => {
     [new SandflowError('temporal_unreachable', 'x'), 3],
     [new SandflowError('temporal_server_missing', 'x'), 3],
     [Object.assign(new Error('x'), { code: 'EADDRINUSE', port: 80 }), 2],
-    [new Error('a defect'), 3],
-    ['a text', 3],
+    [new SandflowError('fanout_lost', 'x'), 1],
+    [new SandflowError({ foreign: 'of_the_service' }, 'x'), 3],
+    [Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' }), 3],
+    [new Error('x', { cause: Object.assign(new Error('y'), { code: 14, details: 'no server' }) }), 3],
+    [new Error('a defect'), 70],
+    [new TypeError('a defect'), 70],
+    [Object.assign(new TypeError('a defect'), { code: 'ERR_INVALID_ARG_TYPE' }), 70],
+    ['a text', 70],
   ])('%s ends with %i', (error, exitCode) => {
     expect(failureOf(error).exitCode).toBe(exitCode);
+  });
+
+  it('an error that nobody planned for asks for a report, and its stack is in a file of the user only', async () => {
+    const home = await temporaryDirectory();
+    const { exitCode, stderr, stdout } = await cli(['jobs', 'show', 'x', '--json'], {
+      readConfig: async () => {
+        const config = readConfig({ SANDFLOW_HOME: home });
+        return Object.defineProperty({ ...config }, 'temporal', {
+          get() {
+            throw new TypeError('a defect');
+          },
+        });
+      },
+    });
+    expect(exitCode).toBe(70);
+    const log = join(home, 'logs', 'errors.log');
+    expect(stderr).toContain(`error: sandflow met an error that nobody planned for: a defect`);
+    expect(stderr).toContain(`Please report it, with the end of ${log}`);
+    expect(JSON.parse(stdout).error.code).toBe('internal');
+    expect(await readFile(log, 'utf8')).toMatch(/TypeError: a defect\n +at /);
+    expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
   it('tells which port is in use and what to do', () => {

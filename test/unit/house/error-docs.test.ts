@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { errorCodes, errorMeaning, errorMeanings } from '../../../src/contract/error-codes.js';
-import { readSource } from './source-imports.js';
+import { resultErrors } from '../../../src/contract/result-error-codes.js';
+import { sandflowErrors } from '../../../src/contract/sandflow-error-codes.js';
+import { readSource, sourceFiles } from './source-imports.js';
 
 const page = readSource('docs/errors.md');
 
@@ -23,6 +26,30 @@ describe('docs/errors.md', () => {
       meaning,
     }));
     expect(listed).toEqual(known);
+  });
+
+  test('lists every code of sandflow with its exit code and what to do, and no others', () => {
+    const { usage, unreachable, otherOutcome, internal } = exitCodes;
+    const exitCodeOf = { usage, unavailable: unreachable, outcome: otherOutcome };
+    const known = Object.entries(sandflowErrors).map(([code, { kind, mend }]) => [code, exitCodeOf[kind], mend]);
+    const listed = rowsUnder('Codes of sandflow');
+    expect(listed.slice(0, -1)).toEqual(known.map((cells) => cells.map((cell) => String(cell).replaceAll('`', ''))));
+    expect(listed.at(-1)?.slice(0, 2)).toEqual(['internal', String(internal)]);
+  });
+
+  test('lists every code in results, and no others', () => {
+    const known = Object.entries(resultErrors).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    expect(rowsUnder('Codes in results')).toEqual(known);
+  });
+
+  test('lists no code that nobody throws', () => {
+    const registries = ['src/contract/sandflow-error-codes.ts', 'src/contract/result-error-codes.ts'];
+    const text = sourceFiles('src', 'activities', 'workflows')
+      .filter((file) => !registries.includes(file))
+      .map(readSource)
+      .join('\n');
+    const codes = [...Object.keys(sandflowErrors), ...Object.keys(resultErrors)];
+    expect(codes.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
   });
 
   test('says what every meaning does', () => {

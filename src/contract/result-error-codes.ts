@@ -1,0 +1,49 @@
+/**
+ * The codes of errors in the results of jobs, items, batches, stops and cleanups that are sandflow's own: what each says, and how to
+ * mend it. docs/errors.md lists the same; a test compares the two. No dependencies: workflow code may import this file.
+ */
+import type { ErrorCode } from './error-codes.js';
+import { notSentCode, outcomeUnknownCode } from './service-failure.js';
+
+export const resultErrors = {
+  cancelled: 'Somebody cancelled it.',
+  deadline_exceeded: 'The deadline passed. Raise `--deadline`.',
+  clean_up_unfinished: 'Something could not be ended in time; `left` names it. Look after it.',
+  setup_failed: 'The setup script failed; the message says why.',
+  prompt_failed: 'The agent failed; the message has what it said.',
+  prompt_interrupted: 'Somebody else interrupted the prompt.',
+  command_failed: 'A command ended with a status other than 0. The message has the end of its output.',
+  sandbox_cancelled: 'The service found no machine. Try again later, or another `--type`.',
+  sandbox_error: 'The service shows the sandbox as failed; the message says why.',
+  sandbox_gone: 'Somebody deleted the sandbox under the job.',
+  sandbox_stopped: 'Somebody stopped the sandbox under the job.',
+  sandbox_leased: 'Another job works in the sandbox. Wait for it.',
+  sandbox_claimed: 'A stop, a deletion or a cleanup holds the sandbox. Wait for it.',
+  [outcomeUnknownCode]: 'Nobody can know whether a call took effect. `sandflow jobs resolve` decides.',
+  [notSentCode]: 'The call was not sent: the job ended before.',
+  activity_failed:
+    'A step failed for a reason that sandflow does not know; the message has it. See the log of the worker.',
+  activity_timeout: 'A step did not end in its time. See the log of the worker.',
+  answer_too_large: 'The answer of the service is larger than Temporal takes.',
+  record_missing: 'What was kept of a prompt before it was sent is gone from the history.',
+  failed_fast: 'An item failed, and the batch was to end with it (`--fail-fast`).',
+  budget_spent: 'The budget has no room for another item. Raise `--budget` and resume the batch.',
+  item_lost: 'Somebody ended the workflow of the item in Temporal. Resume the batch.',
+  prepare_lost: 'Somebody ended the job that prepared the source. Resume the batch.',
+  results_not_assembled: 'The result store did not take `results.jsonl`. The items hold their results.',
+  source_keeps_nothing: 'The source keeps no snapshots: nothing can be forked. Create it with snapshots on.',
+  source_in_use: 'Somebody works in the source. Wait until that has ended, or pass `--allow-stale`.',
+  source_not_ready: 'The source is in a state that cannot be forked; the message names it.',
+  source_not_hydrated: 'The source still copies its snapshot. Wait until it is hydrated.',
+  source_stale: 'The source changed after its last snapshot. Stop it first, or pass `--allow-stale`.',
+  source_unknown: 'The service does not say when the source was last saved. Stop it first, or pass `--allow-stale`.',
+  plan_deadline: 'The cleanup was not planned in its time. Run it again.',
+  stop_not_accepted: 'The service did not accept the stop by the deadline. `sandflow stops explain` says why.',
+  stop_not_ended: 'The sandbox was not archived by the deadline. `sandflow stops explain` says why.',
+  notify_failed: 'The notification was given up; the message says what the listener answered.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type ResultErrorCode = keyof typeof resultErrors;
+
+/** Of one of the service's own codes, a result may say the same. */
+export type JobErrorCode = ResultErrorCode | ErrorCode;

@@ -1,0 +1,119 @@
+/**
+ * The codes of errors that sandflow itself throws: what kind of trouble each is, and how to mend it. docs/errors.md lists the same; a
+ * test compares the two. No dependencies: workflow code may import this file.
+ */
+
+/**
+ * - `usage`: what was asked for or configured cannot be done. Exit code 2.
+ * - `unavailable`: something that is needed is not there, or does not answer. Exit code 3.
+ * - `outcome`: what was asked for ended otherwise. Exit code 1.
+ */
+export type ErrorKind = 'usage' | 'unavailable' | 'outcome';
+
+interface ErrorEntry {
+  readonly kind: ErrorKind;
+  /** What to do about it. */
+  readonly mend: string;
+}
+
+const usage = (mend: string) => ({ kind: 'usage', mend }) as const;
+const unavailable = (mend: string) => ({ kind: 'unavailable', mend }) as const;
+const outcome = (mend: string) => ({ kind: 'outcome', mend }) as const;
+
+export const sandflowErrors = {
+  // What is asked for
+  bad_usage: usage('Correct the command; `--help` lists its options.'),
+  bad_argument: usage('Correct the argument that the message names.'),
+  bad_job_id: usage('Choose a job id within the grammar that the message gives.'),
+  bad_job_input: usage('Correct the field that the message names.'),
+  bad_stop_request: usage('Correct the field that the message names.'),
+  bad_items: usage('Correct the item at the file, line and column of the message.'),
+  bad_fanout_input: usage('Correct the field of the batch that the message names.'),
+  bad_policy: usage('Correct the policy; `sandflow cleanup validate` checks it.'),
+  bad_result_key: usage('Use a key that the result store gave.'),
+  bad_secret_name: usage('Choose a name within the grammar that the message gives.'),
+  bad_payloads: usage('Send payloads as the Temporal UI and CLI do.'),
+  refused: usage('The running workflow refused it; the message says why.'),
+  not_a_job: usage('The id belongs to a batch: use `sandflow fanout`.'),
+  not_a_fanout: usage('The id belongs to a job: choose another one.'),
+  job_not_found: usage('`sandflow jobs list` shows the jobs that Temporal remembers.'),
+  job_ended: usage('`sandflow jobs show` shows its result; `--again` starts it anew.'),
+  fanout_not_found: usage('`sandflow fanout list` shows the batches that Temporal remembers.'),
+  fanout_ended: usage('`sandflow fanout resume` runs what is missing.'),
+  fanout_runs: usage('Wait for the batch, or cancel it first.'),
+  fanout_differs: usage('Use another id: this one belongs to a batch with other items or another source.'),
+  schedule_not_found: usage('`sandflow cleanup schedule list` shows the schedules.'),
+
+  // Configuration and files
+  bad_configuration: usage('Correct the setting that the message names ([configuration.md](configuration.md)).'),
+  bad_api_key: usage('Set a key that can be sent as a header: one line, no spaces.'),
+  bad_notify_command: usage('Shorten the command, or keep it in a script.'),
+  bad_notify_commands: usage('Correct the file of notify commands: a JSON object of ids and commands.'),
+  bad_notify_secrets: usage('Correct the file of notification secrets: one `whsec_…` a line.'),
+  agent_not_isolated: usage(
+    'Install bubblewrap, or write `"isolation": "plain"` beside the agent’s `command`; [security.md](security.md) says what that means.',
+  ),
+  home_not_writable: usage('Set `SANDFLOW_HOME` to a directory of yours.'),
+  home_not_trusted: usage(
+    'Others own or may write the directory that the message names: check that its content is yours, then mend its owner and mode ([security.md](security.md)).',
+  ),
+  file_not_trusted: usage(
+    'Others may have written the file that the message names: look at it, then mend its owner and mode, or remove it.',
+  ),
+  no_webhook_secret: usage('Run `sandflow webhooks ensure`, or set `SANDBOX_WEBHOOK_SECRET`.'),
+  webhook_secret_unknown: usage('Run `sandflow webhooks rotate` for a new secret.'),
+  webhook_duplicate: usage('Delete the webhook that is too many with `sandflow webhooks delete`.'),
+  secret_file_unwritable: usage('Mend the owner and mode of the file’s directory.'),
+  download_not_written: usage('Mend the owner and mode of the target’s directory, or choose another one.'),
+  port_in_use: usage('Choose another port with `--port`, or end what uses it.'),
+  directory_in_use: usage('End the local service that uses the directory, or choose another one.'),
+  metrics_not_served: usage('Choose a free address for `--metrics`.'),
+  already_listening: usage('Call `listen()` once.'),
+  not_listening: usage('Call `listen()` first.'),
+
+  // Encryption
+  keys_not_announced: usage('Start a worker of the deployment with the keys first ([encryption.md](encryption.md)).'),
+  encryption_key_unknown: usage('Add the key that the message names to the file of keys.'),
+  not_decryptable: usage(
+    'The payload was changed or cut, or its key id has another key here: compare the files of keys.',
+  ),
+  not_encrypted: usage('Give the sender the keys, or set `SANDFLOW_REQUIRE_ENCRYPTED=false`.'),
+
+  // What is needed and is not there
+  temporal_unreachable: unavailable('Start the Temporal server, or correct `TEMPORAL_ADDRESS`.'),
+  temporal_server_missing: unavailable('Install the Temporal CLI, or Go to build it, or set `TEMPORAL_ADDRESS`.'),
+  temporal_start_failed: unavailable('Read the log that the message names.'),
+  go_missing: unavailable('Install Go, or the Temporal CLI.'),
+  go_build_failed: unavailable('Read the output of the build; install the Temporal CLI instead.'),
+  no_worker: unavailable('Start a worker with `sandflow worker`.'),
+  service_unreachable: unavailable('Check `SANDBOX_API_URL`, the network and the service.'),
+  connection_failed: unavailable('Check the base URL and the network.'),
+  timeout: unavailable('Ask again; the call may have taken effect.'),
+  unexpected_response: unavailable('Check that `SANDBOX_API_URL` is the service’s, and the proxies on the way.'),
+  not_the_service: unavailable('Correct `SANDBOX_API_URL`: something else answers there.'),
+  child_failed: unavailable('Read the log that the message names.'),
+  supervisor_failed: unavailable('Read the log that the message names.'),
+  supervisor_unresponsive: unavailable('End the process that the message names, and run the command again.'),
+  stack_differs: unavailable('Wait until the running commands have ended, or use another `SANDFLOW_HOME`.'),
+  lock_timeout: unavailable('End the process that holds the lock, and run the command again.'),
+  file_not_writable: unavailable('Mend the owner and mode of the directory.'),
+  database_unusable: unavailable('Look at the file; restore it, or choose another directory.'),
+  database_too_new: unavailable('Update sandflow, or choose another directory.'),
+  secret_store_unwritable: unavailable('Mend the owner and mode of the directory.'),
+  secret_not_found: unavailable('The secret was removed from the store: make it anew.'),
+  result_not_found: unavailable('Share the result store, `SANDFLOW_RESULTS`, between commands and workers.'),
+  stop_busy: unavailable('Ask again later.'),
+  stop_lost: unavailable('Ask for the stop again.'),
+  stop_not_found: unavailable('Temporal does not remember the request any more: ask for the stop again.'),
+
+  // What ended otherwise
+  fanout_lost: outcome('Somebody ended the batch’s workflow in Temporal: `sandflow fanout resume` takes it up.'),
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+/** A code of sandflow's own. Codes of the service are in `errorCodes`. */
+export type SandflowErrorCode = keyof typeof sandflowErrors;
+
+/** @returns undefined for a code that is not sandflow's own */
+export function sandflowErrorOf(code: string): ErrorEntry | undefined {
+  return Object.hasOwn(sandflowErrors, code) ? sandflowErrors[code as SandflowErrorCode] : undefined;
+}
