@@ -100,8 +100,9 @@ export async function runAct(
     };
     const held = (await traces.hold?.back) ?? [];
     const ofWorkflows = await brokenWorkflows(world, prepared);
-    // A job that resumes a sandbox says when it stops by itself.
-    const isReset = tapped.calls.slice(callsBefore).some(({ endpoint }) => endpoint === 'resumeSandbox');
+    // A job that resumes a sandbox says when it stops by itself, and renews that of its own.
+    const saysSo = prepared.given.length === 0 ? ['resumeSandbox', 'updateSandbox'] : ['resumeSandbox'];
+    const isReset = tapped.calls.slice(callsBefore).some(({ endpoint }) => saysSo.includes(endpoint));
     const ofOther = act.act === 'auto-stop' && isReset ? [] : undone(world, act, traces);
     const promises = [...held, ...(await settled(world, run)), ...ofOther, ...ofWorkflows];
     return { broken: [...promises, ...named], isUntimely: named.length > 0 && promises.length === 0 };
