@@ -19,9 +19,9 @@ import {
   releaseClaimSignal,
   workflowTypes,
 } from '../workflows/messages.js';
-import { beating, counted } from './calls.js';
-import { finalFailure } from './failures.js';
-import { orNullWhenMissing } from './reads.js';
+import { beating, counted } from './retry/attempt.js';
+import { finalFailure } from './retry/classify.js';
+import { orNullWhenMissing } from './sandbox/read.js';
 
 /** What a claim is for; its claimant is the workflow that the activity is of. */
 export type ClaimWish = Pick<ClaimRequest, 'purpose' | 'ends'>;

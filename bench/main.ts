@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { readConfig } from '../src/config.js';
-import { findTemporalServer } from '../src/temporal/find-server.js';
+import { findTemporalServer } from '../src/temporal-server/find.js';
 import { type BenchOptions, readOptions, usage } from './options.js';
 import { type ConcurrentJobs, measureConcurrentJobs } from './parts/concurrent-jobs.js';
 import { type DownloadCost, measureDownloads } from './parts/downloads.js';

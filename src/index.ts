@@ -13,16 +13,16 @@ export {
   type NotifyActivities,
   type SandflowActivities,
 } from '../activities/index.js';
-export type * from '../workflows/cleanup.js';
-export type * from '../workflows/fanout.js';
-export type * from '../workflows/job.js';
+export type * from '../workflows/cleanup/types.js';
+export type * from '../workflows/fanout/types.js';
+export type * from '../workflows/job/types.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
 export type {
   FailedArchivals,
   StopOutcome,
   StopReport,
   StopRequestView,
-} from '../workflows/stop.js';
+} from '../workflows/stop/types.js';
 export * from './bridge/index.js';
 export * from './client/index.js';
 export { type Config, readConfig } from './config.js';
@@ -35,15 +35,6 @@ export * from './result-store/index.js';
 export { type CleanupPolicy, readPolicy } from './retention/index.js';
 export * from './secret-store/index.js';
 export {
-  applyCleanupSchedule,
-  type CleanupSchedule,
-  type CleanupScheduleOptions,
-  changeCleanupSchedule,
-  listCleanupSchedules,
-  type ScheduleChange,
-  type ScheduledTime,
-} from './temporal/cleanup-schedules.js';
-export {
   type CleanupHandle,
   type CleanupListed,
   cleanupHandle,
@@ -51,7 +42,16 @@ export {
   listCleanups,
   type StartCleanupOptions,
   startCleanup,
-} from './temporal/cleanups.js';
+} from './temporal/cleanups/client.js';
+export {
+  applyCleanupSchedule,
+  type CleanupSchedule,
+  type CleanupScheduleOptions,
+  changeCleanupSchedule,
+  listCleanupSchedules,
+  type ScheduleChange,
+  type ScheduledTime,
+} from './temporal/cleanups/schedules.js';
 export { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from './temporal/connect.js';
 export { clientOfWorker, connectWorker, type WorkerConnection } from './temporal/connect-worker.js';
 export {
@@ -62,9 +62,8 @@ export {
   deploymentKeys,
   forgetDeploymentKeys,
 } from './temporal/deployment-keys.js';
-export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanout-input.js';
-export * from './temporal/fanouts.js';
-export { jobInputSchema, parseJobInput } from './temporal/job-input.js';
+export * from './temporal/fanouts/index.js';
+export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanouts/input.js';
 export {
   cancelJob,
   describeJob,
@@ -78,16 +77,17 @@ export {
   type StartedJob,
   type StartJobOptions,
   startJob,
-} from './temporal/jobs.js';
-export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs-list.js';
-export type { StopOptions } from './temporal/stop-input.js';
-export { type RequestedStop, type RequestStopOptions, requestStop } from './temporal/stops.js';
+} from './temporal/jobs/client.js';
+export { jobInputSchema, parseJobInput } from './temporal/jobs/input.js';
+export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs/list.js';
+export { type RequestedStop, type RequestStopOptions, requestStop } from './temporal/stops/client.js';
+export type { StopOptions } from './temporal/stops/input.js';
 export {
   type AwaitStopOptions,
   awaitStop,
   type StopRequestAddress,
   stopProgress,
   stopReport,
-} from './temporal/stops-read.js';
+} from './temporal/stops/read.js';
 export * from './webhook/index.js';
 export * from './worker/index.js';

@@ -1,14 +1,15 @@
 /** The workflows that a worker registers. */
-export type * from './cleanup.js';
-export { createThenPrompt } from './create-then-prompt.js';
-export { deliverNotification } from './deliver-notification.js';
-export type * from './fanout.js';
-export { fanoutChunk } from './fanout-chunk.js';
-export { fanoutItem } from './fanout-item.js';
-export { forkFanout } from './fork-fanout.js';
-export * from './job.js';
+
+export { retentionCleanup } from './cleanup/retention-cleanup.js';
+export type * from './cleanup/types.js';
+export { fanoutChunk } from './fanout/chunk/fanout-chunk.js';
+export { forkFanout } from './fanout/fork-fanout.js';
+export { fanoutItem } from './fanout/item/fanout-item.js';
+export type * from './fanout/types.js';
+export { createThenPrompt } from './job/create-then-prompt.js';
+export * from './job/types.js';
 export * from './messages.js';
-export { retentionCleanup } from './retention-cleanup.js';
-export { sandboxWatch } from './sandbox-watch.js';
-export type * from './stop.js';
-export { stopAndAwaitArchive } from './stop-and-await-archive.js';
+export { deliverNotification } from './notification/deliver-notification.js';
+export { stopAndAwaitArchive } from './stop/stop-and-await-archive.js';
+export type * from './stop/types.js';
+export { sandboxWatch } from './watch/sandbox-watch.js';

@@ -1,11 +1,11 @@
 /** The names and payloads of every signal, query and update. Bridge and command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
-import type { CleanupProgress } from './cleanup.js';
-import type { FanoutProgress } from './fanout.js';
-import type { ChunkGrant, ChunkReport, ChunkWish, SealWish } from './fanout-parts.js';
-import type { JobProgress, PromptStep } from './job.js';
-import type { StopReport, StopRequest, StopRequestView } from './stop.js';
+import type { CleanupProgress } from './cleanup/types.js';
+import type { ChunkGrant, ChunkReport, ChunkWish, SealWish } from './fanout/protocol.js';
+import type { FanoutProgress } from './fanout/types.js';
+import type { JobProgress, PromptStep } from './job/types.js';
+import type { StopReport, StopRequest, StopRequestView } from './stop/types.js';
 
 /** Workflow types, for those who start workflows by name. */
 export const workflowTypes = {

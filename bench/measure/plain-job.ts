@@ -1,7 +1,7 @@
 /** The plain job of the bench, run by the product. */
 import { randomBytes } from 'node:crypto';
-import { type JobHandle, startJob } from '../../src/temporal/jobs.js';
-import type { JobInput } from '../../workflows/job.js';
+import { type JobHandle, startJob } from '../../src/temporal/jobs/client.js';
+import type { JobInput } from '../../workflows/job/types.js';
 import type { Stand } from '../stand.js';
 
 export const deployment = 'bench';

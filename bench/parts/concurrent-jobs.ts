@@ -1,5 +1,5 @@
 /** Jobs at once: API calls, wake latency, history, throughput and CPU, each beside what it is compared with. */
-import type { JobHandle } from '../../src/temporal/jobs.js';
+import type { JobHandle } from '../../src/temporal/jobs/client.js';
 import { type BareRun, runBareJob } from '../measure/bare-job.js';
 import { type CallCounts, callsBetween } from '../measure/book-reader.js';
 import { type HistorySize, historySize } from '../measure/history.js';

@@ -1,10 +1,10 @@
 /** Jobs that wait for a sandbox that does not come: safety polls, memory of the worker, and what a replay costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/addresses.js';
-import type { JobHandle } from '../../src/temporal/jobs.js';
-import type { JobTiming } from '../../workflows/job.js';
+import type { JobHandle } from '../../src/temporal/jobs/client.js';
+import type { JobTiming } from '../../workflows/job/types.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
-import { defaultTiming, safetyPollMs } from '../../workflows/timing.js';
+import { defaultTiming, safetyPollMs } from '../../workflows/shared/timing.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { deployment, inParallel, startPlainJob } from '../measure/plain-job.js';
 import { median } from '../measure/quantiles.js';

@@ -1,7 +1,7 @@
 /** A process of the bench, as the bench sees it. It dies with the bench, however that ends. */
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { spawnLeashed } from '../../src/temporal/leashed-process.js';
+import { spawnLeashed } from '../../src/os/spawn-bound-to-parent.js';
 import { cpuSeconds, residentMb } from '../measure/process-usage.js';
 import type { ProcessMessage } from './entry.js';
 

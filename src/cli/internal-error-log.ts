@@ -1,7 +1,7 @@
 /** Keeps the stacks of errors that nobody planned for, so that whoever reports one has what a mend needs. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { prepareTrustedFolder } from '../home/trusted-folder.js';
+import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import type { CliIo } from './io.js';
 
 /**

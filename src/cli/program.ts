@@ -1,24 +1,24 @@
 /** The command line's grammar. */
 import { Command } from 'commander';
+import { addApi } from './api/command.js';
+import { addCleanup } from './cleanup/command.js';
 import type { CommandContext } from './command.js';
-import { addApi } from './commands/api.js';
-import { addBridge } from './commands/bridge.js';
-import { addCleanup } from './commands/cleanup.js';
-import { addCodecServer } from './commands/codec-server.js';
-import { addDev } from './commands/dev.js';
-import { addDoctor } from './commands/doctor.js';
-import { addEncryption } from './commands/encryption.js';
-import { addFanout } from './commands/fanout.js';
-import { addJobs } from './commands/jobs.js';
-import { addLocal } from './commands/local.js';
-import { addNotify } from './commands/notify.js';
-import { addRun } from './commands/run.js';
-import { addSandboxes } from './commands/sandboxes.js';
-import { addStop } from './commands/stop.js';
-import { addStops } from './commands/stops.js';
-import { addSupervisor } from './commands/supervisor.js';
-import { addWebhooks } from './commands/webhooks.js';
-import { addWorker } from './commands/worker.js';
+import { addDoctor } from './doctor/command.js';
+import { addEncryption } from './encryption/command.js';
+import { addFanout } from './fanout/command.js';
+import { addJobs } from './jobs/command.js';
+import { addLocal } from './local/command.js';
+import { addNotify } from './notify/command.js';
+import { addRun } from './run/command.js';
+import { addSandboxes } from './sandboxes/command.js';
+import { addBridge } from './serve/bridge-command.js';
+import { addCodecServer } from './serve/codec-server-command.js';
+import { addDev } from './serve/dev-command.js';
+import { addSupervisor } from './serve/supervisor-command.js';
+import { addWorker } from './serve/worker-command.js';
+import { addStops } from './stops/command.js';
+import { addStop } from './stops/stop-command.js';
+import { addWebhooks } from './webhooks/command.js';
 
 const exitCodesHelp = `
 Exit codes:

@@ -1,9 +1,9 @@
 /** Runs the command line inside a process that it does not own: returns the exit code, never exits. */
 import { CommanderError } from 'commander';
-import type { JobError } from '../../workflows/job.js';
+import type { JobError } from '../../workflows/job/types.js';
 import type { CommandContext } from './command.js';
+import { failureOf } from './errors.js';
 import { exitCodes } from './exit-codes.js';
-import { failureOf } from './failure.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { emptyReport } from './output/job-report.js';

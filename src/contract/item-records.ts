@@ -6,7 +6,7 @@
 /** @param prefix of the item's objects */
 export function itemRecords(prefix: string) {
   return {
-    /** That the key of a generation's fork was sent: see `activities/sent-key.ts`. */
+    /** That the key of a generation's fork was sent: see `activities/retry/recorded-call.ts`. */
     key: (generation: number) => `${prefix}/keys/${generation}.json`,
   } as const;
 }

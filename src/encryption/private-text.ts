@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { isOpenToOthers, isTrustedOwner } from '../home/owner.js';
+import { isOpenToOthers, isTrustedOwner } from '../os/owner.js';
 
 const longestBytes = 64 * 1024;
 

@@ -1,7 +1,7 @@
 /** An item as a file of items gives it, before templates and the matrix. Types only. */
 
-import type { MachineType } from '../../workflows/fanout.js';
-import type { JobEnd, PromptStep } from '../../workflows/job.js';
+import type { MachineType } from '../../workflows/fanout/types.js';
+import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
 import type { ItemPlace } from './items-error.js';
 
 /** A file that is put into a fork. */

@@ -1,6 +1,6 @@
 /** Each item once for every combination of providers, models, efforts and repeats. */
-import type { FanoutItem, MachineType } from '../../workflows/fanout.js';
-import type { JobEnd, PromptStep } from '../../workflows/job.js';
+import type { FanoutItem, MachineType } from '../../workflows/fanout/types.js';
+import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
 import type { ItemLine, PutWish } from './item-line.js';
 import { ItemsError } from './items-error.js';
 

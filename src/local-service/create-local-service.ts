@@ -4,22 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { machineTypes } from '../contract/machine-types.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { type AccountSetup, createAccountSetup } from './account-setup.js';
-import { type Accounts, createAccounts } from './accounts.js';
+import { type Accounts, createAccounts } from './accounts/accounts.js';
+import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';
-import { type Books, createBooks } from './books.js';
+import { prepareWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
-import { resolveBySystem } from './deliveries/public-lookup.js';
-import { assemble, type Given } from './domain/assemble.js';
-import { configuredProvider } from './domain/providers.js';
-import { configuredRepos } from './domain/repos.js';
-import { prepareWork } from './domain/running.js';
+import { assemble, type Given } from './core/assemble.js';
+import { configuredRepos } from './environments/repos.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
+import { type Books, createBooks } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
+import { configuredProvider } from './prompts/providers.js';
 import { createSshServer, loadHostKey } from './ssh/index.js';
 import { createCallGate } from './state/call-gate.js';
 import { createStateControl, type StateControl } from './state/control.js';
@@ -29,6 +28,7 @@ import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
 import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
+import { resolveBySystem } from './webhooks/public-lookup.js';
 
 export interface LocalService extends StateControl {
   /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */

@@ -1,6 +1,6 @@
 /** What the local service can be told. */
-import type { NewAccount, NewTeam } from './domain/accounts.js';
-import type { LocalRepo } from './domain/repos.js';
+import type { NewAccount, NewTeam } from './accounts/records.js';
+import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
 import type { NetworkSetting } from './machine/index.js';
 import type { ImportLimits } from './state/unpack.js';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { readPrivateFile, writePrivateFile } from '../home/private-file.js';
-import { acquireFileLock } from '../temporal/file-lock.js';
+import { acquireFileLock } from '../os/file-lock.js';
+import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 
 const longestCommand = 8_000;
 const lockPatienceMs = 10_000;

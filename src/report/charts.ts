@@ -1,8 +1,8 @@
 /** Charts as SVG. Places are percentages and attributes, since the page's policy allows no style attribute. */
 import { type Activity, forkKinds } from './activity.js';
+import { countText, durationText } from './format.js';
 import { html, type Markup } from './markup.js';
 import { type Bin, niceStep } from './stats.js';
-import { countText, durationText } from './words.js';
 
 const percent = (share: number): string => `${Number((Math.min(1, Math.max(0, share)) * 100).toFixed(3))}%`;
 

@@ -1,5 +1,5 @@
 /** What a job left behind, in words that the terminal and the report share. */
-import type { LeftBehind } from '../../workflows/job.js';
+import type { LeftBehind } from '../../workflows/job/types.js';
 
 /** Says what may still run or exist, without the reason. The names of others are in it as they are. */
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {

@@ -1,6 +1,6 @@
 /** Makes of the results of items what the page carries, its texts made harmless and cut to fit. */
-import type { ItemResult } from '../../workflows/fanout.js';
-import type { JobResult } from '../../workflows/job.js';
+import type { ItemResult } from '../../workflows/fanout/types.js';
+import type { JobResult } from '../../workflows/job/types.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
 import { whatIsLeft } from './left-words.js';
 import type { PageDetails, PageItem, PagePrompt } from './page-data.js';

@@ -4,8 +4,9 @@ import { activityOf } from './activity.js';
 import { scriptText, styleText } from './assets.js';
 import { activityChart } from './charts.js';
 import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
+import { bytesText } from './format.js';
 import { html, jsonForScript, Markup } from './markup.js';
-import { lookOf, outcomeLooks } from './outcome-looks.js';
+import { lookOf, outcomeLooks } from './outcome-styles.js';
 import type { PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
 import { paletteCss } from './palette.js';
@@ -18,7 +19,6 @@ import { itemsSection, timelineSection } from './sections/items.js';
 import { outcomesSection, tilesSection } from './sections/outcomes.js';
 import { outcomeRows } from './summary.js';
 import { tilesOf } from './tiles.js';
-import { bytesText } from './words.js';
 
 const detailsPerBlock = 50;
 const activityBuckets = 200;

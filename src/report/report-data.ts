@@ -1,5 +1,5 @@
 /** What the report of a batch is made from. Types only. */
-import type { FanoutProgress, FanoutResult, ItemResult } from '../../workflows/fanout.js';
+import type { FanoutProgress, FanoutResult, ItemResult } from '../../workflows/fanout/types.js';
 
 export interface FanoutReportData {
   /** The batch; of one that still runs, how far it is. */

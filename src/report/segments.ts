@@ -1,5 +1,5 @@
 /** What an item did from when to when. */
-import type { ItemTimes } from '../../workflows/fanout.js';
+import type { ItemTimes } from '../../workflows/fanout/types.js';
 import type { Segment, SegmentKind } from './page-data.js';
 
 /** What begins at each time. Answered forks collect files first and then end. */

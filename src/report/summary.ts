@@ -1,6 +1,6 @@
 /** The numbers of the report that stand in its HTML itself, so that they are there without a script. */
-import type { FanoutCounts } from '../../workflows/fanout.js';
-import { outcomeLooks } from './outcome-looks.js';
+import type { FanoutCounts } from '../../workflows/fanout/types.js';
+import { outcomeLooks } from './outcome-styles.js';
 import type { PageItem, SegmentKind } from './page-data.js';
 import { quantile, sum } from './stats.js';
 

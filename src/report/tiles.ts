@@ -1,10 +1,10 @@
 /** The numbers that are asked for first. */
-import type { FanoutProgress } from '../../workflows/fanout.js';
+import type { FanoutProgress } from '../../workflows/fanout/types.js';
+import { countOf, countText, durationText } from './format.js';
 import type { PageItem } from './page-data.js';
 import type { Tile } from './sections/outcomes.js';
 import { quantile } from './stats.js';
 import { durationsOf } from './summary.js';
-import { countOf, countText, durationText } from './words.js';
 
 export function tilesOf({ counts, budget }: FanoutProgress, items: readonly PageItem[], spanMs: number): Tile[] {
   const durations = durationsOf(items);

@@ -1,6 +1,7 @@
 /** Reads what the result store holds of a batch: its chunks as submitted, and what its items have done. */
-import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout.js';
-import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout-parts.js';
+
+import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout/protocol.js';
+import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout/types.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { ListedObject, ResultStore } from './result-store.js';

@@ -1,7 +1,7 @@
 /** A client's side of the control connection. */
 import { connect, type Socket } from 'node:net';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { readJsonFile } from '../home/private-file.js';
+import { readJsonFile } from '../os/private-file.js';
 import {
   createNonce,
   isProof,

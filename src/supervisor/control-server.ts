@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { writePrivateFile } from '../home/private-file.js';
+import { writePrivateFile } from '../os/private-file.js';
 import {
   clientMessageSchema,
   createNonce,

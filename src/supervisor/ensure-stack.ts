@@ -4,8 +4,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, s
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { readPrivateFile } from '../home/private-file.js';
-import { prepareTrustedFolder } from '../home/trusted-folder.js';
+import { readPrivateFile } from '../os/private-file.js';
+import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { type MainProgram, supervisorCommand } from './children.js';
 import { joinSupervisor, type Presence } from './control-client.js';
 import { settingsDigest } from './control-protocol.js';

@@ -1,7 +1,7 @@
 /** The ports of a stack: chosen once and kept, so that what was connected to an earlier stack finds the next one. */
 import { z } from 'zod';
-import { readJsonFile, writePrivateFile } from '../home/private-file.js';
-import { freePort, unguessableLoopback } from '../temporal/free-port.js';
+import { freePort, unguessableLoopback } from '../os/free-port.js';
+import { readJsonFile, writePrivateFile } from '../os/private-file.js';
 
 const port = z.number().int().min(1024).max(65_535).optional().catch(undefined);
 const loopback = z

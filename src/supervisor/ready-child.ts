@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { spawnLeashed } from '../temporal/leashed-process.js';
-import type { RotatingLog } from '../temporal/rotating-log.js';
+import type { RotatingLog } from '../os/rotating-log.js';
+import { spawnLeashed } from '../os/spawn-bound-to-parent.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
 

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { prepareTrustedFolder } from '../home/trusted-folder.js';
+import { type FileLock, tryAcquireFileLock } from '../os/file-lock.js';
+import { prepareTrustedFolder } from '../os/trusted-folder.js';
 import { connectTemporal } from '../temporal/connect.js';
-import { type FileLock, tryAcquireFileLock } from '../temporal/file-lock.js';
 import type { MainProgram } from './children.js';
 import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';

@@ -6,9 +6,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, splitSecrets } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { ensureKeyFile } from '../home/private-file.js';
 import { createNotifyCommands } from '../notify/index.js';
-import { openRotatingLog, type RotatingLog } from '../temporal/rotating-log.js';
+import { ensureKeyFile } from '../os/private-file.js';
+import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import {
   bridgeCommand,
   type ChildCommand,

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { type EmbeddedServer, startEmbeddedServer } from '../temporal/embedded-server.js';
-import { findTemporalServer } from '../temporal/find-server.js';
+import { type EmbeddedServer, startEmbeddedServer } from '../temporal-server/embedded.js';
+import { findTemporalServer } from '../temporal-server/find.js';
 import { type KeptService, keepRunning } from './keep-running.js';
 import { stackPaths } from './stack-paths.js';
 

@@ -1,6 +1,6 @@
 /** Digests of what was asked for: of texts themselves, wherever they are kept. */
 import { createHash } from 'node:crypto';
-import type { JobInput } from '../../workflows/job.js';
+import type { JobInput } from '../../workflows/job/types.js';
 
 /** Two values have the same digest where they say the same, also where one holds a text that the other refers to. */
 export function contentDigest(value: unknown): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendJson } from '../client/http-stand.js';
-import { type ActivityStand, createActivityStand } from './activity-stand.js';
+import { sendJson } from '../client/http-harness.js';
+import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;
 beforeAll(async () => {

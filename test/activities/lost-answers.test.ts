@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aSandbox, errorBody, type SeenRequest, sendJson } from '../client/http-stand.js';
-import { type ActivityStand, createActivityStand } from './activity-stand.js';
+import { aSandbox, errorBody, type SeenRequest, sendJson } from '../client/http-harness.js';
+import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 let stand: ActivityStand;
 beforeAll(async () => {

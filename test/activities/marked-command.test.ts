@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimText, markerWord, recoverText, removalText } from '../../activities/marked-command.js';
+import { claimText, markerWord, recoverText, removalText } from '../../activities/sandbox/command-marker.js';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
 import { createLocalService, type LocalService } from '../../src/local-service/index.js';
 

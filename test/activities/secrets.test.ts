@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { errorBody, sendJson } from '../client/http-stand.js';
-import { type ActivityStand, createActivityStand } from './activity-stand.js';
+import { errorBody, sendJson } from '../client/http-harness.js';
+import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const open: ActivityStand[] = [];
 afterEach(async () => {

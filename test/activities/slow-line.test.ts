@@ -1,7 +1,7 @@
 /** A line on which no file arrives within the client's own deadline. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendJson } from '../client/http-stand.js';
-import { type ActivityStand, createActivityStand } from './activity-stand.js';
+import { sendJson } from '../client/http-harness.js';
+import { type ActivityStand, createActivityStand } from './activity-harness.js';
 
 const clientMs = 200;
 let stand: ActivityStand;

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { connectClient, deliver, eventBody, newEventId, newSandboxId, startBridge } from './bridge-stand.js';
+import { connectClient, deliver, eventBody, newEventId, newSandboxId, startBridge } from './bridge-harness.js';
 
 let temporal: Awaited<ReturnType<typeof connectClient>>;
 let bridge: Awaited<ReturnType<typeof startBridge>>;

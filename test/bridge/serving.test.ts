@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createBridge, createSecretSource } from '../../src/bridge/index.js';
-import { connectClient, deliver, eventBody, secret, startBridge } from './bridge-stand.js';
+import { connectClient, deliver, eventBody, secret, startBridge } from './bridge-harness.js';
 
 let temporal: Awaited<ReturnType<typeof connectClient>>;
 let directory: string;

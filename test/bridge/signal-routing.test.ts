@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { connectClient, deliver, eventBody, newOwned, newSandboxId, startBridge } from './bridge-stand.js';
+import { connectClient, deliver, eventBody, newOwned, newSandboxId, startBridge } from './bridge-harness.js';
 
 let temporal: Awaited<ReturnType<typeof connectClient>>;
 let bridge: Awaited<ReturnType<typeof startBridge>> | undefined;

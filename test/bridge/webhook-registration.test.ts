@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureWebhook, rotateWebhook } from '../../src/bridge/index.js';
-import { createClosing, errorBody, rejectionOf, type SeenRequest, sendJson, startStand } from '../client/http-stand.js';
+import {
+  createClosing,
+  errorBody,
+  rejectionOf,
+  type SeenRequest,
+  sendJson,
+  startStand,
+} from '../client/http-harness.js';
 
 const closing = createClosing();
 const url = 'https://bridge.example/webhooks/sandbox';

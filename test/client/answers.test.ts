@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
-import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-stand.js';
+import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConnectionError, TimeoutError } from '../../src/client/index.js';
-import { aSandbox, createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-stand.js';
+import { aSandbox, createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

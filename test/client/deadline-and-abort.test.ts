@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type CallRecord, TimeoutError } from '../../src/client/index.js';
-import { createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-stand.js';
+import { createClosing, rejectionOf, sendJson, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, type EndpointName, endpoints } from '../../src/contract/endpoints.js';
-import { aSandbox, createClosing, sendJson, startStand } from './http-stand.js';
+import { aSandbox, createClosing, sendJson, startStand } from './http-harness.js';
 import { accountRows } from './rows/account-rows.js';
 import { id, type Row } from './rows/row.js';
 import { sandboxRows } from './rows/sandbox-rows.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { untar } from './archives.js';
 import { rule } from './rule.js';
+import { untar } from './sandboxes/archives.js';
 import { startLocalTarget, type Target, useTarget } from './target/index.js';
 
 const target = useTarget();

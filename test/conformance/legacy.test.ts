@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isSignedWith, startReceiver } from '../local-service/webhook-receiver.js';
+import { isSignedWith, startReceiver } from '../local-service/webhooks/receiver.js';
 import { rule } from './rule.js';
 import { type LocalTarget, startLocalTarget } from './target/index.js';
 

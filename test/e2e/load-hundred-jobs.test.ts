@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectTemporal } from '../../src/temporal/connect.js';
-import { startJob } from '../../src/temporal/jobs.js';
-import type { JobInput } from '../../workflows/job.js';
+import { startJob } from '../../src/temporal/jobs/client.js';
+import type { JobInput } from '../../workflows/job/types.js';
 import { type CliHome, createCliHome } from './cli-program.js';
 import { accepted, patient, readBooks, shell } from './stack-fixture.js';
 

@@ -6,9 +6,9 @@ import { ensureWebhook, webhookPath } from '../../src/bridge/index.js';
 import { createSandboxClient } from '../../src/client/index.js';
 import { readConfig } from '../../src/config.js';
 import type { LocalServiceOptions } from '../../src/local-service/index.js';
-import { startEmbeddedServer } from '../../src/temporal/embedded-server.js';
-import { findTemporalServer } from '../../src/temporal/find-server.js';
-import { freePort } from '../../src/temporal/free-port.js';
+import { freePort } from '../../src/os/free-port.js';
+import { startEmbeddedServer } from '../../src/temporal-server/embedded.js';
+import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { type CliHome, createCliHome, type Started } from './cli-program.js';
 import { patient } from './stack-fixture.js';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
-import { type EmbeddedServer, startEmbeddedServer } from '../../src/temporal/embedded-server.js';
-import { findTemporalServer } from '../../src/temporal/find-server.js';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/temporal-server/embedded.js';
+import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { createStackHome, type StackHome } from '../setup/stack-harness.js';
 
 const timeout = 30_000;

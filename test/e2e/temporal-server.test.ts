@@ -10,8 +10,8 @@ import {
   type EmbeddedServer,
   type EmbeddedServerOptions,
   startEmbeddedServer,
-} from '../../src/temporal/embedded-server.js';
-import { findTemporalServer } from '../../src/temporal/find-server.js';
+} from '../../src/temporal-server/embedded.js';
+import { findTemporalServer } from '../../src/temporal-server/find.js';
 import { isAlive } from '../setup/stack-harness.js';
 
 let binary: string;

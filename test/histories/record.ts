@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import type { FaultInput } from '../../src/local-service/index.js';
-import { findTemporalServer } from '../../src/temporal/find-server.js';
-import type { StopOptions } from '../../src/temporal/stop-input.js';
+import { findTemporalServer } from '../../src/temporal-server/find.js';
+import type { StopOptions } from '../../src/temporal/stops/input.js';
 import { itemWorkflowId, jobWorkflowId } from '../../src/contract/addresses.js';
 import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
-import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts.js';
+import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts/index.js';
 import { type JobInput, type JobOutcome, progressQuery, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
-import { archived, begin, policyFor, ready } from '../workflows/cleanup-stand.js';
+import { archived, begin, policyFor, ready } from '../workflows/cleanup/cleanup-harness.js';
 import {
   archivedSandbox,
   ended,
@@ -22,10 +22,10 @@ import {
   run,
   source,
   submit,
-} from '../workflows/fanout-stand.js';
-import { deliveriesOf } from '../workflows/listener.js';
-import { createStand, type Stand, script } from '../workflows/stand.js';
-import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop-stand.js';
+} from '../workflows/fanout/fanout-harness.js';
+import { deliveriesOf } from '../workflows/notification/listener.js';
+import { createStand, type Stand, script } from '../workflows/workflow-harness.js';
+import { ask, heal, outcomeOf, readySandbox, stopWorkflow } from '../workflows/stop/stop-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {

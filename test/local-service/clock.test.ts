@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ControlledClock, createClock } from '../../src/local-service/clock.js';
 import { startService } from './service-under-test.js';
-import { register, startReceiver } from './webhook-receiver.js';
+import { register, startReceiver } from './webhooks/receiver.js';
 
 function clockUnderTest(): ControlledClock {
   const clock = createClock();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUsable } from '../../src/contract/states.js';
 import { watchUnregisterSignal } from '../../workflows/index.js';
-import { claimAs, leaseAs, releaseAs, watchOf } from '../workflows/lease-stand.js';
+import { claimAs, leaseAs, releaseAs, watchOf } from '../workflows/watch/lease-harness.js';
 import type { World } from './world.js';
 
 export interface Hold {

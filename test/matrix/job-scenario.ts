@@ -1,7 +1,7 @@
 /** A job on its own as a scenario: how it is run, and what its result says. */
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { type JobInput, type JobResult, progressQuery } from '../../workflows/index.js';
-import { deployment, type Stand, shortTiming } from '../workflows/stand.js';
+import { deployment, type Stand, shortTiming } from '../workflows/workflow-harness.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
 import type { World } from './world.js';
 

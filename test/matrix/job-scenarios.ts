@@ -1,5 +1,5 @@
 /** Jobs on their own: `createThenPrompt` with what it can be asked for. */
-import { script } from '../workflows/stand.js';
+import { script } from '../workflows/workflow-harness.js';
 import { cancelledMidway, type JobScenario, toScenario } from './job-scenario.js';
 import { noPromptIds } from './lens.js';
 import type { Scenario } from './scenario.js';

@@ -1,11 +1,11 @@
 /** Batches, stops and cleanups. */
 import { cleanupId, jobWorkflowId, sandboxStopId } from '../../src/contract/addresses.js';
 import { readPolicy } from '../../src/retention/index.js';
-import { startCleanup } from '../../src/temporal/cleanups.js';
-import { cleaned, policyFor } from '../workflows/cleanup-stand.js';
-import { ended as batchEnded, fanoutInput, items, lines, source, submit } from '../workflows/fanout-stand.js';
-import { deployment, type Stand } from '../workflows/stand.js';
-import { ask, outcomeOf } from '../workflows/stop-stand.js';
+import { startCleanup } from '../../src/temporal/cleanups/client.js';
+import { cleaned, policyFor } from '../workflows/cleanup/cleanup-harness.js';
+import { ended as batchEnded, fanoutInput, items, lines, source, submit } from '../workflows/fanout/fanout-harness.js';
+import { ask, outcomeOf } from '../workflows/stop/stop-harness.js';
+import { deployment, type Stand } from '../workflows/workflow-harness.js';
 import { matrixTiming, sayingOf } from './job-scenario.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
 import { inState, made, type World } from './world.js';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { removeTree } from '../../src/local-service/machine/disk/copy-tree.js';
 import type { CommandOutcome, CommandSpec } from '../../src/local-service/machine/machine-host.js';
-import { removeTree } from '../../src/local-service/machine/tree-copy.js';
 
 export const SANDBOX = 'bx_abcd2345';
 export const NEIGHBOUR = 'bx_efgh2345';

@@ -1,5 +1,5 @@
 /** What descends from a process, as `pid start-time`. */
-import { readProcessTable, readStartTime } from '../../src/local-service/machine/process-table.js';
+import { readProcessTable, readStartTime } from '../../src/local-service/machine/processes/table.js';
 
 export function descendantsOf(pid: number): string[] {
   const table = readProcessTable() ?? [];

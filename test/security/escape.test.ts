@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runningWith, usableIsolations } from '../local-service/machine-fixture.js';
+import { runningWith, usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { attackedHost, NEIGHBOUR, PLAIN_USER, SANDBOX, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');

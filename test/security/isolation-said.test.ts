@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readIsolation, type SandboxIsolation, sayIsolation } from '../../src/cli/connect/isolation.js';
 import { checkIsolation } from '../../src/cli/doctor/check-isolation.js';
 import { readLocalConfig } from '../../src/cli/serve/local-config.js';
-import { createClosing, sendJson, startStand } from '../client/http-stand.js';
+import { createClosing, sendJson, startStand } from '../client/http-harness.js';
 import { apiKey, emptyDirectory, startService } from '../local-service/service-under-test.js';
 
 const closing = createClosing();

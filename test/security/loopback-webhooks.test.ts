@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startService } from '../local-service/service-under-test.js';
-import { register, startReceiver } from '../local-service/webhook-receiver.js';
+import { register, startReceiver } from '../local-service/webhooks/receiver.js';
 
 /** A server of this machine that expects no webhooks; notes the method of each request that reaches it. */
 async function startBystander(): Promise<{ readonly url: string; readonly methods: string[] }> {

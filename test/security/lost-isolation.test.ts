@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isolationReport } from '../../src/local-service/isolation-report.js';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
-import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/program.js';
-import { temporaryDirectory, usableIsolations } from '../local-service/machine-fixture.js';
+import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/shell/program.js';
+import { temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { attackedHost, isRoot, SANDBOX } from './attacked-host.js';
 import { descendantsOf } from './descendants.js';
 

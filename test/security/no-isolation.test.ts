@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isolationReport, requireIsolatedAgents } from '../../src/local-service/isolation-report.js';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
-import { temporaryDirectory } from '../local-service/machine-fixture.js';
+import { temporaryDirectory } from '../local-service/machine/machine-fixture.js';
 
 const command = 'agent --print';
 

@@ -4,7 +4,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createItemFiles } from '../../src/cli/fanout/item-files.js';
+import { createItemFiles } from '../../src/cli/fanout/results/item-files.js';
 import { findPutFiles, readPutFiles } from '../../src/cli/run/put-files.js';
 import { temporaryDirectory } from '../unit/cli/temporary-directory.js';
 

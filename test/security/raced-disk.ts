@@ -1,7 +1,7 @@
 /** A sandbox whose own program swaps a folder of its disk for a link to a folder of the host, as fast as it can. */
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machine, SANDBOX, temporaryDirectory } from '../local-service/machine-fixture.js';
+import { machine, SANDBOX, temporaryDirectory } from '../local-service/machine/machine-fixture.js';
 
 /** Each file of the host's folder has a counterpart in the sandbox's. */
 export const FILES = 50;

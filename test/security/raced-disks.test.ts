@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { removeTree } from '../../src/local-service/machine/tree-copy.js';
-import { SANDBOX, temporaryDirectory, usableIsolations } from '../local-service/machine-fixture.js';
+import { removeTree } from '../../src/local-service/machine/disk/copy-tree.js';
+import { SANDBOX, temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { FILES, INSIDE, outsideNow, racedDisk, textsBelow, untouched } from './raced-disk.js';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { usableIsolations } from '../local-service/machine-fixture.js';
+import { usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { attackedHost, NEIGHBOUR, SANDBOX, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bringHome } from '../../src/cli/fanout/bring-home.js';
+import { bringHome } from '../../src/cli/fanout/results/download-results.js';
 import { createResultStore } from '../../src/result-store/index.js';
-import type { ItemResult } from '../../workflows/fanout.js';
+import type { ItemResult } from '../../workflows/fanout/types.js';
 import { batchResult, collectedFile, itemResult } from '../unit/cli/fanout-samples.js';
 import { temporaryDirectory } from '../unit/cli/temporary-directory.js';
 

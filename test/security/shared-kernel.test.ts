@@ -2,7 +2,7 @@
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { usableIsolations } from '../local-service/machine-fixture.js';
+import { usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { attackedHost, SANDBOX, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');

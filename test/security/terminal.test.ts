@@ -8,7 +8,7 @@ import { createReporter } from '../../src/cli/output/reporter.js';
 import { createTerminal } from '../../src/cli/output/terminal.js';
 import { runCli } from '../../src/cli/run-cli.js';
 import { readConfig } from '../../src/config.js';
-import { aSandbox, createClosing, sendJson, startStand } from '../client/http-stand.js';
+import { aSandbox, createClosing, sendJson, startStand } from '../client/http-harness.js';
 import { temporaryDirectory } from '../unit/cli/temporary-directory.js';
 import { commandNames } from '../unit/house/cli-grammar.js';
 import { HOSTILE, madeHostile, unsafeIn } from './hostile-texts.js';

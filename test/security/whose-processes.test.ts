@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
-import { machine, runningWith, SANDBOX, usableIsolations } from '../local-service/machine-fixture.js';
+import { machine, runningWith, SANDBOX, usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { NEIGHBOUR } from './attacked-host.js';
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('the processes of a sandbox', () => {

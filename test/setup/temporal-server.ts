@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { TestProject } from 'vitest/node';
 import { readConfig } from '../../src/config.js';
-import { startEmbeddedServer } from '../../src/temporal/embedded-server.js';
-import { findTemporalServer } from '../../src/temporal/find-server.js';
+import { startEmbeddedServer } from '../../src/temporal-server/embedded.js';
+import { findTemporalServer } from '../../src/temporal-server/find.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import { sandboxEventSignal } from '../../workflows/index.js';
 import { changedBy } from './changed-client.js';
-import { createStand, type Stand, script, shortTiming } from './stand.js';
+import { createStand, type Stand, script, shortTiming } from './workflow-harness.js';
 
 let stand: Stand;
 let change: Partial<SandboxClient> = {};

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareWorkflowId } from '../../src/contract/addresses.js';
-import { ended, fanoutInput, forks, items, run, submit } from './fanout-stand.js';
-import { createStand, type Stand, script } from './stand.js';
+import { ended, fanoutInput, forks, items, run, submit } from './fanout/fanout-harness.js';
+import { createStand, type Stand, script } from './workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Texts and files in sizes around Temporal's limits: below a payload, above what is usual, above a payload, above a message. */
 import type { FilePut } from '../../workflows/index.js';
-import { script } from './stand.js';
+import { script } from './workflow-harness.js';
 
 export const sizes = [900_000, 1_100_000, 2_100_000, 12_000_000];
 

@@ -3,7 +3,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../src/contract/addresses.js';
 import type { waitArchived } from './own/wait-archived.js';
-import { createStand, deployment, type Stand } from './stand.js';
+import { createStand, deployment, type Stand } from './workflow-harness.js';
 
 let stand: Stand;
 beforeAll(async () => {

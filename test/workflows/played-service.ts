@@ -3,7 +3,7 @@ import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/
 import type { EndpointName } from '../../src/contract/endpoints.js';
 import { errorMeaning } from '../../src/contract/error-codes.js';
 import { changedBy } from './changed-client.js';
-import { createStand, type Stand, type StandOptions } from './stand.js';
+import { createStand, type Stand, type StandOptions } from './workflow-harness.js';
 
 export interface PlayedStand extends Stand {
   /** Replaces methods of the worker's client until the next call of `play`. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryHeadersFor } from '../../src/webhook/index.js';
 import { progressQuery, sandboxEventSignal } from '../../workflows/index.js';
-import { createStand, type Stand, script } from './stand.js';
+import { createStand, type Stand, script } from './workflow-harness.js';
 
 let stand: Stand;
 beforeEach(async () => {

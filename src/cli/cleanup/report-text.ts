@@ -1,5 +1,5 @@
 /** The report of a cleanup, for people. */
-import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup.js';
+import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup/types.js';
 import { formatDuration } from '../duration.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';

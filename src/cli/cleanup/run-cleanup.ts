@@ -1,8 +1,8 @@
 /** What `sandflow cleanup run` and `sandflow cleanup plan` do. */
-import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup.js';
+import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/types.js';
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups.js';
+import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups/client.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -6,7 +6,7 @@ import {
   listCleanupSchedules,
   type ScheduleChange,
   type ScheduledTime,
-} from '../../temporal/cleanup-schedules.js';
+} from '../../temporal/cleanups/schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { formatDuration, parseDurationMs } from '../duration.js';

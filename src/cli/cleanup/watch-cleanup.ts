@@ -1,7 +1,7 @@
 /** Waits for a cleanup and shows how far it is. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup.js';
-import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups.js';
+import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup/types.js';
+import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups/client.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';
 import { createStatusLine } from '../output/status-line.js';

@@ -4,7 +4,7 @@ import type { Config } from '../../config.js';
 import type { KeyRing } from '../../encryption/index.js';
 import { agreeOnKeys, deploymentKeys } from '../../temporal/deployment-keys.js';
 import { openEncryption } from '../connect/encryption.js';
-import { failureOf } from '../failure.js';
+import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 const name = 'encryption';

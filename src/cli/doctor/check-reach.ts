@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
 import type { ServiceReads } from '../connect/service-reads.js';
-import { failureOf } from '../failure.js';
+import { failureOf } from '../errors.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const timeoutMs = 10_000;

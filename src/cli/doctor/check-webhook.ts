@@ -5,7 +5,7 @@ import { withoutEndSlashes } from '../../contract/base-url.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
 import type { ServiceReads } from '../connect/service-reads.js';
-import { failureOf } from '../failure.js';
+import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 export const webhookPath = '/webhooks/sandbox';

@@ -1,10 +1,10 @@
 /** What the forks of a batch are made from: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
-import type { FanoutSource } from '../../../workflows/fanout.js';
-import type { FilePut } from '../../../workflows/job.js';
+import type { FanoutSource } from '../../../workflows/fanout/types.js';
+import type { FilePut } from '../../../workflows/job/types.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { parseDurationMs } from '../duration.js';
 import { UsageError } from '../usage-error.js';
-import type { FanoutOptions } from './fanout-options.js';
+import type { FanoutOptions } from './options.js';
 
 const defaultPrepareDeadline = '1h';
 

@@ -1,12 +1,12 @@
 /** What `sandflow fanout resume` does. */
-import { fanoutProgress, resumeFanout } from '../../temporal/fanouts.js';
+import { fanoutProgress, resumeFanout } from '../../temporal/fanouts/index.js';
 import type { CommandContext } from '../command.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
-import { type PolicyOptions, policyOf } from './fanout-options.js';
-import { type SeeThroughOptions, seeFanoutThrough } from './see-fanout-through.js';
+import { type PolicyOptions, policyOf } from './options.js';
+import { type SeeThroughOptions, seeFanoutThrough } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
 export interface ResumeOptions extends PolicyOptions, SeeThroughOptions {

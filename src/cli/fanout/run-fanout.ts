@@ -1,10 +1,10 @@
 /** What `sandflow fanout` does: checks everything, sends the items, watches the batch, brings its results home. */
-import type { FanoutInput, FanoutItem } from '../../../workflows/fanout.js';
+import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import { parseFanoutInput } from '../../temporal/fanout-input.js';
-import { submitFanout } from '../../temporal/fanouts.js';
+import { submitFanout } from '../../temporal/fanouts/index.js';
+import { parseFanoutInput } from '../../temporal/fanouts/input.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
@@ -19,13 +19,13 @@ import { generateJobId } from '../run/job-id.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
-import { type BatchView, createBatchView } from './batch-view.js';
-import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './fanout-options.js';
 import { sourceOf } from './fanout-source.js';
-import { createItemFiles, type ItemFiles } from './item-files.js';
 import { openItemSources } from './item-sources.js';
-import { seeFanoutThrough } from './see-fanout-through.js';
+import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './options.js';
+import { type BatchView, createBatchView } from './progress/batch-view.js';
+import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { type Survey, surveyItems, surveyLines } from './survey.js';
+import { seeFanoutThrough } from './watch-to-end.js';
 
 /** @returns the exit code */
 export async function runFanout(

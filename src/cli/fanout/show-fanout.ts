@@ -1,12 +1,12 @@
 /** What `sandflow fanout show` does. */
-import { fanoutProgress } from '../../temporal/fanouts.js';
+import { fanoutProgress } from '../../temporal/fanouts/index.js';
 import type { CommandContext } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
-import { boardLines } from './board.js';
-import { findDollarsPerSecond } from './price.js';
+import { boardLines } from './progress/board.js';
+import { findDollarsPerSecond } from './progress/price.js';
 import { withBatch } from './with-batch.js';
 
 /** @returns the exit code: of the outcome where the batch has ended, otherwise 0 */

@@ -1,14 +1,14 @@
 /** Reads all items once before anything is started: every mistake in them is found, and what they may take is known. */
-import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout.js';
+import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
 import { machineSeconds } from '../../contract/machine-types.js';
 import { bytesOf, headOf } from '../../contract/texts.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
-import { parseFanoutItem } from '../../temporal/fanout-input.js';
-import { itemToSubmit } from '../../temporal/fanout-packing.js';
+import { parseFanoutItem } from '../../temporal/fanouts/input.js';
+import { itemToSubmit } from '../../temporal/fanouts/pack-items.js';
 import { formatDuration } from '../duration.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
-import type { ItemFiles } from './item-files.js';
+import type { ItemFiles } from './results/item-files.js';
 
 const shown = 3;
 

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
 import { createReporter } from '../output/reporter.js';
 import { UsageError } from '../usage-error.js';
-import { type BatchView, createBatchView } from './batch-view.js';
+import { type BatchView, createBatchView } from './progress/batch-view.js';
 
 export interface WithBatchOptions {
   /** Checked before anything is started. */

@@ -1,5 +1,5 @@
 /** Reads `--notify`. The text of a command stays in a file of this machine; what is sent names it by its id. */
-import type { NotifyTarget } from '../../../workflows/job.js';
+import type { NotifyTarget } from '../../../workflows/job/types.js';
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { SandflowError } from '../../contract/sandflow-error.js';

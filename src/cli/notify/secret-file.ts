@@ -1,6 +1,7 @@
 /** What `sandflow notify secret` does. It says where the secrets are and never what they are. */
-import { prepareTrustedFolder } from '../../home/trusted-folder.js';
+
 import { createNotifySecrets } from '../../notify/index.js';
+import { prepareTrustedFolder } from '../../os/trusted-folder.js';
 import type { CommandContext } from '../command.js';
 import { printJson } from '../output/json.js';
 

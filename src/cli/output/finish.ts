@@ -1,5 +1,5 @@
 /** How a watched job leaves the terminal: the result on stdout, what else there is to know on stderr, the exit code. */
-import type { JobResult } from '../../../workflows/job.js';
+import type { JobResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import { formatDuration } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';

@@ -1,5 +1,5 @@
 /** The one shape that `--json` prints for a job, whatever happened. */
-import type { CollectedFile, JobError, JobResult } from '../../../workflows/job.js';
+import type { CollectedFile, JobError, JobResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {

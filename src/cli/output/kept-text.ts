@@ -1,5 +1,5 @@
 /** What a stop kept, in words. */
-import type { Kept } from '../../../workflows/job.js';
+import type { Kept } from '../../../workflows/job/types.js';
 
 export const keptTexts: Readonly<Record<Kept, string>> = {
   saved: 'work saved',

@@ -1,5 +1,5 @@
 /** What a job left behind, for the person who has to look after it. */
-import type { LeftBehind } from '../../../workflows/job.js';
+import type { LeftBehind } from '../../../workflows/job/types.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { oneLine } from './terminal-safe.js';
 

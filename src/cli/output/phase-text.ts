@@ -1,5 +1,5 @@
 /** Where a job is, in words. */
-import type { JobPhase, JobProgress } from '../../../workflows/job.js';
+import type { JobPhase, JobProgress } from '../../../workflows/job/types.js';
 import { oneLine } from './terminal-safe.js';
 
 const phases: Readonly<Record<JobPhase, string>> = {

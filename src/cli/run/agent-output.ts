@@ -1,5 +1,5 @@
 /** Reads what the agent says while somebody watches. */
-import type { JobProgress } from '../../../workflows/job.js';
+import type { JobProgress } from '../../../workflows/job/types.js';
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records.js';
 

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve, sep } from 'node:path';
-import type { FilePut } from '../../../workflows/job.js';
+import type { FilePut } from '../../../workflows/job/types.js';
 import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 

@@ -1,8 +1,8 @@
 /** What `sandflow run` does: checks everything, starts or finds the job, watches it, brings its result home. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import { inputDigest } from '../../temporal/input-digest.js';
-import { parseJobInput } from '../../temporal/job-input.js';
-import { describeJob, type JobAddress, startJob } from '../../temporal/jobs.js';
+import { describeJob, type JobAddress, startJob } from '../../temporal/jobs/client.js';
+import { parseJobInput } from '../../temporal/jobs/input.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
@@ -17,9 +17,9 @@ import { createReporter, type Reporter } from '../output/reporter.js';
 import { UsageError } from '../usage-error.js';
 import { parseGetPairs, parsePutPair } from './file-pairs.js';
 import { generateJobId } from './job-id.js';
+import { jobInputOf, type RunOptions } from './options.js';
 import { findPutFiles, readPutFiles } from './put-files.js';
 import { readPrompts, readTextOrFile } from './read-prompts.js';
-import { jobInputOf, type RunOptions } from './run-options.js';
 import { saveFiles } from './save-files.js';
 import { watchJob } from './watch-job.js';
 

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { CollectedFile } from '../../../workflows/job.js';
+import type { CollectedFile } from '../../../workflows/job/types.js';
 import type { ReportedFile } from '../output/job-report.js';
 import type { GetPair } from './file-pairs.js';
 

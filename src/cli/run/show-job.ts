@@ -1,5 +1,5 @@
 /** What `sandflow jobs show` does. */
-import { describeJob, jobProgress } from '../../temporal/jobs.js';
+import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';

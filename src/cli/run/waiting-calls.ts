@@ -1,8 +1,8 @@
 /** What a job that seems to stand still asks of the service, as Temporal itself knows it: no worker has to answer. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import type { JobProgress } from '../../../workflows/job.js';
+import type { JobProgress } from '../../../workflows/job/types.js';
 import { executionOf, jobWorkflowId } from '../../contract/addresses.js';
-import type { JobAddress } from '../../temporal/jobs.js';
+import type { JobAddress } from '../../temporal/jobs/client.js';
 import { oneLine } from '../output/terminal-safe.js';
 
 export interface WaitingCall {

@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import type { JobError, JobProgress, JobResult } from '../../../workflows/job.js';
+import type { JobError, JobProgress, JobResult } from '../../../workflows/job/types.js';
 import type { SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { abortable } from '../../temporal/abortable-calls.js';
-import { describeJob, type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs.js';
-import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs-errors.js';
+import { describeJob, type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs/client.js';
+import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs/errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { createAgentOutput } from './agent-output.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';

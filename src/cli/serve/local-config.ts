@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { LocalServiceOptions } from '../../local-service/index.js';
 import { networkSettingSchema } from '../../local-service/machine/index.js';
 import { defaultTimings } from '../../local-service/timings.js';
-import { issuesOf } from '../../temporal/job-input.js';
+import { issuesOf } from '../../temporal/jobs/input.js';
 import { UsageError } from '../usage-error.js';
 
 const count = z.number().int().nonnegative();

@@ -1,7 +1,7 @@
 /** What `sandflow bridge` does. */
 import { dirname } from 'node:path';
 import { createBridge, createSecretSource } from '../../bridge/index.js';
-import { readPrivateFile } from '../../home/private-file.js';
+import { readPrivateFile } from '../../os/private-file.js';
 import { connectTemporal } from '../../temporal/connect.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';

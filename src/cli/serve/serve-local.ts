@@ -1,8 +1,8 @@
 /** What `sandflow local` does. */
 import { join, resolve } from 'node:path';
-import { ensureKeyFile } from '../../home/private-file.js';
-import { checkTrustedFolder, prepareTrustedFolder } from '../../home/trusted-folder.js';
 import { createLocalService } from '../../local-service/index.js';
+import { ensureKeyFile } from '../../os/private-file.js';
+import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import { parsePort } from './listen-options.js';

@@ -5,7 +5,7 @@ import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { nameMatches } from '../sandboxes/name-pattern.js';
 import { UsageError } from '../usage-error.js';
-import type { StopCommandOptions } from './stop-wish.js';
+import type { StopCommandOptions } from './options.js';
 
 /** True for a stop that the service still works on. */
 export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {

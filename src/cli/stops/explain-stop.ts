@@ -1,8 +1,8 @@
 /** Says in plain words where a sandbox's last stop is. Pure. */
-import type { Kept } from '../../../workflows/job.js';
-import { keptOf } from '../../../workflows/steps/kept.js';
-import type { StopReport, StopRequestView } from '../../../workflows/stop.js';
+import type { Kept } from '../../../workflows/job/types.js';
+import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
+import { keptOf } from '../../contract/preserved-work.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
 import { ageText } from '../sandboxes/times.js';

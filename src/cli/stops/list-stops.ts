@@ -1,5 +1,5 @@
 /** What `sandflow stops list` does. */
-import { openStopReports } from '../../temporal/stops-list.js';
+import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { parseDurationMs } from '../duration.js';

@@ -1,5 +1,5 @@
 /** Joins what the service says of stops with what the workflows know that see them through. Pure. */
-import type { StopReport, StopRequestView } from '../../../workflows/stop.js';
+import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isOpenStop } from './choose-sandboxes.js';
 

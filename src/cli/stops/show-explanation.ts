@@ -1,10 +1,10 @@
 /** What `sandflow stops explain` does. */
-import type { StopReport } from '../../../workflows/stop.js';
+import type { StopReport } from '../../../workflows/stop/types.js';
 import { ApiError } from '../../client/index.js';
 import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { stopReport } from '../../temporal/stops-read.js';
+import { stopReport } from '../../temporal/stops/read.js';
 import type { CommandContext } from '../command.js';
 import type { ServiceReads } from '../connect/service-reads.js';
 import { withPlatform } from '../connect/with-platform.js';

@@ -9,12 +9,12 @@ import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes } from './choose-sandboxes.js';
-import { createGate } from './gate.js';
-import { createLinkKeeper } from './link-keeper.js';
-import { seeStopThrough } from './see-stop-through.js';
+import { createGate } from './concurrency-limit.js';
+import { readStopCommand, type StopCommandOptions, type StopWish } from './options.js';
+import { takeUpText } from './reattach-hint.js';
+import { createLinkKeeper } from './reconnecting-client.js';
 import { endText, isGood, type StopEnd } from './stop-text.js';
-import { readStopCommand, type StopCommandOptions, type StopWish } from './stop-wish.js';
-import { takeUpText } from './take-up.js';
+import { seeStopThrough } from './watch-to-end.js';
 
 /** A workflow takes ten updates at once; these go to different ones, so it is the service that is spared. */
 const requestsAtOnce = 8;

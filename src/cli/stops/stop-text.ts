@@ -1,6 +1,6 @@
 /** A request to stop, in words. Pure. */
-import type { JobError } from '../../../workflows/job.js';
-import type { StopOutcome, StopRequestView } from '../../../workflows/stop.js';
+import type { JobError } from '../../../workflows/job/types.js';
+import type { StopOutcome, StopRequestView } from '../../../workflows/stop/types.js';
 import { keptTexts } from '../output/kept-text.js';
 
 /** How the command's part in one sandbox ended. */

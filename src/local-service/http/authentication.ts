@@ -1,8 +1,8 @@
 /** Whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../domain/caller.js';
-import type { Context } from '../domain/context.js';
-import { hashOf } from '../domain/credentials.js';
+import type { Caller } from '../accounts/caller.js';
+import { hashOf } from '../accounts/credentials.js';
+import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 
 const unauthorized = (): ServiceError =>

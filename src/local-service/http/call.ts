@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AssumptionId } from '../../contract/assumptions.js';
 import { idempotencyKeyHeader } from '../../contract/requests.js';
-import type { Caller } from '../domain/caller.js';
-import { newRequestId } from '../domain/ids.js';
+import type { Caller } from '../accounts/caller.js';
+import { newRequestId } from '../core/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';
 import type { CallRecord, CallStore } from '../store/call-store.js';
 import { pathWithoutSecrets } from './path-without-secrets.js';

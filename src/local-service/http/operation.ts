@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
-import type { Caller } from '../domain/caller.js';
-import type { Context } from '../domain/context.js';
+import type { Caller } from '../accounts/caller.js';
+import type { Context } from '../core/context.js';
 
 type Table = typeof endpoints;
 type Parsed<Name extends EndpointName, Part extends 'body' | 'query'> = Table[Name] extends {

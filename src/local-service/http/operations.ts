@@ -1,4 +1,4 @@
-import { type ResolveHost, resolveBySystem } from '../deliveries/public-lookup.js';
+import { type ResolveHost, resolveBySystem } from '../webhooks/public-lookup.js';
 import { accountOperations } from './handlers/account.js';
 import { apiKeyOperations } from './handlers/api-keys.js';
 import { environmentOperations } from './handlers/environments.js';

@@ -1,5 +1,5 @@
+import type { Caller } from '../accounts/caller.js';
 import type { Clock } from '../clock.js';
-import type { Caller } from '../domain/caller.js';
 import type { LocalServiceLimits } from '../options.js';
 import { ServiceError } from '../service-error.js';
 

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints.js';
-import { noteAssumptions } from '../domain/assume.js';
-import type { Context } from '../domain/context.js';
+import { noteAssumptions } from '../core/assume.js';
+import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';

@@ -1,12 +1,13 @@
 /** The machines of the local service. */
-export { visitTree } from './folder-listing.js';
-export { streamFolder } from './folder-stream.js';
+
+export { removeTree } from './disk/copy-tree.js';
+export { SANDBOX_HOME } from './disk/directories.js';
+export { streamFolder } from './disk/folder-stream.js';
+export { visitTree } from './disk/listing.js';
+export { listMachines, replaceMachines } from './disk/whole-state.js';
 export { isolationText, isolationWarnings } from './isolation/warnings.js';
 export { createMachineHost } from './local-machine-host.js';
-export { SANDBOX_HOME } from './machine-directories.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineDescription, MachineHost } from './machine-host.js';
 export { type NetworkSetting, networkSettingSchema } from './network/network-setting.js';
-export { PROGRAM_ENVIRONMENT } from './program.js';
-export { removeTree } from './tree-copy.js';
-export { listMachines, replaceMachines } from './whole-state.js';
+export { PROGRAM_ENVIRONMENT } from './shell/program.js';

@@ -2,22 +2,22 @@
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineTypes } from '../../contract/machine-types.js';
-import { runCommand } from './command-run.js';
-import { readDiskFile, removeDiskFile, writeDiskFile } from './disk-files.js';
-import { createDownloads } from './download.js';
-import { openInteractiveShell } from './interactive-shell.js';
+import { discardTree, removeTree, replaceByCopy } from './disk/copy-tree.js';
+import { createMachineDirectories, type MachineDirectories } from './disk/directories.js';
+import { createDownloads } from './disk/download.js';
+import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
+import { listTree } from './disk/snapshot-tree.js';
+import { copyMachines } from './disk/whole-state.js';
 import { chooseIsolation, type IsolationOptions } from './isolation/choose-isolation.js';
 import { isolationWarnings } from './isolation/warnings.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { createSandboxLimits, noLimits } from './limits/sandbox-limits.js';
-import { createMachineDirectories, type MachineDirectories } from './machine-directories.js';
 import { MachineError } from './machine-error.js';
 import type { MachineHost } from './machine-host.js';
-import { createProcessGroups } from './process-groups.js';
-import { listProcesses } from './sandbox-processes.js';
-import { listTree } from './snapshot-tree.js';
-import { discardTree, removeTree, replaceByCopy } from './tree-copy.js';
-import { copyMachines } from './whole-state.js';
+import { createProcessGroups } from './processes/groups.js';
+import { listProcesses } from './processes/list.js';
+import { openInteractiveShell } from './shell/interactive-shell.js';
+import { runCommand } from './shell/run-command.js';
 
 export interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */

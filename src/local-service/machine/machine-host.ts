@@ -3,9 +3,9 @@
  * and processes; knows no sandbox state, no database and no HTTP.
  */
 import type { Readable } from 'node:stream';
-import type { InteractiveShell, ShellSpec } from './interactive-shell.js';
 import type { IsolationDescription } from './isolation/choose-isolation.js';
 import type { LimitsDescription } from './limits/sandbox-limits.js';
+import type { InteractiveShell, ShellSpec } from './shell/interactive-shell.js';
 
 export interface CommandSpec {
   /** Run by `/bin/sh -c`; at most 120 KiB. */

@@ -1,7 +1,7 @@
 /** One connection, from its first byte to its last process. */
 import type { Socket } from 'node:net';
 import ssh2, { type Connection } from 'ssh2';
-import type { InteractiveShell, ShellSpec } from '../machine/interactive-shell.js';
+import type { InteractiveShell, ShellSpec } from '../machine/shell/interactive-shell.js';
 import { authenticate } from './authentication.js';
 import type { PublicKey } from './public-key.js';
 import { type ServedSession, serveSession } from './session.js';

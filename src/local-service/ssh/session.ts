@@ -1,8 +1,8 @@
 /** One session of a connection: what the client asks for becomes a shell in the sandbox. */
 import type { Socket } from 'node:net';
 import type { ServerChannel, Session } from 'ssh2';
-import type { InteractiveShell, ShellSpec, Terminal } from '../machine/interactive-shell.js';
 import { MachineError } from '../machine/machine-error.js';
+import type { InteractiveShell, ShellSpec, Terminal } from '../machine/shell/interactive-shell.js';
 import { createChannelOutput } from './channel-output.js';
 
 export interface SessionOptions {

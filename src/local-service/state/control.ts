@@ -1,13 +1,13 @@
 /** The state of the service as a whole: exported, imported, seeded and emptied. */
 import type { Readable } from 'node:stream';
 import type { ControlledClock } from '../clock.js';
-import type { Assembly } from '../domain/assemble.js';
-import { emptyEverything } from '../domain/reset.js';
+import type { Assembly } from '../core/assemble.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
 import { exportState } from './export-state.js';
 import { importState } from './import-state.js';
 import type { CheckedArchive } from './manifest.js';
+import { emptyEverything } from './reset.js';
 import { type Seeded, seedState } from './seed-state.js';
 import type { ImportLimits } from './unpack.js';
 

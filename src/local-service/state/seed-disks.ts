@@ -1,6 +1,6 @@
 /** The disks and snapshots of seeded sandboxes. They are made before any record, and removed when one cannot be made. */
-import type { Context } from '../domain/context.js';
-import { newSandboxId, newSnapshotId } from '../domain/ids.js';
+import type { Context } from '../core/context.js';
+import { newSandboxId, newSnapshotId } from '../core/ids.js';
 import { badSeed, type SeedFiles, type SeedSandbox } from './seed-document.js';
 
 export interface SeededDisk {

@@ -1,9 +1,10 @@
 /** The record of a seeded sandbox, with what is due for it later. It tells nobody: nothing has happened to it. */
-import { scheduleBoot } from '../domain/boot.js';
-import { changeSandbox, freshArchiveAfter } from '../domain/change-sandbox.js';
-import type { Context } from '../domain/context.js';
-import { newStopId, subdomainOf } from '../domain/ids.js';
-import { newSandbox } from '../domain/new-sandbox.js';
+
+import type { Context } from '../core/context.js';
+import { newStopId, subdomainOf } from '../core/ids.js';
+import { scheduleBoot } from '../sandboxes/boot.js';
+import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
+import { newSandbox } from '../sandboxes/new-record.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { SeededDisk } from './seed-disks.js';
 

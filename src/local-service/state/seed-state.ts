@@ -1,10 +1,11 @@
 /** Adds what a document describes to the state of the service, all or nothing. */
-import { requireWebhookUrl } from '../deliveries/url-rules.js';
-import { addAccount, addTeam } from '../domain/accounts.js';
-import type { Context } from '../domain/context.js';
-import { addEnvironment } from '../domain/environments.js';
-import { newWebhookId, newWebhookSecret } from '../domain/ids.js';
+
+import { addAccount, addTeam } from '../accounts/records.js';
+import type { Context } from '../core/context.js';
+import { newWebhookId, newWebhookSecret } from '../core/ids.js';
+import { addEnvironment } from '../environments/environments.js';
 import { MachineError } from '../machine/index.js';
+import { requireWebhookUrl } from '../webhooks/url-rules.js';
 import { createSeedDisks } from './seed-disks.js';
 import { badSeed, readSeedDocument, type SeedDocument } from './seed-document.js';
 import { putSandbox } from './seed-sandbox.js';

@@ -1,11 +1,11 @@
 /** How long things took, and what they cost. */
-import type { FanoutProgress } from '../../../workflows/fanout.js';
+import type { FanoutProgress } from '../../../workflows/fanout/types.js';
 import { histogramChart, shareBar } from '../charts.js';
+import { durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';
 import type { PageItem } from '../page-data.js';
 import { histogram, quantile, sum } from '../stats.js';
 import { durationsOf, phaseRows } from '../summary.js';
-import { durationText, machineText } from '../words.js';
 
 export function durationsSection(items: readonly PageItem[]): Markup {
   const durations = durationsOf(items);

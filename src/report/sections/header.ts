@@ -1,9 +1,9 @@
 /** The head of the report: which batch it is and how it ended. */
-import type { FanoutOutcome } from '../../../workflows/fanout.js';
+import type { FanoutOutcome } from '../../../workflows/fanout/types.js';
+import { countOf, durationText, timeText } from '../format.js';
 import { html, type Markup } from '../markup.js';
 import { plainText } from '../plain-text.js';
 import type { FanoutReportData } from '../report-data.js';
-import { countOf, durationText, timeText } from '../words.js';
 
 const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
   completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as were wished.' },

@@ -1,8 +1,9 @@
 /** Where the page's script puts the timeline and the items; and the items as a plain table where no script runs. */
+
+import { countText, durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';
-import { lookOf } from '../outcome-looks.js';
+import { lookOf } from '../outcome-styles.js';
 import type { PageItem } from '../page-data.js';
-import { countText, durationText, machineText } from '../words.js';
 
 const legend = [
   ['queued', 'queued'],

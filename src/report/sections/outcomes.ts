@@ -1,10 +1,10 @@
 /** Tiles with the numbers that are asked for first, and the table of outcomes. */
-import type { FanoutCounts } from '../../../workflows/fanout.js';
+import type { FanoutCounts } from '../../../workflows/fanout/types.js';
 import { shareBar } from '../charts.js';
+import { countOf, countText, durationText } from '../format.js';
 import { html, type Markup } from '../markup.js';
-import { lookOf } from '../outcome-looks.js';
+import { lookOf } from '../outcome-styles.js';
 import type { OutcomeRow } from '../summary.js';
-import { countOf, countText, durationText } from '../words.js';
 
 export interface Tile {
   readonly name: string;

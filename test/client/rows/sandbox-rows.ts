@@ -1,4 +1,4 @@
-import { aSandbox } from '../http-stand.js';
+import { aSandbox } from '../http-harness.js';
 import { id, type Row } from './row.js';
 
 const stop = { id: 'stop_1', status: 'pending' };

@@ -7,7 +7,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
-import { notifyActivity } from '../../../activities/notify.js';
+import { notifyActivity } from '../../../activities/notification/notify.js';
 import { tellUpdate } from './tells-often.js';
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -10,11 +10,11 @@ import { cleanupId, jobWorkflowId, sandboxStopId } from '../../../src/contract/a
 import { createNotifyCommands, type NotifyCommands } from '../../../src/notify/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { requestStopUpdate } from '../../../workflows/index.js';
-import { policyFor } from '../../workflows/cleanup-stand.js';
-import { fanoutInput } from '../../workflows/fanout-stand.js';
-import { deliveriesOf } from '../../workflows/listener.js';
-import { createStand, deployment, jobInput, type Stand, shortTiming } from '../../workflows/stand.js';
-import { heal } from '../../workflows/stop-stand.js';
+import { policyFor } from '../../workflows/cleanup/cleanup-harness.js';
+import { fanoutInput } from '../../workflows/fanout/fanout-harness.js';
+import { deliveriesOf } from '../../workflows/notification/listener.js';
+import { heal } from '../../workflows/stop/stop-harness.js';
+import { createStand, deployment, jobInput, type Stand, shortTiming } from '../../workflows/workflow-harness.js';
 
 let stand: Stand;
 let directory: string;

@@ -1,9 +1,9 @@
 /** A workflow of tests: tells as often as it is asked to, and lives until it is cancelled. */
 import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
-import type { Notification } from '../../../activities/notify.js';
-import { tell } from '../../../workflows/steps/tell.js';
+import type { Notification } from '../../../activities/notification/notify.js';
+import { tell } from '../../../workflows/notification/notify.js';
 
-export { deliverNotification } from '../../../workflows/deliver-notification.js';
+export { deliverNotification } from '../../../workflows/notification/deliver-notification.js';
 
 export const tellUpdate = defineUpdate<void, [event: Notification['event'], times: number]>('tell');
 

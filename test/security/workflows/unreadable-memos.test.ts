@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { lookAtNight } from '../../../activities/cleanup-night.js';
-import { askOwner } from '../../../activities/cleanup-owners.js';
+import { lookAtNight } from '../../../activities/cleanup/night.js';
+import { askOwner } from '../../../activities/cleanup/owners.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
+import { listCleanups, startCleanup } from '../../../src/temporal/cleanups/client.js';
 import {
   applyCleanupSchedule,
   changeCleanupSchedule,
   listCleanupSchedules,
-} from '../../../src/temporal/cleanup-schedules.js';
-import { listCleanups, startCleanup } from '../../../src/temporal/cleanups.js';
-import { listFanouts } from '../../../src/temporal/fanouts.js';
-import { cancelJob, describeJob } from '../../../src/temporal/jobs.js';
-import { listJobs } from '../../../src/temporal/jobs-list.js';
-import { policyFor } from '../../workflows/cleanup-stand.js';
+} from '../../../src/temporal/cleanups/schedules.js';
+import { listFanouts } from '../../../src/temporal/fanouts/index.js';
+import { cancelJob, describeJob } from '../../../src/temporal/jobs/client.js';
+import { listJobs } from '../../../src/temporal/jobs/list.js';
+import { policyFor } from '../../workflows/cleanup/cleanup-harness.js';
 
 const here = parseKeyRing(newKeyLine('here'));
 const lost = parseKeyRing(newKeyLine('lost'));

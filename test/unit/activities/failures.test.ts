@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { describeFailure, effectOf, repeatableFailure, whoRepeats } from '../../../activities/failures.js';
+import { describeFailure, effectOf, repeatableFailure, whoRepeats } from '../../../activities/retry/classify.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
-import { refusedCallDelayMs } from '../../../workflows/timing.js';
+import { refusedCallDelayMs } from '../../../workflows/shared/timing.js';
 
 const apiError = (status: number, code: string, over: { typed?: boolean; retryAfterMs?: number } = {}) =>
   new ApiError('refused', {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createFollower, createFollowHub } from '../../../activities/follow-hub.js';
+import { createFollower, createFollowHub } from '../../../activities/prompt/follow-hub.js';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import { errorMeaning } from '../../../src/contract/error-codes.js';
 import type { Sandbox } from '../../../src/contract/records.js';

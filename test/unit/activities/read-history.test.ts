@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Attempt } from '../../../activities/calls.js';
-import { readEqualPrompts } from '../../../activities/prompt-evidence.js';
-import { readHistory } from '../../../activities/prompt-history.js';
+import { readEqualPrompts } from '../../../activities/prompt/evidence.js';
+import { readHistory } from '../../../activities/prompt/history.js';
+import type { Attempt } from '../../../activities/retry/attempt.js';
 import { createSandboxClient, type SandboxClient } from '../../../src/client/index.js';
-import { type Stand, startStand } from '../../client/http-stand.js';
+import { type Stand, startStand } from '../../client/http-harness.js';
 
 const sandboxId = 'bx_0123456789abcdef01234567';
 const idOf = (at: number) => `sev_${at.toString(16).padStart(24, '0')}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import { readConfig } from '../../../src/config.js';
-import { type Answer, aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-stand.js';
+import { type Answer, aSandbox, createClosing, errorBody, sendJson, startStand } from '../../client/http-harness.js';
 import { cli } from './in-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 

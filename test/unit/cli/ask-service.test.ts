@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAsk } from '../../../src/cli/connect/ask-service.js';
 import { checkService } from '../../../src/cli/connect/check-service.js';
 import { createServiceReads } from '../../../src/cli/connect/service-reads.js';
-import { failureOf } from '../../../src/cli/failure.js';
-import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../client/http-stand.js';
+import { failureOf } from '../../../src/cli/errors.js';
+import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../client/http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);

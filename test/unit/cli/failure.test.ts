@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failureOf } from '../../../src/cli/failure.js';
+import { failureOf } from '../../../src/cli/errors.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 import { readConfig } from '../../../src/config.js';
 import { SandflowError } from '../../../src/contract/sandflow-error.js';

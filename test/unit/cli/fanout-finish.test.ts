@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createBatchView } from '../../../src/cli/fanout/batch-view.js';
-import type { BroughtHome } from '../../../src/cli/fanout/bring-home.js';
-import { finishFanout, leaveFanout } from '../../../src/cli/fanout/finish-fanout.js';
+import { createBatchView } from '../../../src/cli/fanout/progress/batch-view.js';
+import type { BroughtHome } from '../../../src/cli/fanout/results/download-results.js';
+import { finishFanout, leaveFanout } from '../../../src/cli/fanout/results/finish-fanout.js';
 import type { OutputStream } from '../../../src/cli/io.js';
 import { createTerminal } from '../../../src/cli/output/terminal.js';
-import type { FanoutProgress, FanoutResult } from '../../../workflows/fanout.js';
+import type { FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
 import { batchResult } from './fanout-samples.js';
 
 const home: BroughtHome = {

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bringHome } from '../../../src/cli/fanout/bring-home.js';
-import { createFailedItems } from '../../../src/cli/fanout/failed-items.js';
-import { createItemFolders, placeBelow } from '../../../src/cli/fanout/item-places.js';
-import { createPreviews } from '../../../src/cli/fanout/previews.js';
+import { createPreviews } from '../../../src/cli/fanout/progress/previews.js';
+import { bringHome } from '../../../src/cli/fanout/results/download-results.js';
+import { createFailedItems } from '../../../src/cli/fanout/results/failed-items.js';
+import { createItemFolders, placeBelow } from '../../../src/cli/fanout/results/item-folders.js';
 import { createResultStore } from '../../../src/result-store/index.js';
-import type { ItemResult } from '../../../workflows/fanout.js';
+import type { ItemResult } from '../../../workflows/fanout/types.js';
 import { batchResult, collectedFile, itemResult, promptResult } from './fanout-samples.js';
 import { temporaryDirectory } from './temporary-directory.js';
 

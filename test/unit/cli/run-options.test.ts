@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { generateJobId } from '../../../src/cli/run/job-id.js';
-import { jobInputOf, type RunOptions } from '../../../src/cli/run/run-options.js';
+import { jobInputOf, type RunOptions } from '../../../src/cli/run/options.js';
 import { jobIdProblem } from '../../../src/contract/addresses.js';
 import { notifyCommandId } from '../../../src/notify/index.js';
-import { parseJobInput } from '../../../src/temporal/job-input.js';
+import { parseJobInput } from '../../../src/temporal/jobs/input.js';
 
 const options: RunOptions = {
   prompt: [],

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { chooseSandboxes, stoppable } from '../../../src/cli/stops/choose-sandboxes.js';
-import { createGate } from '../../../src/cli/stops/gate.js';
+import { createGate } from '../../../src/cli/stops/concurrency-limit.js';
+import { readStopCommand } from '../../../src/cli/stops/options.js';
+import { takeUpText } from '../../../src/cli/stops/reattach-hint.js';
 import { endText, isGood, newsText, type StopEnd } from '../../../src/cli/stops/stop-text.js';
-import { readStopCommand } from '../../../src/cli/stops/stop-wish.js';
-import { takeUpText } from '../../../src/cli/stops/take-up.js';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { notifyCommandId } from '../../../src/notify/index.js';
-import type { StopRequestView } from '../../../workflows/stop.js';
-import { aSandbox } from '../../client/http-stand.js';
+import type { StopRequestView } from '../../../workflows/stop/types.js';
+import { aSandbox } from '../../client/http-harness.js';
 import { cli } from './in-process.js';
 
 const id = 'bx_23456789';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
 /** What is looked at in passing and is worth no wait: a price, and what the agent says while somebody watches. */
-const lookedAtInPassing = ['src/cli/fanout/price.ts', 'src/cli/run/agent-output.ts'];
+const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/run/agent-output.ts'];
 const theirOwnFiles = ['src/cli/connect/service-reads.ts'];
 
 test('D6: every read of a command goes through the patience of `reads`', () => {

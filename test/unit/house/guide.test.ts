@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Notification } from '../../../activities/notify.js';
+import type { Notification } from '../../../activities/notification/notify.js';
 import { exitCodes } from '../../../src/cli/exit-codes.js';
 import { emptyReport } from '../../../src/cli/output/job-report.js';
 import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
 import { readConfig } from '../../../src/config.js';
 import { sandboxEventTypes } from '../../../src/contract/states.js';
-import type { JobOutcome, Kept } from '../../../workflows/job.js';
-import { defaultTiming } from '../../../workflows/timing.js';
+import type { JobOutcome, Kept } from '../../../workflows/job/types.js';
+import { defaultTiming } from '../../../workflows/shared/timing.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
 
@@ -182,7 +182,7 @@ describe('results', () => {
     for (const type of sandboxEventTypes) expect(guide).toContain(`\`${type}\``);
     const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = defaultTiming;
     expect([safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs]).toEqual([5_000, 2, 300_000]);
-    expect(readSource('activities/follow-hub.ts')).toContain('minIntervalMs = 500, maxIntervalMs = 10_000');
+    expect(readSource('activities/prompt/follow-hub.ts')).toContain('minIntervalMs = 500, maxIntervalMs = 10_000');
   });
 });
 

@@ -54,7 +54,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/secret-store', own: ['src/contract'], packages: ['node:'] },
   {
     part: 'src/notify',
-    own: ['src/contract', 'src/home', 'src/webhook', 'src/temporal/file-lock.ts'],
+    own: ['src/contract', 'src/home', 'src/webhook', 'src/os/file-lock.ts'],
     packages: ['node:'],
   },
   { part: 'src/retention', own: ['src/contract'], packages: ['yaml', 'zod'] },
@@ -119,7 +119,7 @@ export const importRules: readonly Rule[] = [
   },
   {
     part: 'src/cli',
-    own: ['src', 'workflows/steps/kept.ts'],
+    own: ['src', 'src/contract/preserved-work.ts'],
     ownTypes: ['workflows'],
     packages: ['node:', ...temporalClient, 'commander', 'zod'],
   },

@@ -20,5 +20,5 @@ test('C1: of what a worker runs only notify commands start programs', () => {
   const starters = sourceFiles(...ofWorkers).filter((file) =>
     importsIn(file, readSource(file)).some(({ target }) => /^(?:node:)?(?:child_process|cluster|vm)$/.test(target)),
   );
-  expect(starters).toEqual(['activities/notify-command.ts']);
+  expect(starters).toEqual(['activities/notification/run-command.ts']);
 });

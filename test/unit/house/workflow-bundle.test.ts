@@ -34,7 +34,7 @@ function strangers(modules: readonly string[]): string[] {
 
 test('the workflow bundle holds workflow code, dependency-free contract files and packages of Temporal only', async () => {
   const modules = await bundledModules(join(repository, 'workflows', 'index.ts'));
-  expect(modules).toEqual(expect.arrayContaining(['workflows/create-then-prompt.ts', 'src/contract/states.ts']));
+  expect(modules).toEqual(expect.arrayContaining(['workflows/job/create-then-prompt.ts', 'src/contract/states.ts']));
   expect(strangers(modules)).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { activityOf, forkKinds } from '../../../src/report/activity.js';
+import { bytesText, countText, durationText } from '../../../src/report/format.js';
 import { pageItem } from '../../../src/report/page-items.js';
 import { segmentsOf } from '../../../src/report/segments.js';
 import { histogram, niceStep, quantile } from '../../../src/report/stats.js';
-import { bytesText, countText, durationText } from '../../../src/report/words.js';
 import { browserModule } from './browser-module.js';
 import { sampleBatch } from './sample-batch.js';
 

@@ -1,6 +1,6 @@
 /** Batches as they could have been: the same for the same number of items. */
 import type { FanoutReportData } from '../../../src/report/index.js';
-import type { FanoutResult, ItemOutcome, ItemResult } from '../../../workflows/fanout.js';
+import type { FanoutResult, ItemOutcome, ItemResult } from '../../../workflows/fanout/types.js';
 import { answerOf, topics, variants } from './sample-answers.js';
 
 const startMs = Date.parse('2026-03-01T09:00:00Z');

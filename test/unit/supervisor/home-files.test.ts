@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureKeyFile } from '../../../src/home/private-file.js';
-import { prepareTrustedFolder } from '../../../src/home/trusted-folder.js';
+import { ensureKeyFile } from '../../../src/os/private-file.js';
+import { prepareTrustedFolder } from '../../../src/os/trusted-folder.js';
 import { choosePorts } from '../../../src/supervisor/ports.js';
 
 let home: string;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventInbox } from '../../../workflows/event-inbox.js';
 import type { SandboxEvent } from '../../../workflows/messages.js';
+import { EventInbox } from '../../../workflows/shared/event-inbox.js';
 
 const event = (id: string, over: Partial<SandboxEvent> = {}): SandboxEvent => ({
   id,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { payloadBytes } from '../../../src/contract/texts.js';
-import type { ItemOutcome } from '../../../workflows/fanout.js';
-import type { BatchInput, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
-import { BatchRun } from '../../../workflows/fanout-steps/batch-run.js';
-import { heard, newRecord } from '../../../workflows/fanout-steps/chunk-record.js';
-import { countsOf } from '../../../workflows/fanout-steps/counts.js';
-import { foldChunks } from '../../../workflows/fanout-steps/fold-chunks.js';
-import { LeftList } from '../../../workflows/fanout-steps/left-list.js';
-import { packChunk, unpackChunk } from '../../../workflows/fanout-steps/pack-chunk.js';
-import { policy } from '../../workflows/fanout-policy.js';
+import { heard, newRecord } from '../../../workflows/fanout/batch/chunk-record.js';
+import { countsOf } from '../../../workflows/fanout/batch/counts.js';
+import { packChunk, unpackChunk } from '../../../workflows/fanout/batch/pack-chunk.js';
+import { BatchRun } from '../../../workflows/fanout/batch/state.js';
+import { foldChunks } from '../../../workflows/fanout/batch/sum-ended-chunks.js';
+import { LeftList } from '../../../workflows/fanout/left-list.js';
+import type { BatchInput, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
+import type { ItemOutcome } from '../../../workflows/fanout/types.js';
+import { policy } from '../../workflows/fanout/policy.js';
 
 const startedAtMs = Date.parse('2026-03-01T10:00:00Z');
 const nowMs = startedAtMs + 3_000_000;

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { ItemOutcome } from '../../../workflows/fanout.js';
-import type { ChunkInput } from '../../../workflows/fanout-parts.js';
+import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
+import { defaultPace } from '../../../workflows/fanout/batch/defaults.js';
+import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
+import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
+import { reservedSeconds } from '../../../workflows/fanout/chunk/item-cost.js';
 import {
   isFailure,
   isRetriable,
   isSourceLost,
   isTriedAgain,
   resumptionOf,
-} from '../../../workflows/fanout-steps/after-item.js';
-import { countsOf, unfinished } from '../../../workflows/fanout-steps/counts.js';
-import { endReasonOf, outcomeOf } from '../../../workflows/fanout-steps/decide-end.js';
-import { reservedSeconds } from '../../../workflows/fanout-steps/item-cost.js';
-import { defaultPace } from '../../../workflows/fanout-steps/pace.js';
-import { placeProblem, sealProblem } from '../../../workflows/fanout-steps/seal-problem.js';
-import { knownSlot } from '../../../workflows/fanout-steps/slot.js';
-import { policy } from '../../workflows/fanout-policy.js';
+} from '../../../workflows/fanout/chunk/retry-policy.js';
+import { knownSlot } from '../../../workflows/fanout/chunk/slot.js';
+import type { ChunkInput } from '../../../workflows/fanout/protocol.js';
+import type { ItemOutcome } from '../../../workflows/fanout/types.js';
+import { policy } from '../../workflows/fanout/policy.js';
 
 const known = (outcome: ItemOutcome, generation = 1) => ({
   index: 0,

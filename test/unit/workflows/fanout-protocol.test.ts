@@ -1,14 +1,14 @@
 /** Batch and chunks as they are, and between them signals that come late: in every order, nobody takes too much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ItemSummary } from '../../../workflows/fanout.js';
-import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout-parts.js';
-import { isBudgetSpent } from '../../../workflows/fanout-steps/allot-budget.js';
-import { budgetHolderOf, heard, hears, newRecord, sends } from '../../../workflows/fanout-steps/chunk-record.js';
-import { reportOf } from '../../../workflows/fanout-steps/chunk-report.js';
-import { ChunkRun } from '../../../workflows/fanout-steps/chunk-run.js';
-import { dueGrants } from '../../../workflows/fanout-steps/due-grants.js';
-import { defaultPace } from '../../../workflows/fanout-steps/pace.js';
+import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
+import { budgetHolderOf, heard, hears, newRecord, sends } from '../../../workflows/fanout/batch/chunk-record.js';
+import { defaultPace } from '../../../workflows/fanout/batch/defaults.js';
+import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
+import { reportOf } from '../../../workflows/fanout/chunk/report.js';
+import { ChunkRun } from '../../../workflows/fanout/chunk/state.js';
+import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
+import type { ItemSummary } from '../../../workflows/fanout/types.js';
 
 interface World {
   readonly concurrency: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxView } from '../../../src/contract/sandbox-view.js';
-import { type FreshnessOptions, freshnessOf } from '../../../workflows/fanout-steps/source-freshness.js';
+import { type FreshnessOptions, freshnessOf } from '../../../workflows/fanout/source/freshness.js';
 
 const archived: SandboxView = {
   id: 'bx_22222222',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { freshThrottle, recovered, throttled } from '../../../workflows/fanout-steps/throttle.js';
+import { freshThrottle, recovered, throttled } from '../../../workflows/fanout/batch/throttle.js';
 
 const rules = { concurrency: 40, recoverEveryMs: 10_000 };
 

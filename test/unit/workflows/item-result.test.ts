@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
-import type { JobResult, PromptResult } from '../../../workflows/job.js';
-import { answerRoom, fitted } from '../../../workflows/steps/fit-result.js';
-import { endedAsAsked, type StartedItemResult } from '../../../workflows/steps/item-result.js';
+import { endedAsAsked, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { answerRoom, fitted } from '../../../workflows/job/truncate-result.js';
+import type { JobResult, PromptResult } from '../../../workflows/job/types.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });
 const deleted = (status: string) => ({ operationId: 'op_1', status, error: null });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JobInput } from '../../../workflows/job.js';
-import { carriedFields, carryJob } from '../../../workflows/steps/job-carry.js';
-import { JobRun } from '../../../workflows/steps/job-run.js';
+import { carriedFields, carryJob } from '../../../workflows/job/carry-over.js';
+import { JobRun } from '../../../workflows/job/state.js';
+import type { JobInput } from '../../../workflows/job/types.js';
 
 /** What a new run finds out anew, is handed over in a form of its own, or cannot be under way when a run hands over. */
 const notCarried = [

@@ -4,13 +4,13 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
-import { applyCleanupSchedule, changeCleanupSchedule } from '../../../src/temporal/cleanup-schedules.js';
-import { startCleanup } from '../../../src/temporal/cleanups.js';
-import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts.js';
-import { policyFor } from '../cleanup-stand.js';
-import { fanoutInput } from '../fanout-stand.js';
-import { type Stand, script } from '../stand.js';
-import { ask, outcomeOf, readySandbox } from '../stop-stand.js';
+import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { applyCleanupSchedule, changeCleanupSchedule } from '../../../src/temporal/cleanups/schedules.js';
+import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/index.js';
+import { policyFor } from '../cleanup/cleanup-harness.js';
+import { fanoutInput } from '../fanout/fanout-harness.js';
+import { ask, outcomeOf, readySandbox } from '../stop/stop-harness.js';
+import { type Stand, script } from '../workflow-harness.js';
 import {
   canary,
   createEncryptedStand,
@@ -19,7 +19,7 @@ import {
   filesIn,
   heldByServer,
   ringOf,
-} from './encrypted-stand.js';
+} from './encrypted-harness.js';
 
 const refusal = canary('refusal');
 let stand: Stand;

@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
-import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs.js';
-import { listJobs } from '../../../src/temporal/jobs-list.js';
-import { type Stand, script } from '../stand.js';
+import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs/client.js';
+import { listJobs } from '../../../src/temporal/jobs/list.js';
+import { type Stand, script } from '../workflow-harness.js';
 import {
   canary,
   createEncryptedStand,
@@ -12,7 +12,7 @@ import {
   filesIn,
   heldByServer,
   ringOf,
-} from './encrypted-stand.js';
+} from './encrypted-harness.js';
 
 const ring = ringOf('one');
 /** Of its own: a list of it reads memos, and those of other tests have other keys. */

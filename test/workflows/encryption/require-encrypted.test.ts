@@ -2,10 +2,10 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { createEncryptedDataConverter } from '../../../src/encryption/index.js';
-import { startJob } from '../../../src/temporal/jobs.js';
-import type { JobResult } from '../../../workflows/job.js';
-import { type Stand, script } from '../stand.js';
-import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-stand.js';
+import { startJob } from '../../../src/temporal/jobs/client.js';
+import type { JobResult } from '../../../workflows/job/types.js';
+import { type Stand, script } from '../workflow-harness.js';
+import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
 const ring = ringOf('one');
 let stand: Stand;

@@ -8,9 +8,9 @@ import {
   newKeyLine,
   parseKeyRing,
 } from '../../../src/encryption/index.js';
-import { promptJob, startJob } from '../../../src/temporal/jobs.js';
-import { createStand, script } from '../stand.js';
-import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-stand.js';
+import { promptJob, startJob } from '../../../src/temporal/jobs/client.js';
+import { createStand, script } from '../workflow-harness.js';
+import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf } from './encrypted-harness.js';
 
 const folder = new URL('../../histories/', import.meta.url);
 

@@ -1,8 +1,8 @@
 import type { DataRetention } from '../../../contract/account-records.js';
-import { accountOf } from '../../domain/accounts.js';
-import type { Context } from '../../domain/context.js';
-import { limitsOf } from '../../domain/limits.js';
-import { providerCatalog } from '../../domain/providers.js';
+import { limitsOf } from '../../accounts/limits.js';
+import { accountOf } from '../../accounts/records.js';
+import type { Context } from '../../core/context.js';
+import { providerCatalog } from '../../prompts/providers.js';
 import { ServiceError } from '../../service-error.js';
 import type { AccountRecord } from '../../store/account-store.js';
 import type { Operations } from '../operation.js';

@@ -1,6 +1,6 @@
-import { apiKeyView, catalogOf, resourcesOf, usageOf } from '../../domain/api-key-view.js';
-import { createScopedKey, keyFor, revokeKey, rotateKey } from '../../domain/api-keys.js';
-import { isUnrestricted } from '../../domain/key-scope.js';
+import { apiKeyView, catalogOf, resourcesOf, usageOf } from '../../accounts/api-key-view.js';
+import { createScopedKey, keyFor, revokeKey, rotateKey } from '../../accounts/api-keys.js';
+import { isUnrestricted } from '../../accounts/key-scope.js';
 import type { Operations } from '../operation.js';
 
 /** Specification, "API key endpoints" and "Key lifecycle". Routes let sessions only rotate and revoke. */

@@ -1,6 +1,6 @@
-import { environmentView } from '../../domain/environment-view.js';
-import { environmentsFor, updateEnvironment } from '../../domain/environments.js';
-import { upgradeEnvironment } from '../../domain/upgrade-environment.js';
+import { environmentsFor, updateEnvironment } from '../../environments/environments.js';
+import { upgradeEnvironment } from '../../environments/upgrade.js';
+import { environmentView } from '../../environments/view.js';
 import type { Operations } from '../operation.js';
 
 export const environmentOperations: Pick<Operations, 'listEnvironments' | 'updateEnvironment' | 'upgradeEnvironment'> =

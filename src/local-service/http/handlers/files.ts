@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { sandboxFor } from '../../domain/access.js';
-import { newCommandId } from '../../domain/ids.js';
-import { machineEnvironment } from '../../domain/machine-environment.js';
-import { requireMachine } from '../../domain/machine-running.js';
+import { newCommandId } from '../../core/ids.js';
+import { machineEnvironment } from '../../environments/on-machine.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { requireMachine } from '../../sandboxes/require-machine.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 

@@ -1,7 +1,7 @@
-import { sandboxFor } from '../../domain/access.js';
-import { forkSandbox } from '../../domain/fork.js';
-import { costOf } from '../../domain/machine-time.js';
-import { sandboxJson } from '../../domain/sandbox-view.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { costOf } from '../../sandboxes/cost.js';
+import { forkSandbox } from '../../sandboxes/fork.js';
+import { sandboxJson } from '../../sandboxes/view.js';
 import type { Operations } from '../operation.js';
 
 export const forkOperations: Pick<Operations, 'forkSandbox' | 'getSandboxUsage'> = {

@@ -1,9 +1,9 @@
-import { sandboxFor } from '../../domain/access.js';
-import { assume } from '../../domain/assume.js';
-import { requireMachine } from '../../domain/machine-running.js';
-import { listProcesses } from '../../domain/process-samples.js';
-import { configureSshKey } from '../../domain/ssh-access.js';
+import { assume } from '../../core/assume.js';
+import { listProcesses } from '../../processes/samples.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { requireMachine } from '../../sandboxes/require-machine.js';
 import { ServiceError } from '../../service-error.js';
+import { configureSshKey } from '../../ssh/access.js';
 import type { Operations } from '../operation.js';
 import { rawAnswer } from '../raw-answer.js';
 

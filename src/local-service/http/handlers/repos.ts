@@ -1,5 +1,5 @@
-import { reposOf } from '../../domain/repos.js';
-import { selectRepo } from '../../domain/select-repo.js';
+import { reposOf } from '../../environments/repos.js';
+import { selectRepo } from '../../environments/select-repo.js';
 import type { Operations } from '../operation.js';
 
 export const repoOperations: Pick<Operations, 'listRepos' | 'selectRepo'> = {

@@ -1,4 +1,4 @@
-import { updateSecrets } from '../../domain/secrets.js';
+import { updateSecrets } from '../../environments/secrets.js';
 import type { Operations } from '../operation.js';
 
 export const secretOperations: Pick<Operations, 'listSecrets' | 'updateSecrets'> = {

@@ -1,6 +1,6 @@
-import { sandboxFor } from '../../domain/access.js';
-import { sandboxView } from '../../domain/sandbox-view.js';
-import { shareSandbox, unshareSandbox } from '../../domain/sharing.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { shareSandbox, unshareSandbox } from '../../sandboxes/sharing.js';
+import { sandboxView } from '../../sandboxes/view.js';
 import type { Operations } from '../operation.js';
 
 /** Specification, "Access rules" and POST /sandboxes/{sandboxId}/unshare. */

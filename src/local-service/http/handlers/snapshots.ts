@@ -1,8 +1,8 @@
-import { sandboxFor } from '../../domain/access.js';
-import { deletionView } from '../../domain/deletion.js';
-import { deleteSnapshot } from '../../domain/snapshot-data.js';
-import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../domain/snapshots.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { deletionView } from '../../sandboxes/delete.js';
 import { ServiceError } from '../../service-error.js';
+import { deleteSnapshot } from '../../snapshots/data.js';
+import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../snapshots/snapshots.js';
 import type { Operations } from '../operation.js';
 import { rawAnswer } from '../raw-answer.js';
 

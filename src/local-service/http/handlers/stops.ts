@@ -1,5 +1,5 @@
-import { sandboxFor } from '../../domain/access.js';
-import { stopSandbox } from '../../domain/stop.js';
+import { sandboxFor } from '../../sandboxes/access.js';
+import { stopSandbox } from '../../sandboxes/stop.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 

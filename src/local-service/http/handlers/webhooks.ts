@@ -1,12 +1,12 @@
-import { type ResolveHost, requirePublicHost } from '../../deliveries/public-lookup.js';
-import { requireWebhookUrl } from '../../deliveries/url-rules.js';
-import { assume } from '../../domain/assume.js';
-import type { Caller } from '../../domain/caller.js';
-import type { Context } from '../../domain/context.js';
-import { newWebhookId, newWebhookSecret } from '../../domain/ids.js';
-import { maxWebhooks } from '../../domain/limits.js';
+import type { Caller } from '../../accounts/caller.js';
+import { maxWebhooks } from '../../accounts/limits.js';
+import { assume } from '../../core/assume.js';
+import type { Context } from '../../core/context.js';
+import { newWebhookId, newWebhookSecret } from '../../core/ids.js';
 import { ServiceError } from '../../service-error.js';
 import type { WebhookRecord } from '../../store/webhook-store.js';
+import { type ResolveHost, requirePublicHost } from '../../webhooks/public-lookup.js';
+import { requireWebhookUrl } from '../../webhooks/url-rules.js';
 import type { Operations } from '../operation.js';
 
 type WebhookOperations = Pick<

@@ -3,11 +3,11 @@
  * its own, and nothing else of the machine. No command has a capability, also where the service runs as root. Each has a
  * process namespace of its own, so what it leaves in the background ends with it.
  */
-import type { MachineDirectories } from '../machine-directories.js';
-import { SANDBOX_HOME } from '../machine-directories.js';
+import type { MachineDirectories } from '../disk/directories.js';
+import { SANDBOX_HOME } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
-import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell-launch.js';
+import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell/launch.js';
 import { diskArguments, resolverArguments } from './mounts.js';
 import { FILTERED, type Restrictions } from './restrictions.js';
 

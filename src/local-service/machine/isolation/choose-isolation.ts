@@ -1,15 +1,15 @@
 /** Finds how commands can be isolated on this machine, and which network they get. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MachineDirectories } from '../machine-directories.js';
+import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { chooseNetwork, type NetworkDescription } from '../network/choose-network.js';
 import type { NetworkSetting } from '../network/network-setting.js';
 import { resolverText } from '../network/resolver-text.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
-import { createPlainShell } from '../plain-shell.js';
-import { findProgram, PROGRAM_PATH } from '../program.js';
-import type { ShellLaunch } from '../shell-launch.js';
+import type { ShellLaunch } from '../shell/launch.js';
+import { createPlainShell } from '../shell/plain-shell.js';
+import { findProgram, PROGRAM_PATH } from '../shell/program.js';
 import { createBubblewrap } from './bubblewrap.js';
 import { chooseRestrictions } from './restrictions.js';
 

@@ -4,8 +4,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProgram } from '../program.js';
-import { removeTree } from '../tree-copy.js';
+import { removeTree } from '../disk/copy-tree.js';
+import { runProgram } from '../shell/program.js';
 
 /** All that bubblewrap puts into /dev, by the numbers that Linux has for them. */
 const DEVICES = {

@@ -1,6 +1,6 @@
 /** What of the machine is seen inside a bubblewrap sandbox. */
 import { readlinkSync, realpathSync } from 'node:fs';
-import { SANDBOX_HOME } from '../machine-directories.js';
+import { SANDBOX_HOME } from '../disk/directories.js';
 import { findHidden, kindOf } from './hidden-paths.js';
 
 const PROGRAM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];

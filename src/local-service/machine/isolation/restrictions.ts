@@ -1,9 +1,9 @@
 /** Finds what bubblewrap can take from commands on this machine. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { MachineDirectories } from '../disk/directories.js';
 import { SHARED_MEMORY_BYTES } from '../limits/machine-size.js';
-import type { MachineDirectories } from '../machine-directories.js';
-import { runProgram, succeeds } from '../program.js';
+import { runProgram, succeeds } from '../shell/program.js';
 import { makeDevices } from './devices.js';
 import { diskArguments, machineArguments } from './mounts.js';
 import { copySettings } from './settings-copy.js';

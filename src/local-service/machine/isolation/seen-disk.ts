@@ -1,6 +1,6 @@
 /** Tells by the kernel, and not by what a process says of itself, on which disk an isolated process works. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
-import { SANDBOX_HOME } from '../machine-directories.js';
+import { SANDBOX_HOME } from '../disk/directories.js';
 
 /** The root of a mount, from that of its file system on, and where it is mounted. */
 const HOME_MOUNT = new RegExp(`^\\S+ \\S+ \\S+ (\\S+) ${SANDBOX_HOME} `, 'm');

@@ -4,7 +4,7 @@
  */
 import { copyFileSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../tree-copy.js';
+import { removeTree } from '../disk/copy-tree.js';
 import { isForOthers } from './hidden-paths.js';
 
 /** Of no use to a command, also where others may read them. */

@@ -1,8 +1,8 @@
 /** Keeps a sandbox from filling the file system that all disks are on: the one that grows is ended before others have no room. */
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MachineDirectories } from '../machine-directories.js';
-import { runProgram } from '../program.js';
+import type { MachineDirectories } from '../disk/directories.js';
+import { runProgram } from '../shell/program.js';
 
 const LOOK_MS = 1_000;
 const MEASURE_MS = 300;

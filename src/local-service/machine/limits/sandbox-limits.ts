@@ -1,5 +1,5 @@
 /** The limits of sandboxes put together: by control groups, by their shells, and by what is free on the disk. */
-import type { MachineDirectories } from '../machine-directories.js';
+import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { type ControlGroups, findControlGroups } from './control-groups.js';
 import { createDiskGuard, type DiskGuard } from './disk-guard.js';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
 import { MachineError } from '../machine-error.js';
-import { PROGRAM_ENVIRONMENT } from '../program.js';
+import { PROGRAM_ENVIRONMENT } from '../shell/program.js';
 import type { HostPort } from './network-setting.js';
 
 const OPEN_PORTS = `

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
-import { PROGRAM_ENVIRONMENT, runProgram } from '../program.js';
+import { PROGRAM_ENVIRONMENT, runProgram } from '../shell/program.js';
 import { openAllowedPorts } from './allowed-ports.js';
 import type { HostPort } from './network-setting.js';
 import { DEVICE, internetRoutes, LOOPBACK_ONLY, ownNetworkRoutes, readOwnNetworks } from './routes.js';

@@ -1,0 +1,51 @@
+/** Retry class `evidence`: webhook create. See `evidence.ts`. */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Webhook } from '../../src/contract/records.js';
+import type { CreateWebhookBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { SecretStore } from '../../src/secret-store/index.js';
+import { sendOnce } from '../retry/at-most-once.js';
+import { createAttempt } from '../retry/attempt.js';
+import { type WebhookView, webhookView } from './redact.js';
+import { type KeptSecret, rotateAndKeep } from './secrets.js';
+import { checkSecretsCanBeKept } from './stored-secrets.js';
+
+export interface CreatedWebhook extends KeptSecret {
+  readonly webhook: WebhookView;
+}
+
+/**
+ * Registers a webhook, once; its secret is kept as `webhook-<id>`. Where the answer is lost, the one webhook with this
+ * URL and name that was not there before is adopted, and its secret, which nobody has, replaced.
+ *
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it was made
+ */
+export function createWebhookActivity(client: SandboxClient, secrets: SecretStore) {
+  return async function createWebhook(body: CreateWebhookBody): Promise<Counted<CreatedWebhook>> {
+    const attempt = createAttempt();
+    const list = async () => (await attempt.call((signal) => client.listWebhooks({ signal }))).webhooks;
+    const isOurs = ({ url, name }: Webhook) => url === body.url && (name ?? body.name) === body.name;
+    const value = await sendOnce<CreatedWebhook, readonly string[]>({
+      endpoint: 'createWebhook',
+      attempt,
+      what: 'the webhook',
+      where: 'the list of webhooks',
+      async before() {
+        await checkSecretsCanBeKept(secrets);
+        return (await list()).filter(isOurs).map(({ id }) => id);
+      },
+      async send(timeoutMs) {
+        const { webhook, secret } = await client.createWebhook(body, { timeoutMs });
+        return { webhook: webhookView(webhook), secretRef: await secrets.put(`webhook-${webhook.id}`, secret) };
+      },
+      async look(known = []) {
+        const matches = (await list()).filter((one) => isOurs(one) && !known.includes(one.id));
+        const [match] = matches;
+        if (!match || matches.length > 1) return null;
+        const secretRef = await attempt.call((signal) => rotateAndKeep(client, secrets, match.id, signal));
+        return { webhook: webhookView(match), secretRef };
+      },
+    });
+    return { value, calls: attempt.calls() };
+  };
+}

@@ -1,0 +1,86 @@
+/** Retry class `evidence`: environment update. A repetition could make one more version. See `evidence.ts`. */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Environment } from '../../src/contract/account-records.js';
+import type { UpdateEnvironmentBody } from '../../src/contract/account-requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { SecretStore } from '../../src/secret-store/index.js';
+import { sendOnce } from '../retry/at-most-once.js';
+import { createAttempt } from '../retry/attempt.js';
+import { type EnvironmentView, environmentView } from './redact.js';
+import { takeSecret } from './stored-secrets.js';
+
+export interface UpdateEnvironmentInput {
+  readonly environmentId: string;
+  readonly body: Omit<UpdateEnvironmentBody, 'envContents' | 'secretFiles'>;
+  /** Reference to the worker's secret store: the content would stay in history. */
+  readonly envContentsRef?: string;
+  readonly secretFiles?: readonly { readonly path: string; readonly contentsRef: string }[];
+}
+
+/**
+ * Updates an environment, once. Where the answer is lost, an environment that reads as it was asked for is adopted.
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it was updated
+ */
+export function updateEnvironmentActivity(client: SandboxClient, secrets: SecretStore) {
+  return async function updateEnvironment(input: UpdateEnvironmentInput): Promise<Counted<EnvironmentView>> {
+    const { environmentId } = input;
+    const attempt = createAttempt();
+    const body = await withSecrets(input, secrets);
+    const value = await sendOnce<EnvironmentView, undefined>({
+      endpoint: 'updateEnvironment',
+      attempt,
+      what: 'the update of the environment',
+      where: `the environment ${environmentId}`,
+      before: async () => undefined,
+      send: async (timeoutMs) =>
+        environmentView((await client.updateEnvironment(environmentId, body, { timeoutMs })).environment),
+      async look() {
+        const { environments } = await attempt.call((signal) => client.listEnvironments({ signal }));
+        const found = environments.find(({ id }) => id === environmentId);
+        return found && readsAs(found, body) ? environmentView(found) : null;
+      },
+    });
+    return { value, calls: attempt.calls() };
+  };
+}
+
+async function withSecrets(input: UpdateEnvironmentInput, secrets: SecretStore): Promise<UpdateEnvironmentBody> {
+  const { body, envContentsRef, secretFiles } = input;
+  return {
+    ...body,
+    ...(envContentsRef === undefined ? {} : { envContents: await takeSecret(secrets, envContentsRef) }),
+    ...(secretFiles && {
+      secretFiles: await Promise.all(
+        secretFiles.map(async ({ path, contentsRef }) => ({ path, contents: await takeSecret(secrets, contentsRef) })),
+      ),
+    }),
+  };
+}
+
+/** Whether everything that `wanted` sets reads so. What the service does not show proves nothing. */
+export function readsAs(found: Environment, wanted: UpdateEnvironmentBody): boolean {
+  const { secretFiles, repositories, ...plain } = wanted;
+  const fields: Readonly<Record<string, unknown>> = found;
+  return (
+    Object.entries(plain).every(([name, value]) => value === undefined || fields[name] === value) &&
+    sameSet(secretFiles, found.secretFiles, (a, b) => a.path === b.path && a.contents === b.contents) &&
+    sameSet(
+      repositories,
+      found.selectedRepositories,
+      (a, b) =>
+        a.repositoryId === b.databaseId &&
+        (a.baseBranch === undefined || a.baseBranch === b.baseBranch) &&
+        (a.setupScript === undefined || a.setupScript === b.setupScript) &&
+        (a.setupBlocking === undefined || a.setupBlocking === b.setupBlocking),
+    )
+  );
+}
+
+function sameSet<A, B>(
+  wanted: readonly A[] | undefined,
+  found: readonly B[] | undefined,
+  same: (a: A, b: B) => boolean,
+): boolean {
+  if (!wanted) return true;
+  return wanted.length === (found?.length ?? 0) && wanted.every((a) => found?.some((b) => same(a, b)) === true);
+}

@@ -1,0 +1,85 @@
+/** Retry class `safe`, writes to the account: they end in the same state when they are repeated. */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { DataRetention, Repo } from '../../src/contract/account-records.js';
+import type { DataRetentionBody, SelectRepoBody, UpgradeEnvironmentBody } from '../../src/contract/account-requests.js';
+import type { UpdateWebhookBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { SecretStore } from '../../src/secret-store/index.js';
+import { counted } from '../retry/attempt.js';
+import { orNullWhenMissing } from '../sandbox/read.js';
+import { type WebhookView, webhookView } from './redact.js';
+import { takeSecret } from './stored-secrets.js';
+
+export interface UpdateSecretsInput {
+  /** Values by reference to the worker's secret store: a value would stay in history. */
+  readonly set?: Readonly<Record<string, { readonly secretRef: string }>>;
+  readonly unset?: readonly string[];
+}
+
+export interface UpgradeResult {
+  readonly upgraded: number;
+  readonly failed: number;
+}
+
+export function createAccountWrites(client: SandboxClient, secrets: SecretStore) {
+  return {
+    /** The service refuses API keys here (specification, "Authentication"). */
+    async updateDataRetention(body: DataRetentionBody): Promise<Counted<DataRetention>> {
+      return counted(async ({ call }) => (await call((signal) => client.updateDataRetention(body, { signal }))).policy);
+    },
+
+    async selectRepo(body: SelectRepoBody): Promise<Counted<Repo>> {
+      return counted(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
+    },
+
+    /** Sets and unsets secrets of the account. @returns the names that there are then */
+    async updateSecrets(input: UpdateSecretsInput): Promise<Counted<string[]>> {
+      return counted(async ({ call }) => {
+        const set: Record<string, string> = {};
+        for (const [name, { secretRef }] of Object.entries(input.set ?? {})) {
+          set[name] = await takeSecret(secrets, secretRef);
+        }
+        const body = { set, unset: [...(input.unset ?? [])] };
+        const answer = await call((signal) => client.updateSecrets(body, { signal }));
+        return answer.secrets.map(({ name }) => name);
+      });
+    },
+
+    /** Moves sandboxes to the latest version of an environment; null when there is no such environment. */
+    async upgradeEnvironment(
+      environmentId: string,
+      body: UpgradeEnvironmentBody = {},
+    ): Promise<Counted<UpgradeResult | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(
+          call((signal) => client.upgradeEnvironment(environmentId, body, { signal })),
+        );
+        return answer && { upgraded: answer.upgraded, failed: answer.failed };
+      });
+    },
+
+    /** Edits a webhook in place; null when there is none. */
+    async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<Counted<WebhookView | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.updateWebhook(webhookId, body, { signal })));
+        return answer && webhookView(answer.webhook);
+      });
+    },
+
+    /** Deletes a webhook with its queue. @returns false when there was none any more */
+    async deleteWebhook(webhookId: string): Promise<Counted<boolean>> {
+      return counted(
+        async ({ call }) =>
+          (await orNullWhenMissing(call((signal) => client.deleteWebhook(webhookId, { signal })))) !== null,
+      );
+    },
+
+    /** Disables a key at once. @returns false when there was none any more */
+    async revokeApiKey(apiKeyId: string): Promise<Counted<boolean>> {
+      return counted(
+        async ({ call }) =>
+          (await orNullWhenMissing(call((signal) => client.revokeApiKey(apiKeyId, { signal })))) !== null,
+      );
+    },
+  };
+}

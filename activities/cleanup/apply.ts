@@ -1,0 +1,85 @@
+/** Does one planned action of a cleanup. */
+import { Context } from '@temporalio/activity';
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { factsOf } from '../../src/retention/index.js';
+import { type Attempt, counted } from '../retry/attempt.js';
+import { orNullWhenMissing } from '../sandbox/read.js';
+import { stopSandboxActivity } from '../sandbox/stop-resume.js';
+import { createClaim, releaseClaim } from '../watch.js';
+import { type ActionPorts, type AppliedAction, doAction, type Removal } from './action.js';
+import { askOwner } from './owners.js';
+import type { CleanupChunk } from './plan.js';
+
+export interface ApplyCleanupInput {
+  readonly chunkRef: string;
+  /** Which action of the chunk. */
+  readonly index: number;
+}
+
+export function createCleanupApply(client: SandboxClient, results: ResultStore, taskQueue: string) {
+  const stopSandbox = stopSandboxActivity(client);
+
+  return {
+    /**
+     * Asks everything that speaks against an action once more, and does it where nothing does. Safe to repeat: what an
+     * earlier attempt has done is found.
+     * @throws as every activity; a sandbox that must not be touched is no error
+     */
+    async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {
+      const chunk = JSON.parse((await results.get(chunkRef)).toString('utf8')) as CleanupChunk;
+      const planned = chunk.actions[index];
+      if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
+      const { policy, allowed, deployment } = chunk;
+      const wish = { purpose: `action ${planned.number}`, ends: 'any' } as const;
+      const claim = createClaim(planned.facts.id, wish, taskQueue);
+      let stopCalls = 0;
+      const { value, calls } = await counted((attempt) => {
+        const ports: ActionPorts = {
+          ...portsOfService(client, attempt),
+          claim: claim.ask,
+          confirm: claim.confirm,
+          release: (sandboxId) => releaseClaim(sandboxId, wish),
+          ownerOf: (sandbox) => askOwner(Context.current().client, sandbox, deployment),
+          nowMs: () => Date.now(),
+          async stop(sandboxId) {
+            const stopped = await stopSandbox({ sandboxId });
+            stopCalls = stopped.calls;
+            return stopped.value === 'gone' ? null : (stopped.value.stop?.id ?? null);
+          },
+        };
+        return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, wish, ports });
+      });
+      return { value, calls: calls + stopCalls };
+    },
+  };
+}
+
+function removalOf(answer: { readonly operationId?: string | null | undefined } | null): Removal {
+  if (answer === null) return 'gone';
+  return answer.operationId ? { operationId: answer.operationId } : 'unnamed';
+}
+
+type ServicePorts = Pick<ActionPorts, 'read' | 'snapshotsOf' | 'deleteSandbox' | 'deleteSnapshot'>;
+
+function portsOfService(client: SandboxClient, { call }: Attempt): ServicePorts {
+  return {
+    async read(sandboxId) {
+      const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
+      return answer && factsOf(answer.sandbox);
+    },
+    async snapshotsOf(sandboxId) {
+      const answer = await orNullWhenMissing(call((signal) => client.listSandboxSnapshots(sandboxId, { signal })));
+      return (answer?.snapshots ?? [])
+        .filter(({ status }) => (status ?? 'completed') === 'completed')
+        .map(({ id, name = null, createdAt = null }) => ({ id, name, createdAt }));
+    },
+    async deleteSandbox(sandboxId) {
+      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal }))));
+    },
+    async deleteSnapshot(snapshotId) {
+      return removalOf(await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal }))));
+    },
+  };
+}

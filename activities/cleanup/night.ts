@@ -1,0 +1,76 @@
+/** What other runs of the same policy have done this night, and whether one of them is at it now. */
+import type { Client } from '@temporalio/client';
+import { cleanupId } from '../../src/contract/addresses.js';
+import { SandflowError } from '../../src/contract/sandflow-error.js';
+import { type CleanupPolicy, nightBeganAtMs } from '../../src/retention/index.js';
+import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
+import type { CleanupMemo } from '../../workflows/cleanup/types.js';
+import { workflowTypes } from '../../workflows/messages.js';
+
+export interface Night {
+  /** Actions that this run must not do any more. */
+  readonly taken: number;
+  /** Of these, what runs have done that have ended. */
+  readonly ended: number;
+  /** Sandboxes that the first run of this night has counted, or null. */
+  readonly fleet: number | null;
+  /** Workflow id of a run that began earlier and is not finished, or null. */
+  readonly otherRun: string | null;
+}
+
+export interface NightQuery {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  /** The run that asks. */
+  readonly workflowId: string;
+  readonly nowMs: number;
+}
+
+/** A run may last for long: one that began before the night may still be at work in it. */
+const lookBackMs = 86_400_000;
+
+/**
+ * A run writes into its memo what it is about to do before it does it, so that one that was killed is counted, too.
+ * @throws SandflowError where the memo of a run cannot be read: what it has done must not be taken for nothing
+ */
+export async function lookAtNight(client: Client, night: NightQuery): Promise<Night> {
+  const { deployment, policy, nowMs } = night;
+  const beganAtMs = nightBeganAtMs(policy, nowMs);
+  const since = new Date(Math.min(beganAtMs, nowMs - lookBackMs)).toISOString();
+  const query = [
+    `WorkflowType = '${workflowTypes.retentionCleanup}'`,
+    `WorkflowId STARTS_WITH '${cleanupId(deployment, policy.name)}-'`,
+    `StartTime >= '${since}'`,
+  ].join(' AND ');
+  let taken = 0;
+  let ended = 0;
+  let first: { readonly startedMs: number; readonly fleet: number } | undefined;
+  let own: { readonly startedMs: number } | undefined;
+  const others: { readonly workflowId: string; readonly startedMs: number }[] = [];
+  for await (const run of lenientClient(client).workflow.list({ query })) {
+    const { memo: readable, unreadable } = memoOf(run.memo);
+    const memo = readable as Partial<CleanupMemo>;
+    const startedMs = run.startTime.getTime();
+    if (run.workflowId === night.workflowId) {
+      own = { startedMs };
+      continue;
+    }
+    if (unreadable) {
+      const what = `What the cleanup ${run.workflowId} has done cannot be read, so none acts beside it.`;
+      throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
+    }
+    // Other policies' names may begin with this one's.
+    if (memo.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
+    const isOpen = run.status.name === 'RUNNING';
+    if (isOpen) others.push({ workflowId: run.workflowId, startedMs });
+    if (!isOpen && startedMs < beganAtMs && (run.closeTime?.getTime() ?? 0) < beganAtMs) continue;
+    taken += memo.acted ?? 0;
+    if (!isOpen) ended += memo.acted ?? 0;
+    const { fleet } = memo;
+    if (fleet != null && startedMs < (first?.startedMs ?? Number.POSITIVE_INFINITY)) first = { startedMs, fleet };
+  }
+  const ownMs = own?.startedMs ?? nowMs;
+  const isEarlier = (run: { readonly workflowId: string; readonly startedMs: number }) =>
+    run.startedMs < ownMs || (run.startedMs === ownMs && run.workflowId < night.workflowId);
+  return { taken, ended, fleet: first?.fleet ?? null, otherRun: others.find(isEarlier)?.workflowId ?? null };
+}

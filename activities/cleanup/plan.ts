@@ -1,0 +1,168 @@
+/** Reads everything that a cleanup is planned by, plans it, and keeps the plan in the result store. */
+import { activityInfo, Context } from '@temporalio/activity';
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import {
+  type Candidate,
+  type CleanupPlan,
+  type CleanupPolicy,
+  factsOf,
+  isWindowOpen,
+  type PlannedAction,
+  planCleanup,
+  type SnapshotFacts,
+  windowsText,
+} from '../../src/retention/index.js';
+import type { CleanupPlanned } from '../../workflows/cleanup/types.js';
+import type { Attempt } from '../retry/attempt.js';
+import { counted } from '../retry/attempt.js';
+import { lookAtNight } from './night.js';
+import { createOwnerReader } from './owners.js';
+
+export interface PlanCleanupInput {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  /** Keys of this cleanup in the result store begin with this. */
+  readonly key: string;
+  readonly chunkSize: number;
+}
+
+export interface LookAtOthersInput extends Pick<PlanCleanupInput, 'deployment' | 'policy'> {
+  /** What other runs had done or were about to do when this one was planned. */
+  readonly takenTonight: number;
+}
+
+/** A piece of the plan, with all that is needed to do it. */
+export interface CleanupChunk {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  readonly allowed: number;
+  readonly actions: readonly PlannedAction[];
+}
+
+/** How many owners are asked about at once. */
+const askAtOnce = 10;
+const warningsInHistory = 50;
+
+export function createCleanupPlanning(client: SandboxClient, results: ResultStore) {
+  const nightOf = ({ deployment, policy }: Pick<PlanCleanupInput, 'deployment' | 'policy'>, nowMs: number) => {
+    const { workflowId = '' } = activityInfo().workflowExecution ?? {};
+    return lookAtNight(Context.current().client, { deployment, policy, workflowId, nowMs });
+  };
+
+  return {
+    /**
+     * Why a run that has planned must not act, or null: a look at the other runs of the night, once they have had the
+     * time to become visible. Safe to repeat.
+     */
+    async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
+      const { otherRun, ended } = await nightOf(input, Date.now());
+      if (otherRun !== null) return `${otherRun} is not finished`;
+      return ended > input.takenTonight ? 'another run has ended since this one was planned' : null;
+    },
+
+    /** Plans a cleanup; changes nothing. Safe to repeat: the last plan counts. */
+    async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
+      return counted(async (attempt) => {
+        const { policy } = input;
+        const { candidates, unreadable } = await readCandidates(client, attempt, input);
+        const { snapshots, rowsLeftOut } = await readSnapshots(client, attempt, policy);
+        const nowMs = Date.now();
+        const night = await nightOf(input, nowMs);
+        const plan = planCleanup({
+          policy,
+          nowMs,
+          candidates,
+          snapshots,
+          takenTonight: night.taken,
+          fleetTonight: night.fleet,
+        });
+        const refusal = isWindowOpen(policy, nowMs)
+          ? night.otherRun === null
+            ? null
+            : { outcome: 'another_run' as const, why: `${night.otherRun} is not finished` }
+          : { outcome: 'outside_window' as const, why: `cleanups may act ${windowsText(policy)}` };
+        return keep(results, input, plan, { refusal, unreadable: unreadable + rowsLeftOut });
+      });
+    },
+  };
+}
+
+async function readCandidates(
+  client: SandboxClient,
+  attempt: Attempt,
+  { policy, deployment }: PlanCleanupInput,
+): Promise<{ readonly candidates: readonly Candidate[]; readonly unreadable: number }> {
+  const needsCost = policy.rules.some(({ match }) => match.costAboveDollars !== null);
+  const query = needsCost ? ({ include: 'cost' } as const) : {};
+  let unreadable = 0;
+  const onRowsLeftOut = (rows: number) => {
+    unreadable += rows;
+  };
+  const sandboxes = await attempt.call((signal) => client.listAllSandboxes(query, { signal, onRowsLeftOut }));
+  const ownerOf = createOwnerReader(Context.current().client, deployment);
+  const candidates: Candidate[] = [];
+  const left = sandboxes.map(factsOf);
+  const ask = async () => {
+    for (let facts = left.pop(); facts; facts = left.pop()) {
+      attempt.signal.throwIfAborted();
+      candidates.push({ facts, owner: await ownerOf(facts) });
+    }
+  };
+  await Promise.all(Array.from({ length: askAtOnce }, ask));
+  return { candidates, unreadable };
+}
+
+/** By sandbox; those that are complete. */
+async function readSnapshots(
+  client: SandboxClient,
+  attempt: Attempt,
+  policy: CleanupPolicy,
+): Promise<{ readonly snapshots: Map<string, SnapshotFacts[]>; readonly rowsLeftOut: number }> {
+  const found = new Map<string, SnapshotFacts[]>();
+  if (!policy.rules.some(({ action }) => action === 'delete-snapshot')) return { snapshots: found, rowsLeftOut: 0 };
+  let rowsLeftOut = 0;
+  const onRowsLeftOut = (rows: number) => {
+    rowsLeftOut = rows;
+  };
+  const { snapshots } = await attempt.call((signal) => client.listSnapshots({ signal, onRowsLeftOut }));
+  for (const snapshot of snapshots) {
+    if (snapshot.sandboxId == null || (snapshot.status ?? 'completed') !== 'completed') continue;
+    const { id, name = null, createdAt = null } = snapshot;
+    found.set(snapshot.sandboxId, [...(found.get(snapshot.sandboxId) ?? []), { id, name, createdAt }]);
+  }
+  return { snapshots: found, rowsLeftOut };
+}
+
+async function keep(
+  results: ResultStore,
+  { key, policy, deployment, chunkSize }: PlanCleanupInput,
+  plan: CleanupPlan,
+  { refusal, unreadable }: Pick<CleanupPlanned, 'refusal' | 'unreadable'>,
+): Promise<CleanupPlanned> {
+  const { fleet, allowed, takenTonight, entries, actions, warnings } = plan;
+  const put = async (name: string, value: unknown) =>
+    (await results.put(`${key}/${name}.json`, Buffer.from(JSON.stringify(value)))).ref;
+  const planRef = await put('plan', plan);
+  const chunks: { ref: string; count: number }[] = [];
+  for (let from = 0; refusal === null && from < actions.length; from += chunkSize) {
+    const chunk: CleanupChunk = { deployment, policy, allowed, actions: actions.slice(from, from + chunkSize) };
+    chunks.push({ ref: await put(`actions-${chunks.length}`, chunk), count: chunk.actions.length });
+  }
+  return {
+    planRef,
+    chunks,
+    fleet,
+    allowed,
+    takenTonight,
+    due: actions.length,
+    overLimit: entries.filter(({ reason }) => reason === 'over_limit').length,
+    orphans: entries.filter(({ owner }) => owner.status === 'closed').length,
+    unknownOwners: entries.filter(({ owner }) => owner.status === 'unknown').length,
+    unreadable,
+    warnings: warnings.slice(0, warningsInHistory),
+    warningCount: warnings.length,
+    refusal,
+  };
+}

@@ -1,0 +1,49 @@
+/** Puts the report of a cleanup together, in the result store. */
+import type { ResultStore } from '../../src/result-store/index.js';
+import type { CleanupPlan } from '../../src/retention/index.js';
+import type { ActionResult, CleanupReport, CleanupSummary } from '../../workflows/cleanup/types.js';
+
+export interface FinishCleanupInput {
+  readonly key: string;
+  /** Results of the chunks. */
+  readonly resultRefs: readonly string[];
+  readonly summary: CleanupSummary;
+}
+
+export function createCleanupReporting(results: ResultStore) {
+  const put = async (key: string, value: unknown) => (await results.put(key, Buffer.from(JSON.stringify(value)))).ref;
+  const read = async (ref: string) => JSON.parse((await results.get(ref)).toString('utf8')) as unknown;
+
+  return {
+    /** Keeps the results of a chunk. Safe to repeat. @returns its reference */
+    async keepCleanupResults(key: string, chunk: readonly ActionResult[]): Promise<string> {
+      return put(key, chunk);
+    },
+
+    /** Safe to repeat. @returns the reference of the report */
+    async finishCleanup({ key, resultRefs, summary }: FinishCleanupInput): Promise<string> {
+      const planRef = summary.planned?.planRef;
+      const plan = planRef === undefined ? null : ((await read(planRef)) as CleanupPlan);
+      const byNumber = new Map<number, ActionResult>();
+      for (const ref of resultRefs) {
+        for (const result of (await read(ref)) as ActionResult[]) byNumber.set(result.number, result);
+      }
+      const reportKey = `${key}/report.json`;
+      const report: CleanupReport = {
+        summary: { ...summary, reportRef: null },
+        plan: plan && withResults(plan, byNumber),
+      };
+      return put(reportKey, report);
+    },
+  };
+}
+
+function withResults(plan: CleanupPlan, byNumber: ReadonlyMap<number, ActionResult>): CleanupReport['plan'] {
+  const { entries, actions, ...rest } = plan;
+  const bySandbox = new Map<string, ActionResult[]>();
+  for (const { number, facts } of actions) {
+    const result = byNumber.get(number);
+    if (result) bySandbox.set(facts.id, [...(bySandbox.get(facts.id) ?? []), result]);
+  }
+  return { ...rest, entries: entries.map((entry) => ({ ...entry, results: bySandbox.get(entry.sandboxId) ?? [] })) };
+}

@@ -1,0 +1,114 @@
+/** Asks Temporal about other workflows. */
+import { setMaxListeners } from 'node:events';
+import { Context, sleep } from '@temporalio/activity';
+import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { lenientClient } from '../../src/temporal/readable-memos.js';
+import type { ItemSummary } from '../../workflows/fanout/types.js';
+import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/types.js';
+import { beating } from '../retry/attempt.js';
+
+/** Temporal's own word; `NOT_FOUND` where it knows none. */
+export type WorkflowStatus = string;
+
+/** What a workflow needs of a job that it started and does not wait for by itself. */
+export interface AwaitedJob {
+  /** Null where the job's workflow ended in no outcome of its own: it was terminated, or is not there. */
+  readonly outcome: JobOutcome | null;
+  readonly sandboxId: string | null;
+  readonly error: JobError | null;
+  readonly apiCalls: number;
+  /** Absent in a history of before it was handed on. */
+  readonly left?: readonly LeftBehind[];
+}
+
+const lookEveryMs = [500, 5_000] as const;
+
+async function statusOf(workflowId: string): Promise<WorkflowStatus> {
+  try {
+    return (await lenientClient(Context.current().client).workflow.getHandle(workflowId).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
+    throw error;
+  }
+}
+
+/** One describe for each. Safe to repeat. */
+export async function describeWorkflows(workflowIds: readonly string[]): Promise<readonly WorkflowStatus[]> {
+  return beating(async () => {
+    const statuses: WorkflowStatus[] = [];
+    for (const workflowId of workflowIds) statuses.push(await statusOf(workflowId));
+    return statuses;
+  });
+}
+
+/** Returns when none of the workflows runs any more. */
+async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
+  return beating(async () => {
+    let [delayMs, atMostMs] = lookEveryMs as [number, number];
+    for (const workflowId of workflowIds) {
+      while ((await statusOf(workflowId)) === 'RUNNING') {
+        await sleep(delayMs);
+        delayMs = Math.min(atMostMs, delayMs * 1.5);
+      }
+    }
+  });
+}
+
+/** Waits for the result of a job, also of one that has ended. Safe to repeat. */
+export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
+  return beating(async () => {
+    await awaitClosed([workflowId]);
+    try {
+      const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
+      const { outcome, sandboxId, error, apiCalls, left } = result;
+      return { outcome, sandboxId, error, apiCalls, left };
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
+      return { outcome: null, sandboxId: null, error: null, apiCalls: 0 };
+    }
+  });
+}
+
+/** The workflow of an item that has ended. */
+export interface EndedItem {
+  readonly workflowId: string;
+  /** Null where it ended in no outcome of its own: it was terminated, or is not there. */
+  readonly summary: ItemSummary | null;
+}
+
+/** Items of one chunk often end together. */
+const gatherMs = 500;
+
+/** Waits until one of these items has ended, and says which have. Safe to repeat. */
+export async function awaitItems(workflowIds: readonly string[]): Promise<readonly EndedItem[]> {
+  const { client, cancellationSignal } = Context.current();
+  const over = new AbortController();
+  const signal = AbortSignal.any([cancellationSignal, over.signal]);
+  // Temporal's client adds a listener for every request.
+  setMaxListeners(0, signal);
+  const ended: EndedItem[] = [];
+  const wait = async (workflowId: string) => {
+    const summary = await client.withAbortSignal(signal, () => summaryOf(workflowId));
+    ended.push({ workflowId, summary });
+  };
+  return beating(async () => {
+    const waits = workflowIds.map(wait);
+    for (const waiting of waits) waiting.catch(() => undefined);
+    try {
+      await Promise.race(waits);
+      await sleep(gatherMs);
+    } finally {
+      over.abort();
+    }
+    return ended;
+  });
+}
+
+async function summaryOf(workflowId: string): Promise<ItemSummary | null> {
+  try {
+    return (await Context.current().client.workflow.getHandle(workflowId).result()) as ItemSummary;
+  } catch (error) {
+    if (error instanceof WorkflowFailedError || error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

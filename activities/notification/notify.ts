@@ -1,0 +1,125 @@
+/** Tells the user's URL or command that a job or a stop ended, is blocked, or does not end. */
+import { activityInfo, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { request } from 'undici';
+import { SandflowError } from '../../src/contract/sandflow-error.js';
+import type { NotifyCommands } from '../../src/notify/index.js';
+import { notificationHeaders } from '../../src/webhook/index.js';
+import type { NotifyTarget } from '../../workflows/job/types.js';
+import { runNotifyCommand } from './run-command.js';
+
+export interface Notification {
+  /** The same for every attempt to deliver it. */
+  readonly id: string;
+  /**
+   * `stop_failing`: a stop has not ended within the time after which somebody wants to know. `data_expiring`: the
+   * service is about to delete the data of protected sandboxes.
+   */
+  readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
+  /** Null for a stop or a cleanup, which are not of a job. */
+  readonly jobId: string | null;
+  readonly workflowId: string;
+  readonly sandboxId: string | null;
+  /** The outcome with `ended`; null otherwise. */
+  readonly outcome: string | null;
+  readonly message: string | null;
+  readonly at: string;
+}
+
+/** As inputs of older versions have it: what is in `command` is never run. */
+type GivenTarget = NotifyTarget & { readonly command?: unknown };
+
+export interface NotifyDependencies {
+  /** The commands that notifications may run on this worker. Without them none is run. */
+  readonly notifyCommands?: Pick<NotifyCommands, 'find'>;
+  /** The secrets that sign notifications, `whsec_…`; asked at each attempt. Without them they are sent unsigned. */
+  readonly notifySecrets?: () => Promise<readonly string[]>;
+}
+
+const timeoutMs = 20_000;
+/** How long the rest of an answer is waited for. */
+const restMs = 1_000;
+/** Of the refusals, these may pass. */
+const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
+
+/**
+ * Delivers a notification at least once.
+ * @throws ApplicationFailure `notify_failed`; final where another attempt cannot help
+ */
+export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
+  return async function notify(
+    { url, commandId, command }: GivenTarget,
+    told: Omit<Notification, 'id'> & { readonly id?: string },
+  ): Promise<void> {
+    const { workflowExecution, activityId } = activityInfo();
+    const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...told };
+    const body = JSON.stringify(notification);
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
+    if (url !== undefined) {
+      if (typeof url !== 'string') throw failed('The URL of a notification is no text.', true);
+      const secrets = notifySecrets ? await own(notifySecrets) : [];
+      await post(url, { id: notification.id, body, secrets, signal });
+    }
+    if (command !== undefined) {
+      throw failed('A workflow named a notify command by its text, which is never run: name it by commandId.', true);
+    }
+    if (commandId === undefined) return;
+    // Whoever reaches Temporal can write what is no text at all.
+    if (typeof commandId !== 'string') throw failed('The id of a notify command is no text.', true);
+    const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
+    if (known === undefined) {
+      throw failed(`This worker has no notify command "${commandId.slice(0, 64)}"; see --notify-commands.`, true);
+    }
+    const code = await runNotifyCommand(known, { input: body, signal });
+    if (code !== 0) throw failed(`The notify command exited with ${code ?? 'a signal'}.`, false);
+  };
+}
+
+/** What the worker has of its own may be mended while it is asked for again. */
+async function own<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw failed(
+      error instanceof SandflowError ? error.message : 'What the worker has of its own was not read.',
+      false,
+    );
+  }
+}
+
+interface Post {
+  readonly id: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Follows no redirect: whoever answers with one would choose who is told. */
+async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
+  const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
+  const headers = { 'content-type': 'application/json', ...signed };
+  // What is no URL is thrown at once, and not by the promise.
+  const asked = (async () => request(url, { method: 'POST', headers, body, signal }))();
+  const status = await asked.then(
+    async ({ statusCode, body: answer }) => {
+      // The status is the answer; what comes behind it, perhaps drop by drop, is waited for only to use the connection again.
+      await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
+      return statusCode;
+    },
+    (error: unknown) => {
+      // Its own message may show the URL, which may hold a token.
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+      const why = signal.aborted ? 'no answer in time' : code;
+      throw failed(
+        `The notification was not answered (${why}).`,
+        code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_URL',
+      );
+    },
+  );
+  if (status < 300) return;
+  throw failed(`The notification was answered with status ${status}.`, status < 500 && !passingStatuses.has(status));
+}
+
+function failed(message: string, nonRetryable: boolean): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: 'notify_failed', nonRetryable });
+}

@@ -1,0 +1,148 @@
+/** Looks in the history of a sandbox for proof that a prompt was accepted. */
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { Text } from '../../src/contract/texts.js';
+import type { Attempt } from '../retry/attempt.js';
+import { isSameText } from '../store/texts.js';
+import { type HistoryOptions, readHistory } from './history.js';
+import { newTo, type PromptRecord } from './record.js';
+
+/** Which prompt, without its text: it is large, and where this goes it goes beside it. */
+export interface PromptQuery {
+  readonly sandboxId: string;
+  /** The conversation that it is sent to; null for a new one. */
+  readonly conversationId: string | null;
+  /** Other prompts of this job with the same text, and their conversations. */
+  readonly knownPromptIds: readonly string[];
+  readonly knownConversationIds: readonly string[];
+  /** As asked for; undefined leaves the choice to the service, and then it is not compared. */
+  readonly provider?: string;
+  readonly model?: string;
+  /** Where its record is in the result store. */
+  readonly recordKey: string;
+  /** False where others work in the same sandbox: then nothing is adopted, since nobody can tell whose it is. */
+  readonly isOwnSandbox: boolean;
+  /** When the sandbox was made: what is older is of the sandbox that it is a fork of. Null where that is not known. */
+  readonly sandboxMadeAt: string | null;
+}
+
+export interface PromptEvidence {
+  readonly promptId: string | null;
+  readonly conversationId: string | null;
+}
+
+export interface EvidenceOptions {
+  readonly client: SandboxClient;
+  readonly attempt: Attempt;
+  /** The prompt's exact text, or its digest. */
+  readonly text: Text;
+  /** What was there before the first byte; null where no record was made. */
+  readonly record: PromptRecord | null;
+}
+
+/** Looking must end long before the attempt does. */
+const lookTimeoutMs = 8_000;
+/** How often the history is read for the record where some of its events cannot be read. */
+const recordReads = 3;
+
+/**
+ * The prompt that the history holds beyond the record, or null. Where more than one fits, none is taken: adopting the wrong
+ * one would report somebody else's answer. In a sandbox of others none ever is.
+ */
+export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
+  if (!query.isOwnSandbox) return null;
+  const found = await findOnce(query, options);
+  // Nothing in a history says whose it is, so a misrouted answer looks like any other: it must say the same twice.
+  const again = found && (await findOnce(query, options));
+  const isSame = again && again.id === found.id && again.promptId === found.promptId;
+  if (!isSame || again.conversationId !== found.conversationId) return null;
+  return { promptId: found.promptId ?? null, conversationId: found.conversationId ?? null };
+}
+
+async function findOnce(
+  query: PromptQuery,
+  { client, attempt, text, record }: EvidenceOptions,
+): Promise<SandboxHistoryEvent | null> {
+  const { sandboxId, conversationId } = query;
+  const reading = { conversationId, attempt, timeoutMs: lookTimeoutMs, throughCancel: true };
+  const candidates = newPrompts(await readHistory(client, sandboxId, reading), { query, text, record });
+  const fitting = [];
+  for (const event of candidates) if (await isAsAsked(event, query, { client, attempt })) fitting.push(event);
+  const [match] = fitting;
+  return match && fitting.length === 1 ? match : null;
+}
+
+/** Reads what must be in the record: the events that queued the same text, in the conversation where there is one. */
+export async function readEqualPrompts(
+  client: SandboxClient,
+  query: PromptQuery,
+  text: Text,
+  options: Omit<HistoryOptions, 'conversationId' | 'onLeftOut'>,
+): Promise<SandboxHistoryEvent[]> {
+  for (let reads = 1; ; reads += 1) {
+    let leftOut = 0;
+    const onLeftOut = (events: number) => {
+      leftOut += events;
+    };
+    const reading = { ...options, conversationId: query.conversationId, onLeftOut };
+    const history = await readHistory(client, query.sandboxId, reading);
+    // An event that cannot be read now and can be later would pass for a new prompt then; one that never can be hurts nobody.
+    if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
+  }
+}
+
+export function isQueued(event: SandboxHistoryEvent, text: Text): boolean {
+  return event.type === 'prompt.queued' && isSameText(text, event.data?.prompt);
+}
+
+/** The events of `history`, oldest first, that may have queued the prompt. */
+export function newPrompts(
+  history: readonly SandboxHistoryEvent[],
+  options: { readonly query: PromptQuery; readonly text: Text; readonly record: PromptRecord | null },
+): SandboxHistoryEvent[] {
+  const { query, text, record } = options;
+  const { conversationId, knownPromptIds, knownConversationIds, sandboxMadeAt } = query;
+  const madeAtMs = Date.parse(sandboxMadeAt ?? '') || 0;
+  const begun = firstOfTheirConversations(history);
+  const equal = history.filter((event) => isQueued(event, text));
+  return newTo(record, equal).filter((event) => {
+    if (event.promptId != null && knownPromptIds.includes(event.promptId)) return false;
+    if (record === null && Date.parse(event.createdAt) < madeAtMs) return false;
+    const of = event.conversationId ?? null;
+    if (of === null) return true;
+    return conversationId === null ? begun.has(event) && !knownConversationIds.includes(of) : of === conversationId;
+  });
+}
+
+/** A prompt that asks for a new conversation is the first one in it. */
+function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): ReadonlySet<SandboxHistoryEvent> {
+  const first = new Map<string | null | undefined, SandboxHistoryEvent>();
+  for (const event of history) {
+    if (event.type === 'prompt.queued' && !first.has(event.conversationId)) first.set(event.conversationId, event);
+  }
+  return new Set(first.values());
+}
+
+/** Whether provider and model are those that were asked for, where the service shows them: in the event, or in the prompt. */
+async function isAsAsked(
+  event: SandboxHistoryEvent,
+  { provider, model, sandboxId }: PromptQuery,
+  { client, attempt }: Pick<EvidenceOptions, 'client' | 'attempt'>,
+): Promise<boolean> {
+  if (provider === undefined && model === undefined) return true;
+  const { promptId } = event;
+  const shown = { provider: event.data?.provider, model: event.data?.model };
+  const isSilent = (provider !== undefined && shown.provider == null) || (model !== undefined && shown.model == null);
+  if (isSilent && promptId != null) {
+    try {
+      const { prompt } = await attempt.call(() => client.getPrompt(sandboxId, promptId, { timeoutMs: lookTimeoutMs }));
+      shown.provider ??= prompt.provider;
+      shown.model ??= prompt.model;
+    } catch (error) {
+      // The record of a prompt is an assumption: a service may have none.
+      if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
+    }
+  }
+  const differs = (asked: string | undefined, seen: unknown) => asked !== undefined && seen != null && seen !== asked;
+  return !differs(provider, shown.provider) && !differs(model, shown.model);
+}

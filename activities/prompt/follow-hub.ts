@@ -1,0 +1,196 @@
+/**
+ * All follows of a worker process share their reads: one `GET /sandboxes` per tick, however many sandboxes are
+ * followed. The loop runs only while somebody waits.
+ *
+ * The list is a hint. Where it keeps failing, hangs, or leaves a sandbox out, a follow is told to look itself: each ever
+ * more rarely, and all of them together within one budget.
+ */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import { createLookBudget } from '../cleanup/read-limit.js';
+import { describeFailure } from '../retry/classify.js';
+
+export interface FollowHubOptions {
+  /** Between two ticks while a young follow waits, in ms. Default 500. */
+  readonly minIntervalMs?: number;
+  /** Between two ticks when every follow is old, in ms. Default 10 000. */
+  readonly maxIntervalMs?: number;
+}
+
+/** What a tick saw of a sandbox. */
+export interface SharedRead {
+  /** Undefined where the list does not show it, which proves nothing (trap S13): the follow looks itself. */
+  readonly sandbox: Sandbox | undefined;
+}
+
+export interface FollowHub {
+  /**
+   * The first shared read that starts after this call; or the turn of this follow to look itself. Failures of the list
+   * are waited out.
+   * @throws the signal's reason
+   */
+  next(
+    sandboxId: string,
+    options: {
+      /** When the follow began: the older, the rarer the ticks that it asks for. */
+      readonly followedSinceMs: number;
+      /** When it last looked itself; 0 for never. */
+      readonly lookedAtMs: number;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<SharedRead>;
+}
+
+interface Waiter {
+  readonly sandboxId: string;
+  readonly intervalMs: number;
+  /** From when on it may look itself. */
+  readonly lookDueMs: number;
+  isMissing: boolean;
+  readonly resolve: (read: SharedRead) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Follows of this age ask for the longest interval; the interval grows in proportion to the age. */
+const ageShare = 1 / 20;
+/** A follow looks itself half as often as it would be told by the list, at most every 30 s. */
+const lookAgeShare = 1 / 10;
+const rarestLookMs = 30_000;
+/** A list that fails is asked for every minute at the least. */
+const rarestListMs = 60_000;
+/** So many failures one after the other, or so long without an answer, and follows look themselves. */
+const silentAfterFailures = 2;
+const silentAfterMs = 5_000;
+
+export function createFollowHub(client: SandboxClient, options: FollowHubOptions = {}): FollowHub {
+  const { minIntervalMs = 500, maxIntervalMs = 10_000 } = options;
+  const waiters = new Set<Waiter>();
+  const budget = createLookBudget();
+  let running = false;
+  let wake: AbortController | undefined;
+  let failures = 0;
+  let listing = false;
+  // These outlive the loop, which ends whenever nobody waits: the next one to wait must not make it tick at once.
+  let lastTickMs = 0;
+  let notBeforeMs = 0;
+
+  function tickDueMs(): number {
+    let shortest = maxIntervalMs;
+    for (const waiter of waiters) shortest = Math.min(shortest, waiter.intervalMs);
+    const longest = failures === 0 ? maxIntervalMs : Math.max(rarestListMs, maxIntervalMs);
+    return Math.max(notBeforeMs, lastTickMs + Math.min(longest, shortest * 2 ** Math.min(failures, 10)));
+  }
+
+  async function tick(): Promise<void> {
+    listing = true;
+    lastTickMs = Date.now();
+    const served = [...waiters];
+    try {
+      const byId = new Map((await client.listAllSandboxes()).map((sandbox) => [sandbox.id, sandbox]));
+      failures = 0;
+      for (const waiter of served) {
+        const sandbox = byId.get(waiter.sandboxId);
+        if (sandbox) waiter.resolve({ sandbox });
+        else waiter.isMissing = true;
+      }
+    } catch (error) {
+      // Whatever it says, it says it of the list: nobody's follow ends by it.
+      failures += 1;
+      notBeforeMs = Date.now() + (describeFailure(error, 1)?.retryAfterMs ?? 0);
+    } finally {
+      listing = false;
+      wake?.abort();
+    }
+  }
+
+  /** Tells those to look themselves whose turn it is. @returns when it is somebody's turn next */
+  function giveTurns(): number {
+    const silentSinceMs = failures >= silentAfterFailures ? 0 : listing ? lastTickMs + silentAfterMs : Infinity;
+    const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, waiter.isMissing ? 0 : silentSinceMs);
+    const waiting = [...waiters].filter((waiter) => turnOf(waiter) < Infinity);
+    for (const waiter of waiting.sort((a, b) => turnOf(a) - turnOf(b))) {
+      const atMs = Math.max(turnOf(waiter), budget.nextMs());
+      if (atMs > Date.now()) return atMs;
+      budget.spend();
+      waiter.resolve({ sandbox: undefined });
+    }
+    return Infinity;
+  }
+
+  async function run(): Promise<void> {
+    while (waiters.size > 0) {
+      wake = new AbortController();
+      if (!listing && tickDueMs() <= Date.now()) void tick();
+      const turnMs = giveTurns();
+      if (waiters.size === 0) break;
+      // A younger follow may come, or the last one may leave: both change what is due next.
+      await pause(Math.min(listing ? Infinity : tickDueMs(), turnMs) - Date.now(), wake.signal);
+    }
+    running = false;
+  }
+
+  return {
+    next(sandboxId, { followedSinceMs, lookedAtMs, signal }) {
+      return new Promise<SharedRead>((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const ageMs = Date.now() - followedSinceMs;
+        const settle = (finish: () => void) => {
+          waiters.delete(waiter);
+          signal.removeEventListener('abort', onAbort);
+          finish();
+        };
+        const waiter: Waiter = {
+          sandboxId,
+          intervalMs: Math.max(minIntervalMs, Math.min(maxIntervalMs, ageMs * ageShare)),
+          lookDueMs: lookedAtMs + Math.max(2 * minIntervalMs, Math.min(rarestLookMs, ageMs * lookAgeShare)),
+          isMissing: false,
+          resolve: (read) => settle(() => resolve(read)),
+          reject: (error) => settle(() => reject(error)),
+        };
+        const onAbort = () => {
+          waiter.reject(signal.reason);
+          wake?.abort();
+        };
+        signal.addEventListener('abort', onAbort);
+        waiters.add(waiter);
+        wake?.abort();
+        if (running) return;
+        running = true;
+        void run();
+      });
+    },
+  };
+}
+
+/** One follow of a sandbox, which remembers since when it follows and when it last looked itself. */
+export function createFollower(hub: FollowHub, sandboxId: string) {
+  const followedSinceMs = Date.now();
+  let lookedAtMs = 0;
+  return {
+    /** As `FollowHub.next`. */
+    async next(signal: AbortSignal): Promise<SharedRead> {
+      const read = await hub.next(sandboxId, { followedSinceMs, lookedAtMs, signal });
+      if (!read.sandbox) lookedAtMs = Date.now();
+      return read;
+    },
+    /** Waits as long as a follow of this age waits between two looks of its own. */
+    async pause(signal: AbortSignal): Promise<void> {
+      const ageMs = Date.now() - followedSinceMs;
+      await pause(Math.max(250, Math.min(rarestLookMs, ageMs * lookAgeShare)), signal);
+    },
+  };
+}
+
+/** Resolves after `ms`, or when the signal is aborted. Without end where `ms` is. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || ms <= 0) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = Number.isFinite(ms) ? setTimeout(finish, ms) : undefined;
+    signal.addEventListener('abort', finish);
+  });
+}

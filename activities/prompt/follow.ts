@@ -1,0 +1,207 @@
+/**
+ * Follows a prompt to its end. Nothing is pushed when a prompt finishes (trap S1), so this polls, cheaply: shared
+ * reads tell when something may have ended, one read of the prompt or its conversation confirms it.
+ */
+import { heartbeat } from '@temporalio/activity';
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/states.js';
+import { cut, type Text } from '../../src/contract/texts.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { type Attempt, createAttempt } from '../retry/attempt.js';
+import { finalFailure, repeatableFailure } from '../retry/classify.js';
+import { type PromptEndSeen, readPromptEnd } from './end.js';
+import { createFollower, type FollowHub } from './follow-hub.js';
+import { createPromptRecords, type PromptRecord, type PromptRecords } from './record.js';
+
+export interface FollowPromptInput {
+  readonly sandboxId: string;
+  readonly promptId: string | null;
+  readonly conversationId: string | null;
+  /** The prompt's text or digest, which finds it in the history where there is no id. */
+  readonly prompt: Text;
+  /** Other prompts of this job with the same text, for a history that names them. */
+  readonly knownPromptIds: readonly string[];
+  /** Where the record of what was there before the prompt is in the result store. */
+  readonly recordKey: string;
+  /** False where others work in the same sandbox: then a prompt without an id cannot be told without its record. */
+  readonly isOwnSandbox: boolean;
+  /** Where the whole result is kept in the result store when it is too long for history. */
+  readonly resultKey: string;
+  /** How much of the answer history and the job have room for, in bytes. */
+  readonly answerBytes: number;
+  /** True while conversations run side by side, whose ends the sandbox's state cannot tell apart. */
+  readonly sideBySide: boolean;
+  /** How long a read may lag behind a write, in ms: what lasts longer is believed. */
+  readonly readLagMs: number;
+}
+
+export interface PromptEnd {
+  /**
+   * A final status; `sandbox_lost` when the sandbox is not usable any more and the prompt has not ended; `not_found` when the
+   * service has shown nothing of the prompt for longer than a read may lag: what it answered was not of this prompt.
+   */
+  readonly status: string;
+  /** State of the sandbox when the prompt had ended or the sandbox was lost; null when there is no such sandbox. */
+  readonly sandboxState: string | null;
+  readonly promptId: string | null;
+  /** Cut to `answerBytes`; `resultRef` then names the whole. */
+  readonly result: string | null;
+  readonly resultRef: string | null;
+  readonly error: string | null;
+  readonly queuedAt: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+/** What one follow works with. */
+interface Follow {
+  readonly client: SandboxClient;
+  readonly input: FollowPromptInput;
+  readonly attempt: Attempt;
+  readonly readEnd: () => Promise<PromptEndSeen | undefined>;
+}
+
+const heartbeatEveryMs = 20_000;
+const maxErrorLength = 2_000;
+/** While conversations run side by side, every so many ticks a prompt is confirmed although the sandbox is running. */
+const confirmEveryTicks = 4;
+/** Where a prompt ended as if by a stop, the state of the sandbox may follow a moment later. */
+const stateFollowsMs = 1_000;
+
+/** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 20 s. */
+export function followPromptActivity(client: SandboxClient, hub: FollowHub, results: ResultStore) {
+  const records = createPromptRecords(results);
+  return async function followPrompt(input: FollowPromptInput): Promise<Counted<PromptEnd>> {
+    const attempt = createAttempt();
+    const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
+    heartbeat();
+    const readRecord = recordReader(records, input);
+    const readEnd = () => readPromptEnd(client, input, { attempt, readRecord });
+    try {
+      const end = await follow(hub, { client, input, attempt, readEnd });
+      return { value: await cutResult(end, input, results), calls: attempt.calls() };
+    } catch (error) {
+      throw repeatableFailure(error, { calls: attempt.calls() });
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}
+
+/** Reads the record once. */
+function recordReader(records: PromptRecords, input: FollowPromptInput): () => Promise<PromptRecord | null> {
+  let record: PromptRecord | null = null;
+  return async () => {
+    record ??= await records.read(input.recordKey);
+    if (record || input.isOwnSandbox) return record;
+    throw finalFailure({
+      code: 'record_missing',
+      message:
+        'The result store does not hold what was in the sandbox before the prompt. Do the workers share one store?',
+      meaning: 'blocked',
+      ...{ endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 0 },
+    });
+  };
+}
+
+async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
+  const { sandboxId, sideBySide, readLagMs } = one.input;
+  const follower = createFollower(hub, sandboxId);
+  const followedSinceMs = Date.now();
+  let missingSinceMs: number | undefined;
+  let unseenSinceMs: number | undefined;
+  for (let tick = 1; ; tick += 1) {
+    const shared = (await follower.next(one.attempt.signal)).sandbox?.state;
+    if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
+    const end = await one.readEnd().catch((error: unknown) => {
+      // The sandbox itself says whether it is gone.
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (end && isFinalPromptStatus(end.status)) return { ...end, ...(await stateAtEnd(one, end)), resultRef: null };
+    if (end) unseenSinceMs = undefined;
+    else unseenSinceMs ??= Date.now();
+    const isUnseen = unseenSinceMs !== undefined && Date.now() - unseenSinceMs >= readLagMs;
+    if (shared !== undefined && isUsable(shared)) {
+      if (isUnseen) return withoutEnd(one.input, 'not_found', shared);
+      continue;
+    }
+    // A list may be incomplete, old or wrong, so only a read of the sandbox itself says how it is.
+    const state = await readState(one);
+    if (state === null) missingSinceMs ??= Date.now();
+    else missingSinceMs = undefined;
+    const doubtedSinceMs = state === null ? (missingSinceMs ?? Date.now()) : followedSinceMs;
+    if (isLoss(state) && Date.now() - doubtedSinceMs >= readLagMs) return withoutEnd(one.input, 'sandbox_lost', state);
+    if (isUnseen && state !== null && isUsable(state)) return withoutEnd(one.input, 'not_found', state);
+    await follower.pause(one.attempt.signal);
+  }
+}
+
+/** A state that nobody knows is no loss: the prompt's own record tells its end. */
+function isLoss(state: string | null): boolean {
+  return state === null || (!isUsable(state) && (sandboxStates as readonly string[]).includes(state));
+}
+
+/**
+ * The sandbox, where it may be why the prompt did not complete: a stop and an error end what runs there.
+ * @returns `idle` where it is not known
+ */
+async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ readonly sandboxState: string | null }> {
+  if (status === 'completed') return { sandboxState: 'idle' };
+  try {
+    const sandboxState = await readState(one);
+    if (sandboxState !== 'running') return { sandboxState };
+    await new Promise((resolve) => setTimeout(resolve, stateFollowsMs));
+    return { sandboxState: await readState(one) };
+  } catch {
+    // The end of the prompt is known, and is not given up for a read that only explains it.
+    return { sandboxState: 'idle' };
+  }
+}
+
+async function readState({ client, input, attempt }: Follow): Promise<string | null> {
+  try {
+    return (await attempt.call((signal) => client.getSandbox(input.sandboxId, { signal }))).sandbox.state;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.typed && error.status === 404;
+}
+
+function withoutEnd(input: FollowPromptInput, status: string, sandboxState: string | null): PromptEnd {
+  return {
+    status,
+    sandboxState,
+    promptId: input.promptId,
+    result: null,
+    resultRef: null,
+    error: null,
+    queuedAt: null,
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+/** History has room for an answer, not for a book. */
+async function cutResult(
+  given: PromptEnd,
+  { resultKey, answerBytes }: Pick<FollowPromptInput, 'resultKey' | 'answerBytes'>,
+  results: ResultStore,
+): Promise<PromptEnd> {
+  const end = { ...given, error: given.error && cut(given.error, Math.min(maxErrorLength, answerBytes)) };
+  if (end.result === null) return end;
+  const whole = Buffer.from(end.result);
+  if (whole.byteLength <= answerBytes) return end;
+  const { ref } = await results.put(resultKey, whole);
+  // A cut in the middle of a character leaves its first bytes, which decode to a replacement character.
+  const result = whole
+    .subarray(0, answerBytes)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '');
+  return { ...end, result, resultRef: ref };
+}

@@ -1,0 +1,135 @@
+/** Retry class `evidence`: prompt. The service has no idempotency key for it (trap S3); see `evidence.ts`. */
+import { activityInfo } from '@temporalio/activity';
+import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import type { PromptBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { bytesOf, type Text } from '../../src/contract/texts.js';
+import { timeToSend } from '../../src/contract/transfer-time.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { type Earlier, sendOnce } from '../retry/at-most-once.js';
+import { type Attempt, counted, createAttempt } from '../retry/attempt.js';
+import { readText } from '../store/texts.js';
+import { findPromptEvidence, type PromptEvidence, type PromptQuery, readEqualPrompts } from './evidence.js';
+import { createPromptRecords, type PromptRecord, type PromptRecords, recordOf } from './record.js';
+
+export interface SendPromptInput {
+  readonly query: PromptQuery;
+  readonly body: Omit<PromptBody, 'prompt'> & { readonly prompt: Text };
+  /**
+   * - `ask_record`: the record in the result store says whether an earlier run may have sent it; without one nobody has.
+   * - `doubt`: the same, but without a record it is not known: after a reset, by a worker with another store perhaps.
+   * - `known_not`: this run knows that it is not sent, or somebody decided that it is sent again.
+   */
+  readonly earlier: 'ask_record' | 'doubt' | 'known_not';
+}
+
+/** What is asked before the first byte must leave time for the call itself. */
+const recordTimeoutMs = 8_000;
+
+/**
+ * Queues a prompt. Sent at most once, also by several runs that share the record.
+ *
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the prompt was accepted; `result_not_found` where
+ *   the prompt is kept in a store that is not this worker's
+ */
+export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
+  const records = createPromptRecords(results);
+  return async function sendPrompt(input: SendPromptInput): Promise<Counted<PromptEvidence>> {
+    const { query, body } = input;
+    const { sandboxId, recordKey } = query;
+    const attempt = createAttempt();
+    const by = makerOf();
+    let prompt = '';
+    const value = await sendOnce<PromptEvidence, PromptRecord>({
+      endpoint: 'sendPrompt',
+      attempt,
+      what: 'the prompt',
+      where: `the history of ${sandboxId}`,
+      earlier: () => whatOthersDid(input, by, records),
+      async before() {
+        prompt = await readText(results, body.prompt);
+        const options = { attempt, timeoutMs: recordTimeoutMs };
+        const record = { ...recordOf(await readEqualPrompts(client, query, body.prompt, options)), by };
+        await records.write(recordKey, record);
+        return record;
+      },
+      longestMs: timeToSend(bytesOf(body.prompt)),
+      send: (timeoutMs) => send(client, query, { body: { ...body, prompt }, timeoutMs }),
+      look: (record = undefined) =>
+        findPromptEvidence(query, { client, attempt, text: body.prompt, record: record ?? null }),
+      settled: (record, accepted) =>
+        records.write(recordKey, { ...record, phase: accepted === null ? 'not_sent' : 'accepted', accepted }),
+    });
+    return { value, calls: attempt.calls() };
+  };
+}
+
+/** This activity, through all its attempts. */
+function makerOf(): string {
+  const { workflowExecution, activityId } = activityInfo();
+  return `${workflowExecution?.runId ?? ''}/${activityId}`;
+}
+
+async function whatOthersDid(
+  { query, earlier }: SendPromptInput,
+  by: string,
+  records: PromptRecords,
+): Promise<Earlier<PromptEvidence, PromptRecord>> {
+  if (earlier === 'known_not') return { was: 'not_sent' };
+  const record = await records.read(query.recordKey);
+  if (record?.phase === 'accepted' && record.accepted) return { was: 'accepted', value: record.accepted };
+  // An earlier attempt of this activity left no intent, and so it sent nothing.
+  if (record?.phase === 'sending' && record.by !== by) return { was: 'perhaps_sent', known: record };
+  if (record === null && earlier === 'doubt') return { was: 'perhaps_sent', known: undefined };
+  return { was: 'not_sent' };
+}
+
+async function send(
+  client: SandboxClient,
+  query: PromptQuery,
+  { body, timeoutMs }: { readonly body: PromptBody; readonly timeoutMs: number },
+): Promise<PromptEvidence> {
+  const { sandboxId, conversationId, knownConversationIds, knownPromptIds } = query;
+  const answer = await client.sendPrompt(sandboxId, body, { timeoutMs });
+  const isOurs = conversationId === null || answer.conversationId === conversationId;
+  const isNew = conversationId !== null || !knownConversationIds.includes(answer.conversationId);
+  if (!isOurs || !isNew) {
+    throw new UnexpectedResponseError(
+      'sendPrompt',
+      202,
+      'conversationId',
+      'is not of the conversation that was asked for',
+    );
+  }
+  if (answer.promptId != null && knownPromptIds.includes(answer.promptId)) {
+    throw new UnexpectedResponseError('sendPrompt', 202, 'promptId', 'is that of another prompt');
+  }
+  return { promptId: answer.promptId ?? null, conversationId: answer.conversationId };
+}
+
+export interface FindPromptInput {
+  readonly query: PromptQuery;
+  readonly text: Text;
+  /** True where what the service answered is known to be wrong. Default false. */
+  readonly despiteAnswer?: boolean;
+}
+
+/** Reads that look for a prompt which may have been sent. Short, so workflows run them as local activities. */
+export function createPromptReads(client: SandboxClient, results: ResultStore) {
+  const records = createPromptRecords(results);
+  return {
+    /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
+    async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
+      return counted(async (attempt: Attempt) => {
+        const record = await records.read(query.recordKey);
+        if (record?.accepted && !despiteAnswer) return record.accepted;
+        return findPromptEvidence(query, { client, attempt, text, record });
+      });
+    },
+
+    /** How far the record says that a prompt came; null where there is none. Calls nobody. */
+    async readPromptPhase(recordKey: string): Promise<PromptRecord['phase'] | null> {
+      return (await records.read(recordKey))?.phase ?? null;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Retry class `keyed`: what create and fork share. A key repeats a call for 24 h; after that, and after a reset, the
+ * name says whether the call took effect: it is unique to its job, step and generation.
+ */
+import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
+import { ownerWorkflowId } from '../../src/contract/addresses.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { sandboxView } from '../sandbox/view.js';
+import type { Attempt } from './attempt.js';
+import { outcomeUnknown } from './classify.js';
+
+export interface KeyedCall {
+  /** Exact; the address of the owner. */
+  readonly name: string;
+  /** When the key was first sent, at the earliest, in ms since the epoch. */
+  readonly firstSentAtMs: number;
+  /** True after a reset, when the key was sent by a run that this one does not remember. */
+  readonly lookFirst: boolean;
+  /** True where nobody else can have the name, so that a sandbox of any age that has it is the one. Default false. */
+  readonly ofAnyAge?: boolean;
+}
+
+/** A sandbox that a keyed call gave. */
+export interface KeyedSandbox extends SandboxView {
+  /** True where it was found by its name: an earlier run made it. */
+  readonly found?: true;
+}
+
+export interface KeyedOptions {
+  readonly client: SandboxClient;
+  readonly attempt: Attempt;
+  readonly endpoint: 'createSandbox' | 'forkSandbox';
+  /** Makes the call with its key. */
+  readonly send: (signal: AbortSignal) => Promise<{ readonly sandbox: Sandbox }>;
+}
+
+/** The service keeps a key for 24 h; an hour of that is left for a clock that is off and a call that is slow. */
+const trustKeyForMs = 23 * 3_600_000;
+const clockSkewMs = 300_000;
+const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
+
+/**
+ * Safe to repeat: within 23 h of the first send by its key (specification, "Idempotency results"), from then on, and
+ * after a reset, by looking for its exact name first (trap S4).
+ *
+ * @throws ApplicationFailure `outcome_unknown` when the key is too old and the name is not found, or found twice
+ */
+export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise<KeyedSandbox> {
+  const { attempt, endpoint } = options;
+  const keyIsOld = Date.now() - call.firstSentAtMs >= trustKeyForMs;
+  if (keyIsOld || call.lookFirst) {
+    const adopted = await findByName(call, options);
+    if (adopted) return { ...sandboxView(adopted), found: true };
+    if (keyIsOld) {
+      const what = `The ${verbs[endpoint]} of "${call.name}"`;
+      throw outcomeUnknown(`${what} was first sent more than 23 hours ago and no sandbox has that name.`, {
+        endpoint,
+        calls: attempt.calls(),
+      });
+    }
+  }
+  const { sandbox } = await attempt.call(options.send);
+  if (isOfOthers(call, sandbox)) {
+    throw new UnexpectedResponseError(endpoint, 202, 'sandbox.name', 'is that of another sandbox');
+  }
+  return sandboxView(sandbox);
+}
+
+/**
+ * Whether an answer to a create is about a sandbox that this call cannot have made. A service need not take the name, so
+ * another name alone says nothing; the address of another workflow does, and so does an age.
+ */
+function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
+  if (name === call.name) return false;
+  if ((access ?? 'owner') !== 'owner' || (name !== undefined && ownerWorkflowId(name) !== undefined)) return true;
+  return !call.lookFirst && createdAt != null && Date.parse(createdAt) < call.firstSentAtMs - clockSkewMs;
+}
+
+async function findByName(call: KeyedCall, { client, attempt, endpoint }: KeyedOptions): Promise<Sandbox | undefined> {
+  const sandboxes = await attempt.call((signal) => client.listAllSandboxes({}, { signal }));
+  const began = call.ofAnyAge ? Number.NEGATIVE_INFINITY : call.firstSentAtMs - clockSkewMs;
+  const matches = sandboxes.filter(
+    ({ name, access, createdAt }) =>
+      name === call.name && (access ?? 'owner') === 'owner' && (createdAt == null || Date.parse(createdAt) >= began),
+  );
+  if (matches.length > 1) {
+    const why = `${matches.length} sandboxes have the name "${call.name}".`;
+    throw outcomeUnknown(why, { endpoint, calls: attempt.calls() });
+  }
+  return matches[0];
+}

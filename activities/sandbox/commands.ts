@@ -1,0 +1,97 @@
+/** Retry class `once`: commands. */
+import { activityInfo } from '@temporalio/activity';
+import type { SandboxClient } from '../../src/client/index.js';
+import type { ResponseOf } from '../../src/contract/endpoints.js';
+import type { CommandBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import type { Text } from '../../src/contract/texts.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { beating, counted, createAttempt, fitting } from '../retry/attempt.js';
+import { describeFailure, effectOf, finalFailure, outcomeUnknown } from '../retry/classify.js';
+import { readText } from '../store/texts.js';
+import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './run-marked-command.js';
+
+export interface RunCommandInput {
+  readonly sandboxId: string;
+  readonly body: Omit<CommandBody, 'command'> & { readonly command: Text };
+  /** True when running it twice does no harm; then it is repeated like a read. Default false. */
+  readonly idempotent?: boolean;
+  /** Only so many characters at the end of each output come back. Default: all of them. */
+  readonly keepTail?: number;
+}
+
+export type RunMarkedCommandInput = Omit<RunCommandInput, 'idempotent'> & { readonly marker: CommandMarker };
+
+const answerMarginMs = 15_000;
+
+export function createCommandActivities(client: SandboxClient, results: ResultStore) {
+  return {
+    /**
+     * Runs a command in a sandbox, once unless the caller calls it idempotent.
+     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` where it has run and
+     *   said more than a workflow can take: give `keepTail`
+     */
+    async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
+      const { value, calls } = await runOnce(client, results, input);
+      return { value: fitting(shortened(value, input.keepTail), calls), calls };
+    },
+
+    /**
+     * Runs a command in a sandbox at most once, through lost answers and workers that end: it leaves a marker on the
+     * sandbox's disk, which is to be removed with `removeCommandMarkers` when the result is recorded.
+     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` when it is to be called again with
+     *   `recover`
+     */
+    async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {
+      const attempt = createAttempt();
+      const command = await readText(results, input.body.command);
+      const end = await runMarked({ ...input, body: { ...input.body, command }, client, attempt });
+      const calls = attempt.calls();
+      if (end.how === 'not_begun') return { value: end, calls };
+      return { value: fitting({ ...end, answer: shortened(end.answer, input.keepTail) }, calls), calls };
+    },
+
+    /** Removes all markers of an owner: the results of their commands are recorded. Safe to repeat. */
+    async removeCommandMarkers(sandboxId: string, owner: string): Promise<Counted<null>> {
+      return counted(async (attempt) => {
+        await removeMarkers({ client, sandboxId, attempt }, owner);
+        return null;
+      });
+    },
+  };
+}
+
+async function runOnce(
+  client: SandboxClient,
+  results: ResultStore,
+  input: RunCommandInput,
+): Promise<Counted<ResponseOf<'runCommand'>>> {
+  const { sandboxId } = input;
+  const body = { ...input.body, command: await readText(results, input.body.command) };
+  const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
+  if (input.idempotent) {
+    return counted(async ({ call }) => {
+      const value = await call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
+      return shortened(value, input.keepTail);
+    });
+  }
+  const attempt = createAttempt();
+  const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
+  if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
+  return beating(async () => {
+    try {
+      const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
+      return { value, calls: attempt.calls() };
+    } catch (error) {
+      if (effectOf(error) === 'unknown') throw unknown('The answer to the command was lost.');
+      const failure = describeFailure(error, attempt.calls());
+      throw failure ? finalFailure(failure) : error;
+    }
+  });
+}
+
+function shortened(value: ResponseOf<'runCommand'>, keepTail: number | undefined): ResponseOf<'runCommand'> {
+  if (keepTail === undefined) return value;
+  const { stdout, stderr } = value;
+  return { ...value, stdout: stdout.slice(-keepTail), stderr: stderr.slice(-keepTail) };
+}

@@ -1,0 +1,69 @@
+/** Retry class `keyed`: create and fork. */
+import type { SandboxClient } from '../../src/client/index.js';
+import type { CreateSandboxBody, ForkBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { bytesOf, type Text } from '../../src/contract/texts.js';
+import { timeToSend } from '../../src/contract/transfer-time.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { counted } from '../retry/attempt.js';
+import { type KeyedCall, type KeyedSandbox, sendKeyed } from '../retry/idempotent-create.js';
+import { sendRecorded } from '../retry/recorded-call.js';
+import { readText } from '../store/texts.js';
+
+interface RecordedKey {
+  /** Key of the record of this call in the result store, for items of batches. Default: none is kept. */
+  readonly record?: string;
+}
+
+export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
+  /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
+  readonly body: Omit<CreateSandboxBody, 'setupScript'> & { readonly name: string; readonly setupScript?: Text };
+  /** Derived from the execution chain, the step and the generation; never drawn. */
+  readonly idempotencyKey: string;
+}
+
+export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
+  /** The source. */
+  readonly sandboxId: string;
+  /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
+  readonly body: ForkBody & { readonly name: string };
+  /** Derived from the execution chain, the step and the generation; never drawn. */
+  readonly idempotencyKey: string;
+}
+
+/**
+ * Creates a sandbox. Safe to repeat: see `sendKeyed`.
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the create took effect
+ */
+export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
+  return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
+    const { idempotencyKey } = input;
+    return counted((attempt) => {
+      const send = async (call: CreateSandboxInput) => {
+        const { setupScript, ...rest } = call.body;
+        const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
+        const timeoutMs = timeToSend(bytesOf(setupScript ?? ''));
+        const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal, timeoutMs });
+        return sendKeyed({ ...call, name: body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
+      };
+      return sendRecorded(input, { results, send });
+    });
+  };
+}
+
+/**
+ * Forks a sandbox. Safe to repeat: see `sendKeyed`.
+ * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the fork took effect
+ */
+export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
+  return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {
+    const { sandboxId, idempotencyKey } = input;
+    return counted((attempt) => {
+      const send = (call: ForkSandboxInput) => {
+        const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
+        return sendKeyed({ ...call, name: call.body.name }, { client, attempt, endpoint: 'forkSandbox', send: make });
+      };
+      return sendRecorded(input, { results, send });
+    });
+  };
+}

@@ -1,0 +1,78 @@
+/** Moves what is in sandboxes and snapshots into the result store, of any size: not through memory, nor history. */
+import type { DownloadStream, SandboxClient } from '../../src/client/index.js';
+import type { ResponseOf } from '../../src/contract/endpoints.js';
+import type { WriteFileBody } from '../../src/contract/requests.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { timeToReceive } from '../../src/contract/transfer-time.js';
+import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
+import { counted } from '../retry/attempt.js';
+
+export interface DownloadInput {
+  readonly path: string;
+  /** Key of the object in the result store: one per job and file. */
+  readonly key: string;
+}
+
+export interface ReadFile {
+  readonly path: string;
+  readonly size: number;
+  readonly encoding: ResponseOf<'readFile'>['encoding'];
+  /** Null where it is too large for history. */
+  readonly content: string | null;
+  /** In the result store, where it is too large for history. */
+  readonly ref: string | null;
+}
+
+/** The longest content that goes into history, in characters. */
+const longestInHistory = 64 * 1024;
+
+export function createDownloads(client: SandboxClient, results: ResultStore) {
+  const store = (key: string, open: (signal: AbortSignal) => Promise<DownloadStream>): Promise<Counted<StoredObject>> =>
+    counted(({ call }) =>
+      call(async (signal) => {
+        const { body } = await open(signal);
+        try {
+          return await results.putStream(key, body);
+        } finally {
+          body.destroy();
+        }
+      }),
+    );
+
+  return {
+    /** Keeps a file of a sandbox, or a folder as tar.gz. Safe to repeat. */
+    async downloadArtifact(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
+      return store(key, (signal) => client.openArtifact(sandboxId, path, { signal }));
+    },
+
+    /** Keeps a file of a snapshot, or a folder as tar.gz. Safe to repeat. */
+    async downloadSnapshotFile(snapshotId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
+      return store(key, (signal) => client.openSnapshotFile(snapshotId, path, { signal }));
+    },
+
+    /** Keeps a whole snapshot as tar.gz. Safe to repeat. */
+    async downloadSnapshot(snapshotId: string, key: string): Promise<Counted<StoredObject>> {
+      return store(key, (signal) => client.openSnapshot(snapshotId, { signal }));
+    },
+
+    /** Reads a file: into the answer, or into the result store where it is longer than 64 Ki. Safe to repeat. */
+    async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
+        const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
+        const bytes = Buffer.from(content, encoding);
+        const size = bytes.byteLength;
+        if (content.length <= longestInHistory) return { path, size, encoding, content, ref: null };
+        return { path, size, encoding, content: null, ref: (await results.put(key, bytes)).ref };
+      });
+    },
+
+    /** Writes a small file, whose content is in history; `putFile` takes it from the result store. Safe to repeat. */
+    async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
+      return counted(async ({ call }) => {
+        await call((signal) => client.writeFile(sandboxId, body, { signal }));
+        return null;
+      });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** Moves files between the result store and sandboxes, so that their content stays out of history. */
+import { createHash } from 'node:crypto';
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { cut } from '../../src/contract/texts.js';
+import { timeToReceive, timeToSend } from '../../src/contract/transfer-time.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import type { CollectedFile, FilePut } from '../../workflows/job/types.js';
+import { counted } from '../retry/attempt.js';
+import { readStored } from '../store/texts.js';
+
+export interface CollectFileInput {
+  readonly sandboxId: string;
+  readonly path: string;
+  /** Key of the object in the result store: one per job and file. */
+  readonly key: string;
+}
+
+export function createFileActivities(client: SandboxClient, results: ResultStore) {
+  return {
+    /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
+    async putFile(sandboxId: string, file: FilePut): Promise<Counted<null>> {
+      return counted(async ({ call }) => {
+        const content =
+          'base64' in file.content
+            ? file.content.base64
+            : (await readStored(results, file.content.ref)).toString('base64');
+        const timeoutMs = timeToSend(content.length);
+        await call((signal) =>
+          client.writeFile(sandboxId, { path: file.path, content, encoding: 'base64' }, { signal, timeoutMs }),
+        );
+        return null;
+      });
+    },
+
+    /**
+     * Digest of a file of a sandbox, before the job changes it: null where there is no such file, undefined where it cannot be
+     * had. Safe to repeat.
+     */
+    async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
+        try {
+          const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
+          return createHash('sha256').update(Buffer.from(content, encoding)).digest('hex');
+        } catch (error) {
+          if (!isRefusal(error)) throw error;
+          return error.status === 404 ? null : undefined;
+        }
+      });
+    },
+
+    /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
+    async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
+      return counted(async ({ call, attempt }) => {
+        const timeoutMs = timeToReceive(attempt);
+        try {
+          const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal, timeoutMs }));
+          const content = Buffer.from(file.content, file.encoding);
+          const { ref, size, sha256 } = await results.put(input.key, content);
+          return { path: input.path, size, sha256, ref, error: null, partial: false, unchanged: null };
+        } catch (error) {
+          if (!isRefusal(error)) throw error;
+          return {
+            path: input.path,
+            size: null,
+            sha256: null,
+            ref: null,
+            error: cut(error.message, 500),
+            partial: false,
+            unchanged: null,
+          };
+        }
+      });
+    },
+  };
+}
+
+/** Of this very file: a sandbox that is not found may be a read that lags, and is the workflow's to wait for. */
+function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError && error.typed && error.meaning === 'permanent' && error.code !== 'sandbox_not_found'
+  );
+}

@@ -1,0 +1,75 @@
+/** Follows the setup script of a sandbox. No webhook tells its end, so this polls with the shared reads. */
+import { heartbeat } from '@temporalio/activity';
+import type { SandboxClient } from '../../src/client/index.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { isCreating, isUsable, sandboxStates } from '../../src/contract/states.js';
+import { createFollower, type FollowHub } from '../prompt/follow-hub.js';
+import { type Attempt, createAttempt } from '../retry/attempt.js';
+import { repeatableFailure } from '../retry/classify.js';
+import { orNullWhenMissing } from './read.js';
+
+export interface SetupEnd {
+  /** `done`, `failed`, or `sandbox_lost` when the sandbox is not usable any more. */
+  readonly status: string;
+  readonly error: string | null;
+}
+
+const heartbeatEveryMs = 20_000;
+const defaultReadLagMs = 90_000;
+
+/**
+ * Waits until the setup script has ended. Safe to repeat (specification, `setupStatus`).
+ * `readLagMs`: how long a read may lag behind a write; a 404 that lasts longer is believed. Default 90 000.
+ */
+export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
+  return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<Counted<SetupEnd>> {
+    const attempt = createAttempt();
+    const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
+    heartbeat();
+    try {
+      return { value: await follow(sandboxId, { client, hub, attempt, readLagMs }), calls: attempt.calls() };
+    } catch (error) {
+      throw repeatableFailure(error, { calls: attempt.calls() });
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}
+
+interface FollowOptions {
+  readonly client: SandboxClient;
+  readonly hub: FollowHub;
+  readonly attempt: Attempt;
+  readonly readLagMs: number;
+}
+
+async function follow(sandboxId: string, { client, hub, attempt, readLagMs }: FollowOptions): Promise<SetupEnd> {
+  const follower = createFollower(hub, sandboxId);
+  const readItself = async () =>
+    (await orNullWhenMissing(attempt.call((signal) => client.getSandbox(sandboxId, { signal }))))?.sandbox;
+  let missingSinceMs: number | undefined;
+  for (;;) {
+    const shared = (await follower.next(attempt.signal)).sandbox;
+    const ended = shared && endOf(shared);
+    if (shared && !ended) continue;
+    // What the list says is a hint: the sandbox itself confirms it.
+    const sandbox = await readItself();
+    const confirmed = sandbox && endOf(sandbox);
+    if (confirmed) return confirmed;
+    if (sandbox) missingSinceMs = undefined;
+    else missingSinceMs ??= Date.now();
+    if (missingSinceMs !== undefined && Date.now() - missingSinceMs >= readLagMs) {
+      return { status: 'sandbox_lost', error: 'gone' };
+    }
+    await follower.pause(attempt.signal);
+  }
+}
+
+function endOf({ setupStatus, setupError, state }: Sandbox): SetupEnd | undefined {
+  const status = setupStatus ?? 'done';
+  if (status === 'done' || status === 'failed') return { status, error: setupError ?? null };
+  const isKnown = (sandboxStates as readonly string[]).includes(state);
+  if (isKnown && !isUsable(state) && !isCreating(state)) return { status: 'sandbox_lost', error: state };
+  return undefined;
+}

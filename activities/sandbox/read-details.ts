@@ -1,0 +1,75 @@
+/** Retry class `safe`, reads of what is in a sandbox or was kept of it. Null where there is no such thing. */
+import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
+import type { ResponseOf } from '../../src/contract/endpoints.js';
+import type { Snapshot, TreeEntry } from '../../src/contract/machine-records.js';
+import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { counted } from '../retry/attempt.js';
+import { orNullWhenMissing } from './read.js';
+
+export type ProcessList = Pick<ResponseOf<'listProcesses'>, 'live' | 'sampledAt' | 'total' | 'processes'>;
+
+/** Events that one call returns where the caller names no limit: their content goes into history. */
+const defaultEvents = 100;
+
+export function createSandboxReads(client: SandboxClient) {
+  return {
+    /** Machine time of this month. */
+    async getSandboxUsage(sandboxId: string): Promise<Counted<ResponseOf<'getSandboxUsage'>['usage'] | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getSandboxUsage(sandboxId, { signal })));
+        return answer?.usage ?? null;
+      });
+    },
+
+    /** Reads a prompt by its own id. */
+    async getPrompt(sandboxId: string, promptId: string): Promise<Counted<Prompt | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getPrompt(sandboxId, promptId, { signal })));
+        return answer?.prompt ?? null;
+      });
+    },
+
+    /** Events of the history, oldest first; at most 100 unless `limit` says otherwise. `after` goes on from an id. */
+    async listEvents(sandboxId: string, query: ListEventsQuery = {}): Promise<Counted<SandboxHistoryEvent[] | null>> {
+      return counted(async ({ call }) => {
+        const bounded = { limit: defaultEvents, ...query };
+        const answer = await orNullWhenMissing(call((signal) => client.listEvents(sandboxId, bounded, { signal })));
+        return answer?.events ?? null;
+      });
+    },
+
+    /** At most 500 processes: now, or as they were last seen of a sandbox that is stopped. */
+    async listProcesses(sandboxId: string): Promise<Counted<ProcessList | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.listProcesses(sandboxId, { signal })));
+        if (!answer) return null;
+        const { live, sampledAt, total, processes } = answer;
+        return { live, sampledAt, total, processes };
+      });
+    },
+
+    async listSandboxSnapshots(sandboxId: string): Promise<Counted<Snapshot[] | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.listSandboxSnapshots(sandboxId, { signal })));
+        return answer?.snapshots ?? null;
+      });
+    },
+
+    async getLatestSnapshot(sandboxId: string): Promise<Counted<Snapshot | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getLatestSnapshot(sandboxId, { signal })));
+        return answer?.snapshot ?? null;
+      });
+    },
+
+    /** Entries of a snapshot below `path`, or all. A large tree is too large for history: name a path. */
+    async getSnapshotTree(snapshotId: string, path: string | null = null): Promise<Counted<TreeEntry[] | null>> {
+      const query = path === null ? {} : { path };
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getSnapshotTree(snapshotId, query, { signal })));
+        return answer?.entries ?? null;
+      });
+    },
+  };
+}

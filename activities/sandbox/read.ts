@@ -1,0 +1,56 @@
+/** Retry class `safe`, reads. Short, so workflows run them as local activities, inside the task that they follow from. */
+import { ApiError, type SandboxClient } from '../../src/client/index.js';
+import type { DeletionOperation } from '../../src/contract/records.js';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { counted } from '../retry/attempt.js';
+import { sandboxView, stopView } from './view.js';
+
+/** The value of a read, or null where the service says that there is no such thing. */
+export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && error.typed) return null;
+    throw error;
+  }
+}
+
+export function createReads(client: SandboxClient) {
+  return {
+    /** Reads a sandbox; null when there is none (a 404: deleted, or `cancelled` and reported before, trap S5). */
+    async getSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
+        return answer && sandboxView(answer.sandbox);
+      });
+    },
+
+    /** The caller's own sandbox of this exact name; null where the list shows none, or several, which proves nothing. */
+    async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
+      return counted(async ({ call }) => {
+        const all = await call((signal) => client.listAllSandboxes({}, { signal }));
+        const [match, ...more] = all.filter(
+          (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
+        );
+        return match && more.length === 0 ? sandboxView(match) : null;
+      });
+    },
+
+    /** Reads a stop by its own id; null when the sandbox or the stop is unknown. */
+    async getStop(sandboxId: string, stopId: string): Promise<Counted<StopView | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
+        return answer && stopView(answer.stop);
+      });
+    },
+
+    /** Reads a deletion; null when the operation is unknown. */
+    async getDeletionOperation(operationId: string): Promise<Counted<DeletionOperation | null>> {
+      return counted(async ({ call }) => {
+        const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));
+        return answer?.operation ?? null;
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { Sandbox, StopOperation } from '../../src/contract/records.js';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import { cut } from '../../src/contract/texts.js';
+
+/** What people and scripts write may be of any length. */
+const maxLength = 2_000;
+
+function short(text: string | null | undefined): string | null {
+  return text == null ? null : cut(text, maxLength);
+}
+
+/** What a workflow may know of a sandbox: no desktop URL, no machine address. */
+export function sandboxView(sandbox: Sandbox): SandboxView {
+  return {
+    id: sandbox.id,
+    name: short(sandbox.name),
+    state: sandbox.state,
+    error: short(sandbox.error),
+    hydrated: sandbox.hydrated ?? null,
+    setupStatus: sandbox.setupStatus ?? null,
+    setupError: short(sandbox.setupError),
+    ttlSeconds: sandbox.ttlSeconds ?? null,
+    createdAt: sandbox.createdAt ?? null,
+    access: sandbox.access ?? null,
+    snapshots: sandbox.snapshots ?? null,
+    snapshotAvailable: sandbox.snapshotAvailable ?? null,
+    snapshotCompletedAt: sandbox.snapshotCompletedAt ?? null,
+    snapshotVerifiedAt: sandbox.snapshotVerifiedAt ?? null,
+    lastSnapshotStatus: sandbox.lastSnapshotStatus ?? null,
+    dataExpiredAt: sandbox.dataExpiredAt ?? null,
+    type: sandbox.type ?? null,
+    stop: sandbox.stop ? stopView(sandbox.stop) : null,
+  };
+}
+
+export function stopView(stop: StopOperation): StopView {
+  return {
+    id: stop.id,
+    status: stop.status,
+    requestedAt: stop.requestedAt ?? null,
+    lastAttemptAt: stop.lastAttemptAt ?? null,
+    error: short(stop.error),
+  };
+}

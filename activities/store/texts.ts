@@ -1,0 +1,54 @@
+/** Fetches what is too long for history from the result store, just before it is needed. */
+import { createHash } from 'node:crypto';
+import { SandflowError } from '../../src/contract/sandflow-error.js';
+import { bytesOf, type Text } from '../../src/contract/texts.js';
+import type { ResultStore } from '../../src/result-store/index.js';
+import { finalFailure } from '../retry/classify.js';
+
+/**
+ * The whole of a text.
+ * @throws ApplicationFailure `result_not_found` as `readStored`
+ */
+export async function readText(results: ResultStore, text: Text): Promise<string> {
+  if (typeof text === 'string') return text;
+  const content = await readStored(results, text.ref);
+  if (sha256(content) === text.sha256) return content.toString('utf8');
+  throw notFound(`What the result store has under ${text.ref} is not the text that was put there.`);
+}
+
+/**
+ * An object of the result store.
+ * @throws ApplicationFailure `result_not_found`, which nobody repeats: another attempt finds no more
+ */
+export async function readStored(results: ResultStore, ref: string): Promise<Buffer> {
+  try {
+    return await results.get(ref);
+  } catch (error) {
+    if (error instanceof SandflowError) throw notFound(error.message);
+    throw error;
+  }
+}
+
+/** Whether `content` is this text; a stored one is told by its digest. */
+export function isSameText(text: Text, content: unknown): boolean {
+  if (typeof text === 'string') return content === text;
+  return typeof content === 'string' && bytesOf(content) === text.bytes && sha256(content) === text.sha256;
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function notFound(message: string): Error {
+  return finalFailure({
+    code: 'result_not_found',
+    message,
+    endpoint: null,
+    status: null,
+    meaning: 'permanent',
+    requestId: null,
+    retryAfterMs: null,
+    details: null,
+    calls: 0,
+  });
+}

@@ -1,0 +1,46 @@
+import type { AddCommand } from '../command.js';
+import type { ApplyScheduleOptions } from './schedules.js';
+
+const changes = {
+  pause: 'Keep a schedule from beginning anything',
+  resume: 'Let a schedule that was paused go on',
+  trigger: 'Begin a run now, unless one is at work',
+  delete: 'Delete a schedule; runs that have begun go on',
+} as const;
+
+/** `sandflow cleanup schedule`: every night. */
+export const addCleanupSchedule: AddCommand = (parent, context) => {
+  const schedule = parent.command('schedule').description('Clean up at its time, on a Temporal Schedule');
+  schedule
+    .command('apply')
+    .description('Create the schedule of a policy, or replace it; one that is paused stays paused')
+    .argument('<policy>', 'a policy file; its name names the schedule')
+    .option('--at <time>', "time of day in the policy's zone, like 02:30 (default: when its first window opens)")
+    .option('--cron <expression>', "in place of --at: a cron expression, in the policy's zone")
+    .option('--jitter <duration>', 'begin up to so much later', '10m')
+    .option('--catch-up <duration>', 'a night that was missed is caught up when Temporal is back within this', '24h')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (file: string, options: ApplyScheduleOptions) => {
+      const { applySchedule } = await import('./schedules.js');
+      await applySchedule(file, options, context);
+    });
+  schedule
+    .command('list')
+    .description('List the schedules of this deployment')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (options: { readonly json?: boolean }) => {
+      const { listSchedules } = await import('./schedules.js');
+      await listSchedules(options, context);
+    });
+  for (const change of ['pause', 'resume', 'trigger', 'delete'] as const) {
+    schedule
+      .command(change)
+      .description(changes[change])
+      .argument('<policy-name>', 'name in the policy')
+      .option('--json', 'print one JSON object on stdout')
+      .action(async (policyName: string, options: { readonly json?: boolean }) => {
+        const { changeSchedule } = await import('./schedules.js');
+        await changeSchedule(change, { ...options, policyName }, context);
+      });
+  }
+};

@@ -1,0 +1,23 @@
+import type { AddCommand } from '../../command.js';
+import type { PolicyOptions } from '../options.js';
+import type { SeeThroughOptions } from '../watch-to-end.js';
+import { addPolicyOptions, addSeeThroughOptions, withEnd } from './shared-options.js';
+
+interface Options extends Omit<PolicyOptions, 'end'>, SeeThroughOptions {
+  readonly retryFailed: boolean;
+  readonly detach?: boolean;
+  readonly then?: PolicyOptions['end'];
+}
+
+export const addFanoutResume: AddCommand = (parent, context) => {
+  const resume = parent
+    .command('resume')
+    .description('Run what is missing or failed of a batch that has ended; what is done is not repeated')
+    .argument('<batch>', 'id of the batch')
+    .option('--no-retry-failed', 'only what was not started or was cancelled')
+    .option('--detach', 'start it, print its id and leave');
+  addSeeThroughOptions(addPolicyOptions(resume)).action(async (batchId: string, given: Options) => {
+    const { resumeBatch } = await import('../resume-batch.js');
+    context.exitCode = await resumeBatch(batchId, withEnd(given), context);
+  });
+};

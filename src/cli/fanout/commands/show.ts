@@ -1,0 +1,17 @@
+import type { AddCommand } from '../../command.js';
+
+interface Options {
+  readonly json?: boolean;
+}
+
+export const addFanoutShow: AddCommand = (parent, context) => {
+  parent
+    .command('show')
+    .description('Show how far a batch is, or how it ended')
+    .argument('<batch>', 'id of the batch')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (batchId: string, options: Options) => {
+      const { showFanout } = await import('../show-fanout.js');
+      context.exitCode = await showFanout(batchId, options, context);
+    });
+};

@@ -1,0 +1,92 @@
+/** Shows a watched batch on stderr: a board in a terminal, a line now and then elsewhere, nothing when quiet. */
+import type { FanoutProgress } from '../../../../workflows/fanout/types.js';
+import type { OutputStream } from '../../io.js';
+import { createPaint } from '../../output/paint.js';
+import type { Reporter } from '../../output/reporter.js';
+import { createScreenLines } from '../../output/screen-lines.js';
+import { oneLine, setIn } from '../../output/terminal-safe.js';
+import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
+import { createProgressRate } from './rate.js';
+
+const lineEveryMs = 5_000;
+const failuresShown = 3;
+
+export interface FailedItem {
+  readonly itemId: string;
+  readonly text: string;
+}
+
+/** Its notices come above the board. */
+export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
+  /** False where nobody looks at progress. */
+  readonly looks: boolean;
+  /** A line that is replaced by the next: what is done before there is a batch to look at. */
+  step(text: string): void;
+  show(progress: FanoutProgress): void;
+  failed(items: readonly FailedItem[]): void;
+  price(dollarsPerSecond: number | null): void;
+}
+
+export interface BatchViewOptions {
+  readonly stream: OutputStream;
+  readonly quiet: boolean;
+  readonly now?: () => number;
+}
+
+export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOptions): BatchView {
+  const paint = createPaint(stream);
+  const screen = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
+  const rate = createProgressRate();
+  let failures: readonly FailedItem[] = [];
+  let dollarsPerSecond: number | null = null;
+  let said = '';
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  let saidPhase = '';
+  let blockedSince = '';
+
+  const viewOf = (progress: FanoutProgress): BoardView => ({
+    progress,
+    nowMs: now(),
+    perMinute: rate.perMinute(),
+    dollarsPerSecond,
+    failures,
+  });
+
+  const say = (progress: FanoutProgress) => {
+    const line = plainLine(viewOf(progress));
+    const isNewPhase = progress.phase !== saidPhase;
+    if (quiet || line === said || (!isNewPhase && now() - saidAtMs < lineEveryMs)) return;
+    [said, saidAtMs, saidPhase] = [line, now(), progress.phase];
+    screen.printAbove(line);
+  };
+
+  return {
+    looks: !quiet,
+    step(text) {
+      if (screen.enabled) screen.show((width) => [boardLine(text, { width, paint })]);
+    },
+    show(progress) {
+      rate.observe(endedOf(progress.counts), now());
+      const { blocked } = progress;
+      if (blocked && blocked.since !== blockedSince && !screen.enabled) {
+        screen.printAbove(paint('yellow', `The batch waits: ${oneLine(blocked.message)}`));
+      }
+      blockedSince = blocked?.since ?? '';
+      if (screen.enabled) screen.show((width) => boardLines(viewOf(progress), { width, paint }));
+      else say(progress);
+    },
+    failed(items) {
+      failures = [...items, ...failures].slice(0, failuresShown);
+      if (screen.enabled || quiet) return;
+      for (const { itemId, text } of items) screen.printAbove(`failed ${oneLine(itemId)}: ${oneLine(text)}`);
+    },
+    price(dollars) {
+      dollarsPerSecond = dollars;
+    },
+    notice(text, weight = 'warning') {
+      if (weight === 'detail' && quiet) return;
+      screen.printAbove(paint(weight === 'warning' ? 'yellow' : 'dim', setIn(text)));
+    },
+    close: () => screen.close(),
+  };
+}

@@ -1,0 +1,130 @@
+/** Writes what a batch has done into a folder: `results.jsonl`, the report, and the files of each item. */
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { FanoutProgress, FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
+import type { CollectedFile } from '../../../../workflows/job/types.js';
+import { makeFolderOf } from '../../../home/inner-folder.js';
+import type { FanoutReportData } from '../../../report/index.js';
+import type { ResultStore } from '../../../result-store/index.js';
+import { leftText } from '../../output/left-text.js';
+import { createPreviews } from '../progress/previews.js';
+import { createItemFolders, placeBelow } from './item-folders.js';
+
+export interface BringHomeOptions {
+  readonly cwd: string;
+  /** Folder, from `cwd`. */
+  readonly out: string;
+  /** Where the report goes, from `cwd`; in the folder by default. */
+  readonly report?: string;
+}
+
+export interface BroughtHome {
+  /** Paths from `cwd`. */
+  readonly resultsFile: string;
+  readonly reportFile: string;
+  /** Null where no item has collected any. */
+  readonly filesFolder: string | null;
+  readonly files: number;
+  /** Items whose newest fork is of this execution of the batch. */
+  readonly forks: number;
+  /** Files of completed items that could not be collected, and those that could not be brought home: as sentences. */
+  readonly problems: readonly string[];
+  /** What items left behind, as sentences. */
+  readonly left: readonly string[];
+}
+
+/** Each file is written beside its place and then renamed. Safe to repeat. */
+export async function bringHome(
+  result: FanoutResult | FanoutProgress,
+  items: AsyncIterable<ItemResult>,
+  store: Pick<ResultStore, 'get'>,
+  options: BringHomeOptions,
+): Promise<BroughtHome> {
+  const { cwd, out } = options;
+  const folder = resolve(cwd, out);
+  await mkdir(folder, { recursive: true });
+  const read = (ref: string) => store.get(ref);
+  const previews = createPreviews();
+  const folderOf = createItemFolders();
+  const kept: ItemResult[] = [];
+  const problems: string[] = [];
+  const left: string[] = [];
+  let files = 0;
+  let forks = 0;
+
+  async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
+    // That an item which failed has not all its files is no news.
+    if (ref === null && item.outcome !== 'completed') return;
+    try {
+      if (ref === null) throw new Error(error ?? 'it was not collected');
+      const content = await read(ref);
+      previews.add(ref, content);
+      const place = placeBelow(join(folder, 'files', folderOf(item)), path);
+      await makeFolderOf(place, folder);
+      await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
+      files += 1;
+    } catch (cause) {
+      problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    }
+  }
+
+  const results = join(folder, 'results.jsonl');
+  await replace(results, async (temporary) => {
+    const lines = await open(temporary, 'wx');
+    try {
+      for await (const item of items) {
+        kept.push(item);
+        if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
+        await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
+        // Results that 0.1.0 wrote have no `left`.
+        for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
+        for (const file of item.job?.files ?? []) await saveFile(item, file);
+      }
+    } finally {
+      await lines.close();
+    }
+  });
+
+  const report = resolve(cwd, options.report ?? join(out, 'report.html'));
+  await writeReport(report, { result, items: kept, previews: previews.all, generatedAt: new Date().toISOString() });
+  const shown = (path: string) => relative(cwd, path) || path;
+  return {
+    resultsFile: shown(results),
+    reportFile: shown(report),
+    filesFolder: files > 0 ? shown(join(folder, 'files')) : null,
+    files,
+    forks,
+    problems,
+    left,
+  };
+}
+
+export async function writeReport(path: string, data: FanoutReportData): Promise<void> {
+  const { renderFanoutReport } = await import('../../../report/index.js');
+  await replace(path, (beside) => writeFile(beside, renderFanoutReport(data), { flag: 'wx' }));
+}
+
+/** Answers that were cut are put back to their whole length; where the store has none the cut one stands. */
+export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
+  if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
+  const prompts = await Promise.all(
+    item.job.prompts.map(async (prompt) => {
+      if (prompt.resultRef === null) return prompt;
+      const whole = await read(prompt.resultRef).catch(() => undefined);
+      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
+    }),
+  );
+  return { ...item, job: { ...item.job, prompts } };
+}
+
+async function replace(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.part`;
+  try {
+    await rm(temporary, { force: true });
+    await write(temporary);
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

@@ -1,0 +1,43 @@
+/** Finds the items of a batch that have failed since somebody looks, to show them while it runs. */
+import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import { fanoutPrefix } from '../../../contract/fanout-addresses.js';
+import type { ResultStore } from '../../../result-store/index.js';
+import type { FailedItem } from '../progress/batch-view.js';
+
+/** A look reads no more results than this; of a burst only some are shown. */
+const readAtOnce = 40;
+
+export interface FailedItems {
+  /** Those that are new since the last look; none at the first. Never throws: what is shown may be incomplete. */
+  look(): Promise<readonly FailedItem[]>;
+}
+
+export function createFailedItems(
+  store: Pick<ResultStore, 'list' | 'get'>,
+  batch: { readonly deployment: string; readonly batchId: string; readonly batchKey: string },
+): FailedItems {
+  const folder = `${fanoutPrefix(batch.deployment, batch.batchId, batch.batchKey)}/items`;
+  let seen: Set<string> | undefined;
+
+  async function newest(): Promise<FailedItem[]> {
+    const objects = (await store.list(folder)).filter(({ key }) => /\/\d+\.json$/.test(key));
+    const before = seen;
+    seen = new Set(objects.map(({ key }) => key));
+    if (!before) return [];
+    const failed: FailedItem[] = [];
+    for (const { ref } of objects.filter(({ key }) => !before.has(key)).slice(0, readAtOnce)) {
+      const item = JSON.parse((await store.get(ref)).toString('utf8')) as ItemResult;
+      if (item.outcome === 'completed' || item.outcome === 'cancelled' || item.outcome === 'not_started') continue;
+      failed.push({ itemId: item.itemId, text: failureText(item) });
+    }
+    return failed;
+  }
+
+  return { look: () => newest().catch(() => []) };
+}
+
+/** Why an item failed, in one line. */
+export function failureText({ outcome, generation, job }: Pick<ItemResult, 'outcome' | 'generation' | 'job'>): string {
+  const reason = job?.error?.message ?? job?.prompts.find(({ error }) => error !== null)?.error;
+  return [outcome, ...(generation > 1 ? [`at attempt ${generation}`] : []), ...(reason ? [reason] : [])].join(', ');
+}

@@ -1,0 +1,97 @@
+/** How a watched batch leaves the terminal: a summary on stderr, where the results are on stdout, the exit code. */
+import type { FanoutResult } from '../../../../workflows/fanout/types.js';
+import type { SandboxIsolation } from '../../connect/isolation.js';
+import { formatDuration } from '../../duration.js';
+import { exitCodes } from '../../exit-codes.js';
+import type { CliIo } from '../../io.js';
+import { printJson } from '../../output/json.js';
+import { createPaint } from '../../output/paint.js';
+import { oneLine, setIn } from '../../output/terminal-safe.js';
+import { dollarsText, duration } from '../progress/board.js';
+import type { BroughtHome } from './download-results.js';
+
+/** All of them are in the object of `--json`. */
+const problemsShown = 10;
+
+type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
+
+export interface FinishFanoutOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly dollarsPerSecond: number | null;
+  readonly isolation?: SandboxIsolation | null;
+}
+
+/** @returns the exit code */
+export function finishFanout(
+  result: FanoutResult,
+  home: BroughtHome,
+  io: Streams,
+  { json, quiet, dollarsPerSecond, isolation = null }: FinishFanoutOptions,
+): number {
+  const nothingLeft = result.leftSandboxIds.length === 0 && home.left.length === 0;
+  const done = result.outcome === 'completed' && home.problems.length === 0 && nothingLeft;
+  if (!quiet || !done)
+    for (const line of summaryLines(result, home, io, dollarsPerSecond)) io.stderr.write(`${line}\n`);
+  const { resultsFile, reportFile, filesFolder, problems, left } = home;
+  if (json) printJson(io.stdout, { ...result, resultsFile, reportFile, filesFolder, problems, left, isolation });
+  else io.stdout.write(`${resultsFile}\n`);
+  return done ? exitCodes.done : exitCodes.otherOutcome;
+}
+
+/** The batch goes on; says how to come back. @returns the exit code */
+export function leaveFanout(
+  kind: 'detached' | 'deadline',
+  batchId: string,
+  io: Streams,
+  { json, isolation = null }: Pick<FinishFanoutOptions, 'json' | 'isolation'>,
+): number {
+  const detached = kind === 'detached';
+  const message = `${detached ? 'Detached' : 'The watch is over'}; the batch ${batchId} goes on.`;
+  io.stderr.write(
+    `${message}\n  come back:  sandflow fanout watch ${batchId}\n  end it:     sandflow fanout cancel ${batchId}\n`,
+  );
+  const code = detached ? 'detached' : 'watch_deadline';
+  const error = { code, message, status: null, requestId: null, details: null };
+  if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
+  return detached ? exitCodes.detached : exitCodes.watchDeadline;
+}
+
+export function summaryLines(
+  result: FanoutResult,
+  home: BroughtHome,
+  io: Streams,
+  dollarsPerSecond: number | null,
+): string[] {
+  const paint = createPaint(io.stderr);
+  const { batchId, counts, budget, durationMs, apiCalls, outcome, error, leftSandboxIds } = result;
+  const minutes = durationMs / 60_000;
+  const { spentSeconds } = budget;
+  const head = [
+    paint(outcome === 'completed' ? 'green' : 'red', outcome),
+    `batch ${batchId}`,
+    `${counts.items} item${counts.items === 1 ? '' : 's'} in ${formatDuration(durationMs)}`,
+    ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
+    `machine-time ${duration(spentSeconds * 1_000)}`,
+    ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),
+    `${apiCalls} calls`,
+  ];
+  const outcomes = Object.entries(counts.byOutcome).filter(([, count]) => count > 0);
+  const widest = Math.max(0, ...outcomes.map(([, count]) => String(count).length));
+  const again = counts.items > counts.completed && outcome !== 'completed';
+  return [
+    head.join(' · '),
+    ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${name}`),
+    ...(counts.retried > 0 ? [`  ${counts.retried} of them tried again`] : []),
+    ...(error ? [`  ${error.code}: ${setIn(error.message, '    ')}`] : []),
+    ...(leftSandboxIds.length > 0 ? [paint('yellow', `  did not end as asked: ${leftSandboxIds.join(', ')}`)] : []),
+    ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
+    ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more that items left`] : []),
+    ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
+    ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
+    `  results  ${home.resultsFile}`,
+    `  report   ${home.reportFile}`,
+    ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
+    ...(again ? [`What is missing or failed is tried again by: sandflow fanout resume ${batchId}`] : []),
+  ];
+}

@@ -1,0 +1,63 @@
+/** Turns the files that items name into what travels with them: small ones inside, larger ones through the result store. */
+import type { FanoutItem } from '../../../../workflows/fanout/types.js';
+import type { FilePut } from '../../../../workflows/job/types.js';
+import { ItemsError, type ItemWish } from '../../../fanout/index.js';
+import type { PutPair } from '../../run/file-pairs.js';
+import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
+
+/** The same files go with many items, and what is inside an item counts for each of them. */
+const maxInlineBytes = 4 * 1024;
+
+export interface ItemFilesOptions {
+  readonly cwd: string;
+  /** For every item, before its own. */
+  readonly put: readonly PutPair[];
+  readonly collect: readonly string[];
+}
+
+export interface ItemFiles {
+  /**
+   * Checks that every file of an item is there.
+   * @throws ItemsError, or UsageError for those of `--put`
+   */
+  check(wish: ItemWish): Promise<void>;
+  /** @param store keeps a content and returns its reference */
+  read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
+}
+
+export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions): ItemFiles {
+  const read = new Map<string, Promise<FilePut[]>>();
+  let commonFiles: Promise<LocalFile[]> | undefined;
+
+  function filesOf({ put, place }: ItemWish): Promise<LocalFile[]> {
+    if (put.length === 0) {
+      commonFiles ??= findPutFiles(common, cwd);
+      return commonFiles;
+    }
+    return findPutFiles([...common, ...put], cwd).catch((cause: unknown) => {
+      const message = cause instanceof Error ? cause.message.replace(/^--put: /, '') : String(cause);
+      throw new ItemsError(place, `put: ${message}`, { cause });
+    });
+  }
+
+  /** A file is read and kept once, however many items name it. */
+  function readOnce(file: LocalFile, store: (content: Buffer) => Promise<string>): Promise<FilePut[]> {
+    const key = `${file.localPath}\0${file.remotePath}`;
+    const reading = read.get(key) ?? readPutFiles([file], store, { maxInlineBytes });
+    read.set(key, reading);
+    return reading;
+  }
+
+  return {
+    async check(wish) {
+      await filesOf(wish);
+    },
+    async read(wish, store) {
+      const { place: _, put: __, ...item } = wish;
+      const put: FilePut[] = [];
+      for (const file of await filesOf(wish)) put.push(...(await readOnce(file, store)));
+      const paths = [...new Set([...collect, ...(wish.collect ?? [])])];
+      return { ...item, ...(put.length > 0 && { put }), ...(paths.length > 0 && { collect: paths }) };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** What `sandflow fanout results` and `fanout report` do: they read the result store, also while the batch runs. */
+import { relative, resolve } from 'node:path';
+import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import { fanoutItemResults } from '../../../result-store/index.js';
+import { fanoutProgress } from '../../../temporal/fanouts/index.js';
+import type { CommandContext } from '../../command.js';
+import { jsonText } from '../../output/json.js';
+import { createPreviews } from '../progress/previews.js';
+import { folderOf } from '../watch-to-end.js';
+import { withBatch } from '../with-batch.js';
+import { withWholeAnswers, writeReport } from './download-results.js';
+
+export function printResults(batchId: string, context: CommandContext): Promise<void> {
+  const { stdout } = context.io;
+  return withBatch(context, { batchId }, async (platform) => {
+    const { deployment } = platform.config;
+    const { batchKey } = await fanoutProgress(platform.temporal, { deployment, batchId });
+    for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey })) {
+      const whole = await withWholeAnswers(item, (ref) => platform.results.get(ref));
+      const hasRoom = stdout.write(`${jsonText(whole)}\n`);
+      if (hasRoom === false) await new Promise<void>((drained) => stdout.once?.('drain', drained) ?? drained());
+    }
+  });
+}
+
+export function reportBatch(
+  batchId: string,
+  { out = `${folderOf(batchId)}/report.html` }: { readonly out?: string },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  return withBatch(context, { batchId }, async (platform) => {
+    const { deployment } = platform.config;
+    const result = await fanoutProgress(platform.temporal, { deployment, batchId });
+    const previews = createPreviews();
+    const items: ItemResult[] = [];
+    for await (const item of fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey })) {
+      items.push(item);
+      for (const { ref } of item.job?.files ?? []) {
+        if (ref === null) continue;
+        const content = await platform.results.get(ref).catch(() => undefined);
+        if (content) previews.add(ref, content);
+      }
+    }
+    const path = resolve(io.cwd, out);
+    await writeReport(path, { result, items, previews: previews.all, generatedAt: new Date().toISOString() });
+    io.stdout.write(`${relative(io.cwd, path) || path}\n`);
+  });
+}

@@ -1,0 +1,57 @@
+/** Watches a batch to its end and brings its results home: `fanout`, `fanout watch` and `fanout resume`. */
+import { fanoutItemResults } from '../../result-store/index.js';
+import type { CommandContext } from '../command.js';
+import type { Platform } from '../connect/platform.js';
+import { parseDurationMs } from '../duration.js';
+import type { BatchView } from './progress/batch-view.js';
+import { findDollarsPerSecond } from './progress/price.js';
+import { watchFanout } from './progress/watch-fanout.js';
+import { bringHome } from './results/download-results.js';
+import { finishFanout, leaveFanout } from './results/finish-fanout.js';
+
+export interface SeeThroughOptions {
+  readonly out?: string;
+  readonly report?: string;
+  readonly watchDeadline?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Where the results of a batch go unless the person says otherwise. */
+export function folderOf(batchId: string): string {
+  return `fanout-${batchId}`;
+}
+
+/** @returns the exit code */
+export async function seeFanoutThrough(
+  platform: Platform,
+  batchId: string,
+  options: SeeThroughOptions,
+  { context, view }: { readonly context: CommandContext; readonly view: BatchView },
+): Promise<number> {
+  const { io } = context;
+  const { deployment } = platform.config;
+  const deadlineMs =
+    options.watchDeadline === undefined ? undefined : parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
+  if (end.kind !== 'ended') {
+    view.close();
+    return leaveFanout(end.kind, batchId, io, { json: options.json === true, isolation: platform.isolation.known });
+  }
+  view.step('bringing the results home');
+  const { result } = end;
+  const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
+  const home = await bringHome(result, items, platform.results, {
+    cwd: io.cwd,
+    out: options.out ?? folderOf(batchId),
+    report: options.report,
+  });
+  const dollarsPerSecond = await findDollarsPerSecond(platform.service);
+  view.close();
+  return finishFanout(result, home, io, {
+    json: options.json === true,
+    quiet: options.quiet === true,
+    dollarsPerSecond,
+    isolation: platform.isolation.known,
+  });
+}

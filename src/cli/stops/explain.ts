@@ -1,0 +1,13 @@
+import type { AddCommand } from '../command.js';
+
+export const addStopsExplain: AddCommand = (parent, context) => {
+  parent
+    .command('explain')
+    .description("Say in plain words where a sandbox's last stop is, what happens next and what can be done")
+    .argument('<sandbox>', 'id of the sandbox')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (sandboxId: string, options: { readonly json?: boolean }) => {
+      const { showExplanation } = await import('./show-explanation.js');
+      await showExplanation(sandboxId, options, context);
+    });
+};

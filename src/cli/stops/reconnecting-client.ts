@@ -1,0 +1,52 @@
+/** Calls to Temporal of several waits side by side: where it has gone, one of them brings it back for all. */
+
+import type { Client } from '@temporalio/client';
+import { abortable } from '../../temporal/abortable-calls.js';
+import { isTemporalUnreachable } from '../../temporal/jobs/errors.js';
+import type { Platform } from '../connect/platform.js';
+import type { Reporter } from '../output/reporter.js';
+
+export interface LinkKeeper {
+  /**
+   * @param call must be safe to repeat
+   * @throws what `call` throws, and what a reconnect throws
+   */
+  call<T>(call: (temporal: Client) => Promise<T>): Promise<T>;
+}
+
+export interface LinkKeeperOptions {
+  readonly reporter: Reporter;
+  /** Ends the calls that are under way. */
+  readonly interrupted: AbortSignal;
+}
+
+export function createLinkKeeper(
+  platform: Pick<Platform, 'temporal' | 'reconnect'>,
+  { reporter, interrupted }: LinkKeeperOptions,
+): LinkKeeper {
+  let reconnecting: Promise<void> | undefined;
+  const reconnect = () => {
+    reconnecting ??= platform.reconnect(reporter).finally(() => {
+      reconnecting = undefined;
+    });
+    return reconnecting;
+  };
+
+  return {
+    async call(call) {
+      for (;;) {
+        await reconnecting;
+        const { temporal } = platform;
+        try {
+          return await abortable(temporal, interrupted, () => call(temporal));
+        } catch (error) {
+          if (interrupted.aborted) throw error;
+          // Another wait has replaced the connection under this one.
+          const isReplaced = reconnecting !== undefined || platform.temporal !== temporal;
+          if (!isReplaced && !isTemporalUnreachable(error)) throw error;
+          if (platform.temporal === temporal) await reconnect();
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** One sandbox's part of `sandflow stop`: asks, and waits where it was told to. */
+import type { StopRequestView } from '../../../workflows/stop/types.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { requestStop } from '../../temporal/stops/client.js';
+import { awaitStop } from '../../temporal/stops/read.js';
+import { failureOf } from '../errors.js';
+import type { Reporter } from '../output/reporter.js';
+import { oneLine } from '../output/terminal-safe.js';
+import type { Gate } from './concurrency-limit.js';
+import type { StopWish } from './options.js';
+import type { LinkKeeper } from './reconnecting-client.js';
+import { newsText, type StopEnd } from './stop-text.js';
+
+export interface SeeStopThroughOptions {
+  readonly wish: StopWish;
+  readonly taskQueue: string;
+  readonly wait: boolean;
+  /** Bounds the requests that are made at once. */
+  readonly gate: Gate;
+  readonly link: LinkKeeper;
+  readonly reporter: Reporter;
+  readonly interrupted: AbortSignal;
+  readonly lookEveryMs: readonly [first: number, atMost: number];
+}
+
+/** Never throws: what goes wrong with one sandbox is its own end, and nobody else's. */
+export async function seeStopThrough(sandboxId: string, options: SeeStopThroughOptions): Promise<StopEnd> {
+  const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
+  // Many waits side by side each leave a listener: on a signal of their own.
+  const signal = AbortSignal.any([options.interrupted]);
+  let seen: StopRequestView | undefined;
+  const onChange = (view: StopRequestView) => {
+    if (!seen && view.stopId !== null) reporter.notice(`${sandboxId}: stop ${view.stopId} accepted`, 'detail');
+    const news = newsText(view, seen);
+    if (news) reporter.notice(`${sandboxId}: ${oneLine(news)}`);
+    seen = view;
+  };
+  try {
+    const requested = await gate(() => {
+      signal.throwIfAborted();
+      return link.call((temporal) => requestStop(temporal, { sandboxId, ...wish }, { taskQueue }));
+    });
+    if (!wait) return { kind: 'seen', view: requested.accepted };
+    onChange(requested.accepted);
+    for (let warned = false; ; ) {
+      try {
+        const wait = () => link.call((temporal) => awaitStop(temporal, requested, { onChange, signal, lookEveryMs }));
+        return { kind: 'seen', view: await wait() };
+      } catch (error) {
+        if (signal.aborted || !(error instanceof SandflowError) || error.code !== 'no_worker') throw error;
+        if (!warned) reporter.notice(error.message);
+        warned = true;
+      }
+    }
+  } catch (error) {
+    return signal.aborted ? { kind: 'left' } : { kind: 'failed', ...failureOf(error) };
+  }
+}

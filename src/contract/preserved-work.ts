@@ -1,0 +1,24 @@
+/** What a stop kept of the work. Pure. */
+
+import type { Kept } from '../../workflows/job/types.js';
+import type { SandboxView, StopView } from './sandbox-view.js';
+
+type SnapshotOfSandbox = Pick<
+  SandboxView,
+  'snapshots' | 'snapshotAvailable' | 'snapshotCompletedAt' | 'snapshotVerifiedAt' | 'lastSnapshotStatus'
+>;
+
+/**
+ * @param sandbox read after the stop had completed
+ * @param stop as it was first answered: its `requestedAt` is null once it has ended
+ * @returns null where the service does not say enough
+ */
+export function keptOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): Kept | null {
+  if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';
+  if (sandbox.snapshotAvailable === null) return null;
+  if (sandbox.lastSnapshotStatus !== null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';
+  const savedAt = sandbox.snapshotVerifiedAt ?? sandbox.snapshotCompletedAt;
+  if (savedAt === null) return null;
+  if (stop.requestedAt === null) return 'saved';
+  return Date.parse(savedAt) >= Date.parse(stop.requestedAt) ? 'saved' : 'stale';
+}

@@ -1,0 +1,52 @@
+/** Accounts, organizations and sessions, which the service shows no way to make: part of the object, and under `/_local`. */
+
+import type { Context } from '../core/context.js';
+import type { AccountRecord, TeamRecord } from '../store/account-store.js';
+import { setScopedCreation } from './api-keys.js';
+import {
+  type AccountFlags,
+  addAccount,
+  addSession,
+  addTeam,
+  changeAccount,
+  changeTeam,
+  type NewAccount,
+  type NewTeam,
+  type TeamFlags,
+} from './records.js';
+
+export interface Accounts {
+  /** Oldest first; the first is `acct_local`. */
+  list(): readonly AccountRecord[];
+  teams(): readonly TeamRecord[];
+  /**
+   * Makes an account. Not safe to repeat.
+   * @returns also the secret of its key, which is account-wide and does not expire
+   * @throws ServiceError 409 `login_taken`
+   */
+  create(account: NewAccount): { readonly account: AccountRecord; readonly apiKey: string };
+  /** Changes the flags that are given. Safe to repeat. @throws ServiceError 404 */
+  update(accountId: string, flags: AccountFlags): AccountRecord;
+  /** A token that stands for a browser or command-line session; a secret. @throws ServiceError 404 */
+  createSession(accountId: string): string;
+  /** Makes an organization of accounts that are there. Not safe to repeat. @throws ServiceError 404 */
+  createTeam(team: NewTeam): TeamRecord;
+  /** Changes the flags that are given. Safe to repeat. @throws ServiceError 404 */
+  updateTeam(teamId: string, flags: TeamFlags): TeamRecord;
+  /** False: POST /api-keys/scoped answers 503. Safe to repeat. */
+  setScopedKeyCreation(enabled: boolean): void;
+}
+
+export function createAccounts(context: Context): Accounts {
+  const { accounts, teams } = context.stores.accounts;
+  return {
+    list: () => accounts.all(),
+    teams: () => teams.all(),
+    create: (account) => addAccount(context, account),
+    update: (accountId, flags) => changeAccount(context, accountId, flags),
+    createSession: (accountId) => addSession(context, accountId),
+    createTeam: (team) => addTeam(context, team),
+    updateTeam: (teamId, flags) => changeTeam(context, teamId, flags),
+    setScopedKeyCreation: (enabled) => setScopedCreation(context, enabled),
+  };
+}

@@ -1,0 +1,120 @@
+/** API keys: scoped ones are made, rotated and revoked here (specification, "API key endpoints" and "Key lifecycle"). */
+import type { CreateApiKeyBody } from '../../contract/account-requests.js';
+import { keyPresetActions } from '../../contract/key-presets.js';
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { environmentsFor } from '../environments/environments.js';
+import { sandboxFor } from '../sandboxes/access.js';
+import { ServiceError } from '../service-error.js';
+import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
+import type { Caller } from './caller.js';
+import { type Issued, issue, reissue } from './credentials.js';
+import { isUnrestricted } from './key-scope.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** Specification, "Limits". */
+const DEFAULT_TTL_MS = 90 * DAY_MS;
+const CREATION_DISABLED = 'apiKeys.scopedCreationDisabled';
+
+export function scopedCreationEnabled({ stores }: Pick<Context, 'stores'>): boolean {
+  return stores.settings.get<boolean>(CREATION_DISABLED) !== true;
+}
+
+/** Switches the creation of scoped keys on and off for every account. Safe to repeat. */
+export function setScopedCreation({ stores }: Pick<Context, 'stores'>, enabled: boolean): void {
+  stores.settings.put(CREATION_DISABLED, !enabled);
+}
+
+/**
+ * Makes a scoped key. Not safe to repeat: each is a new one.
+ * @throws ServiceError 403 `forbidden` for a caller that is neither a session nor admin-scoped; 503
+ *   `scoped_key_creation_disabled` (assumption: its code); 400 for preset and actions together; 404 for a sandbox or
+ *   environment that the account does not have
+ */
+export function createScopedKey(context: Context, caller: Caller, body: CreateApiKeyBody): Issued {
+  // Assumption: a key of before scopes has every right, and so counts as admin-scoped.
+  if (caller.kind !== 'session' && !isUnrestricted(caller.scope)) {
+    throw new ServiceError(
+      403,
+      'forbidden',
+      'Creating keys needs a session or an admin-scoped key that is not limited.',
+    );
+  }
+  if (caller.kind !== 'session' && caller.scope === null) assume('A-key-creation');
+  if (!scopedCreationEnabled(context)) {
+    assume('A-key-creation');
+    const message = 'The creation of scoped keys is switched off for now. Try again later.';
+    throw new ServiceError(503, 'scoped_key_creation_disabled', message);
+  }
+  const { name, preset, actions, ttlSeconds } = body;
+  if (preset !== undefined && actions !== undefined) {
+    throw new ServiceError(400, 'invalid_request', 'Give either preset or actions, not both.');
+  }
+  const usedPreset = actions === undefined ? (preset ?? 'admin') : null;
+  const scope: CredentialScope = {
+    actions: usedPreset === null ? [...new Set(actions)] : keyPresetActions[usedPreset],
+    sandboxIds: body.sandboxes ? requireSandboxes(context, caller, body.sandboxes) : null,
+    environmentIds: body.environments ? requireEnvironments(context, caller, body.environments) : null,
+  };
+  if (usedPreset !== null && usedPreset !== 'admin') assume('A-key-presets');
+  const ttlMs = ttlSeconds === undefined ? DEFAULT_TTL_MS : ttlSeconds * 1000;
+  const expiresAt = new Date(context.clock.now() + ttlMs).toISOString();
+  return context.database.transaction(() =>
+    issue(context, { accountId: caller.accountId, kind: 'api_key', name, scope, preset: usedPreset, expiresAt }),
+  );
+}
+
+function requireSandboxes(context: Context, caller: Caller, sandboxIds: readonly string[]): readonly string[] {
+  for (const sandboxId of sandboxIds) sandboxFor(context, caller, sandboxId, 'view');
+  return [...new Set(sandboxIds)];
+}
+
+/** Assumption: environments are named by their id or by their name. */
+function requireEnvironments(context: Context, caller: Caller, wanted: readonly string[]): readonly string[] {
+  const environments = environmentsFor(context, caller);
+  const ids = wanted.map((idOrName) => {
+    const found = environments.find(({ id, name }) => id === idOrName || name === idOrName);
+    if (found) return found.id;
+    throw new ServiceError(404, 'not_found', `There is no environment ${idOrName}.`);
+  });
+  return [...new Set(ids)];
+}
+
+/**
+ * A key of the caller's account, revoked or not.
+ * @throws ServiceError 404; for a restricted key also where it is not that key
+ */
+export function keyFor(context: Context, caller: Caller, keyId: string): CredentialRecord {
+  const key = context.stores.credentials.get(keyId);
+  const seen = key?.accountId === caller.accountId && (isUnrestricted(caller.scope) || key.id === caller.keyId);
+  if (key?.kind === 'api_key' && seen) return key;
+  throw new ServiceError(404, 'not_found', `There is no API key ${keyId}.`);
+}
+
+/** @throws ServiceError 404 for a key that is revoked, too */
+function livingKey(context: Context, caller: Caller, keyId: string): CredentialRecord {
+  const key = keyFor(context, caller, keyId);
+  if (key.revokedAt === null) return key;
+  throw new ServiceError(404, 'not_found', `The API key ${keyId} was revoked.`);
+}
+
+/**
+ * Replaces the secret of a key at once. Id, scope and expiry stay; a key of before scopes stays one. Not safe to repeat: each
+ * call gives another secret.
+ * @throws ServiceError 404; 409 `api_key_expired`
+ */
+export function rotateKey(context: Context, caller: Caller, keyId: string): Issued {
+  const key = livingKey(context, caller, keyId);
+  if (key.expiresAt !== null && Date.parse(key.expiresAt) <= context.clock.now()) {
+    const message = `This API key expired on ${key.expiresAt} and cannot be rotated. Create a new one.`;
+    throw new ServiceError(409, 'api_key_expired', message);
+  }
+  return context.database.transaction(() => reissue(context, key));
+}
+
+/** Disables a key at once; what it has created stays, and so does its usage. Safe to repeat: then 404. */
+export function revokeKey(context: Context, caller: Caller, keyId: string): CredentialRecord {
+  const revoked = { ...livingKey(context, caller, keyId), revokedAt: context.clock.iso() };
+  context.stores.credentials.put(revoked);
+  return revoked;
+}

@@ -1,0 +1,54 @@
+/** Secrets of API keys, sessions and sandboxes: made here, shown once, kept as a hash. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Core } from '../core/context.js';
+import type { CredentialRecord } from '../store/credential-store.js';
+
+/** Assumption: the service's prefix of a token is not shown. */
+const prefixes: Readonly<Record<CredentialRecord['kind'], string>> = {
+  api_key: 'svc_key_',
+  session: 'svc_session_',
+  sandbox: 'svc_sandbox_',
+};
+const SHOWN_OF_SECRET = 4;
+/** Of a shorter key nothing is shown: it would be a large part of it. */
+const MIN_SHOWN_LENGTH = 16;
+
+type Keeping = Pick<Core, 'stores' | 'clock'>;
+type Wanted = Pick<CredentialRecord, 'accountId' | 'kind' | 'name' | 'scope' | 'preset' | 'expiresAt'>;
+
+export interface Issued {
+  readonly credential: CredentialRecord;
+  /** To be shown once and kept nowhere. */
+  readonly secret: string;
+}
+
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** What of a secret may be shown and kept. */
+function tracesOf(secret: string): Pick<CredentialRecord, 'hash' | 'prefix' | 'lastFour'> {
+  const known = Object.values(prefixes).find((prefix) => secret.startsWith(prefix));
+  const lastFour = secret.length < MIN_SHOWN_LENGTH ? '' : secret.slice(-SHOWN_OF_SECRET);
+  return { hash: hashOf(secret), prefix: known ?? '', lastFour };
+}
+
+function newSecret(kind: CredentialRecord['kind']): string {
+  return `${prefixes[kind]}${randomBytes(32).toString('base64url')}`;
+}
+
+/** Makes a credential, part of the transaction of now. Not safe to repeat: each is a new one. */
+export function issue({ stores, clock }: Keeping, wanted: Wanted, secret = newSecret(wanted.kind)): Issued {
+  const id = `${wanted.kind === 'session' ? 'ses' : 'sak'}_${randomBytes(12).toString('hex')}`;
+  const credential = { ...wanted, ...tracesOf(secret), id, createdAt: clock.iso(), revokedAt: null };
+  stores.credentials.put(credential);
+  return { credential, secret };
+}
+
+/** Replaces the secret of a credential and nothing else; the old one is not accepted any more. */
+export function reissue({ stores }: Pick<Keeping, 'stores'>, credential: CredentialRecord): Issued {
+  const secret = newSecret(credential.kind);
+  const changed = { ...credential, ...tracesOf(secret) };
+  stores.credentials.put(changed);
+  return { credential: changed, secret };
+}

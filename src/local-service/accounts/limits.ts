@@ -1,0 +1,71 @@
+/** How many sandboxes there may be: the 429 answers of create and fork (specification, "Errors"; trap S14). */
+import type { Limits } from '../../contract/account-records.js';
+import type { Context } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Caller } from './caller.js';
+
+/** Specification, "Limits". */
+export const maxWebhooks = 10;
+
+/** Who is billed: an organization, or an account with none. */
+interface Payer {
+  readonly accountId: string;
+  readonly teamId: string | null;
+}
+
+const isBilled = ({ teamId, accountId }: Payer, sandbox: SandboxRecord): boolean =>
+  teamId === null ? sandbox.teamId === null && sandbox.ownerId === accountId : sandbox.teamId === teamId;
+
+function payerOf({ stores }: Context, accountId: string): Payer {
+  return { accountId, teamId: stores.accounts.teamOf(accountId)?.id ?? null };
+}
+
+function active({ stores }: Context, counts: (sandbox: SandboxRecord) => boolean): number {
+  let count = 0;
+  for (const sandbox of stores.sandboxes.living()) if (sandbox.state !== 'archived' && counts(sandbox)) count++;
+  return count;
+}
+
+function createdToday({ stores, clock }: Context, payer: Payer): number {
+  return stores.sandboxes.countCreatedSince(`${clock.iso().slice(0, 10)}T00:00:00.000Z`, payer);
+}
+
+/**
+ * Refuses one sandbox more than the settings allow. Assumption: the limits of a day and of active sandboxes are those of the
+ * organization or account that is billed.
+ * @throws ServiceError `daily_limit_reached`, `limit_reached`, `member_limit_reached`
+ */
+export function refuseOverLimit(context: Context, { accountId }: Caller): void {
+  const { sandboxesPerDay, activeSandboxes, activeSandboxesPerMember } = context.limits;
+  const payer = payerOf(context, accountId);
+  if (sandboxesPerDay !== undefined && createdToday(context, payer) >= sandboxesPerDay) {
+    const message = `The limit of ${sandboxesPerDay} sandboxes a day is reached. It is renewed at midnight UTC.`;
+    throw new ServiceError(429, 'daily_limit_reached', message);
+  }
+  const ofMember = (sandbox: SandboxRecord): boolean => isBilled(payer, sandbox) && sandbox.ownerId === accountId;
+  if (
+    activeSandboxesPerMember !== undefined &&
+    payer.teamId !== null &&
+    active(context, ofMember) >= activeSandboxesPerMember
+  ) {
+    const message = `Your limit of ${activeSandboxesPerMember} active sandboxes in this organization is reached. Stop or delete one first.`;
+    throw new ServiceError(429, 'member_limit_reached', message);
+  }
+  if (activeSandboxes !== undefined && active(context, (sandbox) => isBilled(payer, sandbox)) >= activeSandboxes) {
+    const message = `The limit of ${activeSandboxes} active sandboxes is reached. Stop or delete one first.`;
+    throw new ServiceError(429, 'limit_reached', message);
+  }
+}
+
+/** What `GET /limits` shows; a maximum of null: there is none. */
+export function limitsOf(context: Context, accountId: string): Limits {
+  const { sandboxesPerDay, activeSandboxes, requestsPerMinute } = context.limits;
+  const payer = payerOf(context, accountId);
+  return {
+    sandboxes: { used: active(context, (sandbox) => isBilled(payer, sandbox)), max: activeSandboxes ?? null },
+    webhooks: { used: context.stores.webhooks.of(accountId).length, max: maxWebhooks },
+    requestsPerMinute: requestsPerMinute ?? null,
+    dailySandboxes: { used: createdToday(context, payer), max: sandboxesPerDay ?? null },
+  };
+}

@@ -1,0 +1,156 @@
+/** Accounts and organizations of the local service: how they are made and changed. Not part of the specification. */
+import { randomBytes } from 'node:crypto';
+import type { Core } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { AccountRecord, TeamRecord } from '../store/account-store.js';
+import { hashOf, issue } from './credentials.js';
+
+type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
+
+/** What of an account can be set. */
+export interface AccountFlags {
+  /** Default true. False: what needs a machine answers 409 `account_not_ready`. */
+  readonly ready?: boolean;
+  /** Default false. True: auto-stop is required, and only small and default machines are allowed. */
+  readonly trial?: boolean;
+  /** Default false. True: what needs a machine answers 402 `billing_required`. */
+  readonly billingRequired?: boolean;
+  /** Billable machine-seconds of a month in the organization; 402 `team_member_cap_reached` from there on. Default null: none. */
+  readonly memberCapSeconds?: number | null;
+}
+
+export interface NewAccount extends AccountFlags {
+  /** Unique. */
+  readonly login: string;
+  /** Default `<login>@sandbox.invalid`. */
+  readonly email?: string;
+  /** Its key of before scopes: account-wide and without expiry. Default: a new one. */
+  readonly apiKey?: string;
+}
+
+export interface TeamFlags {
+  /** Default false. True: new sandboxes of its members begin as private. */
+  readonly newSandboxesPrivate?: boolean;
+  /** Default false. True: what needs a machine answers 403 `org_suspended`. */
+  readonly suspended?: boolean;
+}
+
+export interface NewTeam extends TeamFlags {
+  readonly name: string;
+  /** Logins; an account leaves the organization that it was in before. */
+  readonly members: readonly string[];
+}
+
+const newId = (kind: 'acct' | 'team'): string => `${kind}_${randomBytes(8).toString('hex')}`;
+
+/** @throws ServiceError 404 */
+export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): AccountRecord {
+  const account = stores.accounts.accounts.get(accountId);
+  if (!account) throw new ServiceError(404, 'not_found', `There is no account ${accountId}.`);
+  return account;
+}
+
+/**
+ * Makes an account with a key of before scopes. Not safe to repeat.
+ * @throws ServiceError 409 `login_taken`, `api_key_taken`
+ */
+export function addAccount(
+  context: Keeping,
+  wanted: NewAccount,
+  id = newId('acct'),
+): { readonly account: AccountRecord; readonly apiKey: string } {
+  const { login, email = `${login}@sandbox.invalid`, apiKey } = wanted;
+  return context.database.transaction(() => {
+    if (context.stores.accounts.byLogin(login)) {
+      throw new ServiceError(409, 'login_taken', `There is an account with the login "${login}" already.`);
+    }
+    const account: AccountRecord = {
+      id,
+      login,
+      email,
+      teamId: null,
+      createdAt: context.clock.iso(),
+      zeroDataRetentionEnabledAt: null,
+      ready: wanted.ready ?? true,
+      trial: wanted.trial ?? false,
+      billingRequired: wanted.billingRequired ?? false,
+      memberCapSeconds: wanted.memberCapSeconds ?? null,
+    };
+    context.stores.accounts.accounts.put(account);
+    return { account, apiKey: addOldKey(context, id, apiKey) };
+  });
+}
+
+/**
+ * A key of before scopes: account-wide and without expiry.
+ * @returns its secret
+ * @throws ServiceError 409 `api_key_taken`
+ */
+export function addOldKey(context: Keeping, accountId: string, secret?: string): string {
+  if (secret !== undefined && context.stores.credentials.byHash(hashOf(secret))) {
+    throw new ServiceError(409, 'api_key_taken', 'Two accounts cannot have the same API key. Choose another one.');
+  }
+  const wanted = {
+    accountId,
+    kind: 'api_key',
+    name: 'Account key',
+    scope: null,
+    preset: null,
+    expiresAt: null,
+  } as const;
+  return issue(context, wanted, secret).secret;
+}
+
+/** A token that stands for the browser or command-line session of an account. */
+export function addSession(context: Keeping, accountId: string): string {
+  accountOf(context, accountId);
+  const wanted = { accountId, kind: 'session', name: 'Session', scope: null, preset: null, expiresAt: null } as const;
+  return issue(context, wanted).secret;
+}
+
+/** Safe to repeat. @throws ServiceError 404 */
+export function changeAccount(context: Keeping, accountId: string, flags: AccountFlags): AccountRecord {
+  const account = accountOf(context, accountId);
+  const changed: AccountRecord = {
+    ...account,
+    ready: flags.ready ?? account.ready,
+    trial: flags.trial ?? account.trial,
+    billingRequired: flags.billingRequired ?? account.billingRequired,
+    memberCapSeconds: flags.memberCapSeconds === undefined ? account.memberCapSeconds : flags.memberCapSeconds,
+  };
+  context.stores.accounts.accounts.put(changed);
+  return changed;
+}
+
+/** Not safe to repeat: each is a new organization. @throws ServiceError 404 for a login that nobody has */
+export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, suspended }: NewTeam): TeamRecord {
+  return context.database.transaction(() => {
+    const team: TeamRecord = {
+      id: newId('team'),
+      name,
+      createdAt: context.clock.iso(),
+      newSandboxesPrivate: newSandboxesPrivate ?? false,
+      suspended: suspended ?? false,
+    };
+    context.stores.accounts.teams.put(team);
+    for (const login of members) {
+      const account = context.stores.accounts.byLogin(login);
+      if (!account) throw new ServiceError(404, 'not_found', `There is no account with the login "${login}".`);
+      context.stores.accounts.accounts.put({ ...account, teamId: team.id });
+    }
+    return team;
+  });
+}
+
+/** Safe to repeat. @throws ServiceError 404 */
+export function changeTeam({ stores }: Keeping, teamId: string, flags: TeamFlags): TeamRecord {
+  const team = stores.accounts.teams.get(teamId);
+  if (!team) throw new ServiceError(404, 'not_found', `There is no organization ${teamId}.`);
+  const changed: TeamRecord = {
+    ...team,
+    newSandboxesPrivate: flags.newSandboxesPrivate ?? team.newSandboxesPrivate,
+    suspended: flags.suspended ?? team.suspended,
+  };
+  stores.accounts.teams.put(changed);
+  return changed;
+}

@@ -1,0 +1,44 @@
+/** The accounts that a service begins with: those of its options, in the database from its first start on. */
+
+import type { Core } from '../core/context.js';
+import type { AccountRecord } from '../store/account-store.js';
+import { hashOf } from './credentials.js';
+import { addAccount, addOldKey, addTeam, type NewAccount, type NewTeam } from './records.js';
+
+/** The account of `options.apiKey`, and of everything that a service of before accounts has kept. */
+const firstAccount = { id: 'acct_local', login: 'local' } as const;
+const SEEDED_KEY = 'accounts.seededKey';
+
+export interface SeedAccounts {
+  /** The key of the first account. */
+  readonly apiKey: string;
+  readonly accounts: readonly NewAccount[];
+  readonly teams: readonly NewTeam[];
+}
+
+/**
+ * Makes what is not there: accounts by their login, organizations by their name. What is there stays as it is; a key that was
+ * rotated or revoked does not come back at the next start. A service that is started with another key revokes the former one, which
+ * may have become known, and takes it again only where it is started with it again. Safe to repeat.
+ */
+export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'>, seed: SeedAccounts): void {
+  const { accounts, settings, credentials } = context.stores;
+  context.database.transaction(() => {
+    const known: AccountRecord | undefined = accounts.accounts.get(firstAccount.id);
+    const hash = hashOf(seed.apiKey);
+    const former = settings.get<string>(SEEDED_KEY);
+    if (!known) addAccount(context, { login: firstAccount.login, apiKey: seed.apiKey }, firstAccount.id);
+    else if (former !== hash) {
+      const taken = credentials.byHash(hash);
+      if (!taken) addOldKey(context, firstAccount.id, seed.apiKey);
+      else if (taken.accountId === firstAccount.id) credentials.put({ ...taken, revokedAt: null });
+      const replaced = former === undefined ? undefined : credentials.byHash(former);
+      if (replaced) credentials.put({ ...replaced, revokedAt: replaced.revokedAt ?? context.clock.iso() });
+    }
+    settings.put(SEEDED_KEY, hash);
+    for (const account of seed.accounts) if (!accounts.byLogin(account.login)) addAccount(context, account);
+    for (const team of seed.teams) {
+      if (!accounts.teams.all().some(({ name }) => name === team.name)) addTeam(context, team);
+    }
+  });
+}

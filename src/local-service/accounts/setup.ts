@@ -1,0 +1,46 @@
+/**
+ * What a user of the local service gives an account that the service itself shows no way to give: more environments, and
+ * repositories. Part of the object and of the routes under `/_local`.
+ */
+import type { z } from 'zod';
+import { updateEnvironmentBodySchema } from '../../contract/account-requests.js';
+import { nameSchema } from '../../contract/requests.js';
+import type { Context } from '../core/context.js';
+import { addEnvironment } from '../environments/environments.js';
+import { configuredRepos, type LocalRepo, reposOf, setRepos } from '../environments/repos.js';
+import { environmentView } from '../environments/view.js';
+import { accountOf } from './records.js';
+
+export const newEnvironmentSchema = updateEnvironmentBodySchema.extend({ name: nameSchema });
+export type NewEnvironment = z.infer<typeof newEnvironmentSchema>;
+
+export interface AccountSetup {
+  /**
+   * Makes an environment; flags that are not given are false. Not safe to repeat.
+   * @param accountId default: the account of the key that the service was started with
+   * @returns the environment as `GET /environments` shows it
+   * @throws ServiceError as PUT /environments/{environmentId}; 404 for an account that is unknown
+   */
+  createEnvironment(environment: NewEnvironment, accountId?: string): Readonly<Record<string, unknown>>;
+  /**
+   * Sets what `GET /repos` lists for an account, in place of the service's option `repos`. Safe to repeat.
+   * @throws SandflowError `bad_configuration` for repositories that no account could have
+   */
+  setRepos(repos: readonly LocalRepo[], accountId?: string): readonly unknown[];
+}
+
+const FIRST_ACCOUNT = 'acct_local';
+
+export function createAccountSetup(context: Context): AccountSetup {
+  return {
+    createEnvironment(environment, accountId = FIRST_ACCOUNT) {
+      accountOf(context, accountId);
+      return environmentView(context, addEnvironment(context, accountId, environment));
+    },
+    setRepos(repos, accountId = FIRST_ACCOUNT) {
+      accountOf(context, accountId);
+      setRepos(context, accountId, configuredRepos(repos));
+      return reposOf(context, accountId);
+    },
+  };
+}

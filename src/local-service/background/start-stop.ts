@@ -1,0 +1,32 @@
+/** Begins and ends everything that works in the background: prompts, scheduled work, deliveries, samples, SSH. */
+import type { Assembly } from '../core/assemble.js';
+import { recoverPrompts } from '../prompts/recovery.js';
+import { reopenSsh } from '../ssh/access.js';
+import { scheduleHousekeeping } from './housekeeping.js';
+import { workHandlers } from './work-handlers.js';
+
+/**
+ * Takes up what the state of now has left open, as after a kill. Called before the service answers.
+ * @returns starts the work
+ */
+export async function prepareWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
+  const waiting = recoverPrompts(context);
+  await reopenSsh(context);
+  return () => {
+    for (const sandboxId of waiting) context.prompts.wake(sandboxId);
+    scheduler.start(workHandlers(context));
+    scheduleHousekeeping(context);
+    deliverer.start();
+    sampler.start();
+  };
+}
+
+/** Interrupts every prompt, ends every process and session, and waits until nothing works any more. Safe to repeat. */
+export async function standStill({ context, scheduler, deliverer, sampler }: Assembly): Promise<void> {
+  const { stores, host } = context;
+  for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
+  // Processes end first: a setup script may run for hours, and the scheduler waits for it.
+  for (const { id } of stores.sandboxes.all({})) await host.endProcesses(id);
+  await context.ssh.closeAll();
+  await Promise.all([scheduler.stop(), sampler.stop(), deliverer.stop(), context.prompts.idle()]);
+}

@@ -1,0 +1,94 @@
+/** Puts the domain together: stores, queues and what they call. Starts nothing. */
+import { setMaxListeners } from 'node:events';
+import { type SeedAccounts, seedAccounts } from '../accounts/seed.js';
+import { createScheduler, type Scheduler } from '../background/scheduler.js';
+import { machineEnvironment } from '../environments/on-machine.js';
+import { createFaults } from '../faults/faults.js';
+import { createStartWatch } from '../machine/shell/start-watch.js';
+import { createProcessSampler, type ProcessSampler } from '../processes/sampler.js';
+import { createPromptRunner } from '../prompts/runner.js';
+import { createSandboxCredentials } from '../sandboxes/credential.js';
+import { createSandboxLocks } from '../sandboxes/locks.js';
+import type { SshServer, SshServerOptions } from '../ssh/index.js';
+import { createStores } from '../store/stores.js';
+import { createDeliverer, type Deliverer } from '../webhooks/deliverer.js';
+import { createEventPublisher } from '../webhooks/event-publisher.js';
+import type { ResolveHost } from '../webhooks/public-lookup.js';
+import { createDeliverySender, type DeliverySender } from '../webhooks/send-attempt.js';
+import type { Context, Core } from './context.js';
+
+export type Given = {
+  readonly createSsh: (options: Pick<SshServerOptions, 'machines' | 'environmentOf'>) => SshServer;
+} & Pick<
+  Core,
+  'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider' | 'repos'
+>;
+
+export interface AssembleOptions {
+  /** The accounts that are there from the start, and again after a reset. */
+  readonly seed: SeedAccounts;
+  /** Base URL with the version; undefined while the service does not listen. */
+  readonly apiUrl: () => string | undefined;
+  readonly strictWebhookUrls: boolean;
+  readonly resolveHost: ResolveHost;
+}
+
+export interface Assembly {
+  readonly context: Context;
+  readonly scheduler: Scheduler;
+  readonly sampler: ProcessSampler;
+  readonly deliverer: Deliverer;
+  readonly sender: DeliverySender;
+  readonly closing: AbortController;
+  /** Reads into memory what the database holds, and makes the accounts that are not there. */
+  load(): void;
+}
+
+export function assemble({ createSsh, ...given }: Given, options: AssembleOptions): Assembly {
+  const { seed, apiUrl, strictWebhookUrls: strictUrls, resolveHost } = options;
+  const { database, clock, timings, log } = given;
+  const stores = createStores(database, clock);
+  const faults = createFaults(database);
+  const closing = new AbortController();
+  // Each call that is held listens to it, however many there are.
+  setMaxListeners(0, closing.signal);
+  const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs, strictUrls, resolveHost });
+  const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });
+  const scheduler = createScheduler({ database, store: stores.work, clock, log });
+  const watch = createStartWatch(given.host);
+  const sandboxCredentials = createSandboxCredentials({ database, stores, clock, apiUrl });
+  const environmentOf = (sandboxId: string) => {
+    const sandbox = stores.sandboxes.get(sandboxId);
+    return sandbox && machineEnvironment({ stores, sandboxCredentials }, sandbox);
+  };
+  const core: Core = {
+    ...given,
+    stores,
+    faults,
+    closing: closing.signal,
+    host: watch.host,
+    ssh: createSsh({ machines: watch.host, environmentOf }),
+    locks: createSandboxLocks(),
+    sshLocks: createSandboxLocks(),
+    sandboxCredentials,
+    publish: createEventPublisher({ database, stores, faults, clock, onQueued: deliverer.wake }),
+    schedule: scheduler.schedule,
+  };
+  return {
+    context: { ...core, prompts: createPromptRunner(core) },
+    scheduler,
+    sampler: createProcessSampler(core, watch),
+    deliverer,
+    sender,
+    closing,
+    load() {
+      stores.sandboxes.load();
+      stores.webhooks.load();
+      faults.load();
+      stores.accounts.load();
+      stores.credentials.load();
+      stores.keyUsage.load();
+      seedAccounts(core, seed);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** What every operation works with. */
+import type { Agent } from '../agent/agent.js';
+import type { Clock } from '../clock.js';
+import type { Faults } from '../faults/faults.js';
+import type { Log } from '../log.js';
+import type { MachineHost } from '../machine/machine-host.js';
+import type { LocalServiceLimits, LocalServiceProfile } from '../options.js';
+import type { PromptRunner } from '../prompts/runner.js';
+import type { SandboxCredentials } from '../sandboxes/credential.js';
+import type { SandboxLocks } from '../sandboxes/locks.js';
+import type { SshServer } from '../ssh/index.js';
+import type { Database } from '../store/database.js';
+import type { SelectedRepository } from '../store/environment-record.js';
+import type { Stores } from '../store/stores.js';
+import type { WorkKind } from '../store/work-store.js';
+import type { LocalServiceTimings } from '../timings.js';
+import type { EventPublisher } from '../webhooks/event-publisher.js';
+
+export interface Core {
+  readonly database: Database;
+  readonly stores: Stores;
+  readonly clock: Clock;
+  readonly host: MachineHost;
+  readonly timings: LocalServiceTimings;
+  readonly limits: LocalServiceLimits;
+  readonly profile: LocalServiceProfile;
+  readonly faults: Faults;
+  readonly log: Log;
+  /** One operation on the machine of a sandbox at a time. */
+  readonly locks: SandboxLocks;
+  /** The SSH servers of the sandboxes. */
+  readonly ssh: SshServer;
+  /** One operation on the SSH server of a sandbox at a time. */
+  readonly sshLocks: SandboxLocks;
+  /** Aborted when the service ends: what happens after it is left to the next start. */
+  readonly closing: AbortSignal;
+  /** Called inside the transaction of the state change that it tells about. */
+  readonly publish: EventPublisher;
+  /** Writes work down, inside the transaction that makes it necessary. `dueAt` in milliseconds since the epoch. */
+  readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
+  /** The agent of a provider; undefined where the provider is not configured. */
+  readonly agentOf: (provider: string) => Agent | undefined;
+  readonly defaultProvider: string;
+  readonly sandboxCredentials: SandboxCredentials;
+  /** The repositories of accounts that were given none of their own. */
+  readonly repos: readonly SelectedRepository[];
+}
+
+export interface Context extends Core {
+  readonly prompts: PromptRunner;
+}

@@ -1,0 +1,73 @@
+/** Idempotency keys, which create and fork of an account share (specification, "Idempotency results"; traps S4 and S5). */
+
+import type { Caller } from '../accounts/caller.js';
+import { ServiceError } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { assume } from './assume.js';
+import type { Context } from './context.js';
+
+export interface KeyedCall {
+  readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
+  /** The same for a repetition of the call, and for nothing else. */
+  readonly fingerprint: string;
+}
+
+/** Keys whose first call this service is still at work on, however long a copy takes. */
+const atWork = new WeakMap<Context, Set<string>>();
+
+/**
+ * Accepts a create or fork, or returns the sandbox that the same key stands for, gone or not.
+ * @param accept what the call does; calls `complete` in the transaction that makes the sandbox
+ * @throws ServiceError `idempotency_key_reused` after another call, `idempotency_in_progress` while the first is under way
+ */
+export async function acceptOnce(
+  context: Context,
+  { caller, idempotencyKey, fingerprint }: KeyedCall,
+  accept: (complete: (sandboxId: string) => void) => Promise<SandboxRecord>,
+): Promise<SandboxRecord> {
+  if (idempotencyKey === undefined) return accept(() => undefined);
+  const { idempotency } = context.stores;
+  const key = `${caller.accountId} ${idempotencyKey}`;
+  const busy = atWork.get(context) ?? new Set<string>();
+  atWork.set(context, busy);
+  const earlier = claim(context, { key, fingerprint, busy });
+  if (earlier) return earlier;
+  busy.add(key);
+  try {
+    return await accept((sandboxId) => idempotency.complete(key, sandboxId));
+  } catch (cause) {
+    // A refusal has begun nothing, so its key need not wait for its release.
+    if (cause instanceof ServiceError && cause.status < 500) idempotency.release(key);
+    throw cause;
+  } finally {
+    busy.delete(key);
+  }
+}
+
+/** Takes a key, or returns the sandbox that it stands for. */
+function claim(
+  { stores, timings, clock }: Context,
+  options: { readonly key: string; readonly fingerprint: string; readonly busy: ReadonlySet<string> },
+): SandboxRecord | undefined {
+  const { key, fingerprint, busy } = options;
+  const known = stores.idempotency.get(key);
+  const ageMs = known ? clock.now() - known.claimedAt : 0;
+  const released =
+    known &&
+    !busy.has(key) &&
+    (known.sandboxId === null ? ageMs >= timings.idempotencyReleaseMs : ageMs >= timings.idempotencyKeyMs);
+  if (!known || released) {
+    stores.idempotency.claim(key, fingerprint, clock.now());
+    return undefined;
+  }
+  assume('A-idempotency-body');
+  if (known.bodyHash !== fingerprint) {
+    throw new ServiceError(409, 'idempotency_key_reused', 'This idempotency key was used with another body or call.');
+  }
+  const sandbox = known.sandboxId === null ? undefined : stores.sandboxes.find(known.sandboxId);
+  if (sandbox?.state === 'cancelled') assume('A-cancelled-key');
+  if (sandbox) return sandbox;
+  const message = 'The first request with this idempotency key is still being worked on. Retry with the same key.';
+  throw new ServiceError(409, 'idempotency_in_progress', message);
+}

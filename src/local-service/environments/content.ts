@@ -1,0 +1,80 @@
+/** What a version of an environment says, and how a body changes it. */
+import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { EnvironmentContent, SelectedRepository } from '../store/environment-record.js';
+import { reposOf } from './repos.js';
+import { requireGoodPaths } from './secret-files.js';
+import { variablesIn } from './variables.js';
+
+const MAX_ENV_CONTENTS_BYTES = 256 * 1024;
+
+export const emptyContent: EnvironmentContent = {
+  safeForThirdParties: false,
+  passRepoHost: false,
+  passSecrets: false,
+  passSandboxCredentials: false,
+  passAgentsCredentials: false,
+  envContents: '',
+  secretFiles: [],
+  selectedRepositories: [],
+};
+
+/**
+ * The content with what a body gives in place of what was there. Fields that it leaves out stay.
+ * @throws ServiceError 400 for a malformed line of `envContents`, for a path of `secretFiles` that leaves the home, and for a
+ *   repository that is not one of `GET /repos`
+ */
+export function changedContent(
+  context: Context,
+  accountId: string,
+  before: EnvironmentContent,
+  body: UpdateEnvironmentBody,
+): EnvironmentContent {
+  const { envContents = before.envContents, secretFiles, repositories } = body;
+  if (Buffer.byteLength(envContents) > MAX_ENV_CONTENTS_BYTES) {
+    const message = `envContents: holds more than ${MAX_ENV_CONTENTS_BYTES} bytes. Put large values into secret files.`;
+    throw new ServiceError(400, 'invalid_request', message);
+  }
+  if (body.envContents !== undefined) assume('A-env-contents');
+  variablesIn(envContents);
+  if (secretFiles) {
+    assume('A-secret-files');
+    requireGoodPaths(secretFiles);
+  }
+  return {
+    safeForThirdParties: body.safeForThirdParties ?? before.safeForThirdParties,
+    passRepoHost: body.passRepoHost ?? before.passRepoHost,
+    passSecrets: body.passSecrets ?? before.passSecrets,
+    passSandboxCredentials: body.passSandboxCredentials ?? before.passSandboxCredentials,
+    passAgentsCredentials: body.passAgentsCredentials ?? before.passAgentsCredentials,
+    envContents,
+    secretFiles: secretFiles?.map(({ path, contents }) => ({ path, contents })) ?? before.secretFiles,
+    selectedRepositories: repositories ? selected(context, accountId, repositories) : before.selectedRepositories,
+  };
+}
+
+/** Assumption: without a branch it is the repository's own; without a script there is none to wait for. */
+function selected(
+  context: Context,
+  accountId: string,
+  repositories: NonNullable<UpdateEnvironmentBody['repositories']>,
+): SelectedRepository[] {
+  const known = new Map(reposOf(context, accountId).map((repo) => [repo.databaseId, repo]));
+  const refuse = (index: number, problem: string): never => {
+    throw new ServiceError(400, 'invalid_request', `repositories.${index}.repositoryId: ${problem}`);
+  };
+  return repositories.map(({ repositoryId, baseBranch, setupScript, setupBlocking }, index) => {
+    const repo = known.get(repositoryId) ?? refuse(index, 'is not the databaseId of a repository of GET /repos.');
+    if (repositories.findIndex((other) => other.repositoryId === repositoryId) !== index) {
+      refuse(index, 'the repository is in the selection twice.');
+    }
+    return {
+      ...repo,
+      baseBranch: baseBranch ?? repo.baseBranch,
+      setupScript: setupScript ?? null,
+      setupBlocking: setupBlocking ?? false,
+    };
+  });
+}

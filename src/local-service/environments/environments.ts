@@ -1,0 +1,173 @@
+/** Environments of an account: versioned configuration of its sandboxes (specification, "Environment"). */
+import { randomUUID } from 'node:crypto';
+import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
+import type { Caller } from '../accounts/caller.js';
+import { reachesEnvironment, requireEnvironmentOnKey } from '../accounts/key-scope.js';
+import { assume } from '../core/assume.js';
+import { bodyHash } from '../core/body-hash.js';
+import type { Context, Core } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { EnvironmentContent, EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { changedContent, emptyContent } from './content.js';
+
+/** Assumption: the name of the environment that every account has from the start. */
+const DEFAULT_NAME = 'Default';
+
+/**
+ * The environments of a caller, oldest first, as far as its key reaches. Assumption: each account has one from the start, its
+ * default, which passes everything and says nothing.
+ */
+export function environmentsFor(context: Context, { accountId, scope }: Caller): readonly EnvironmentRecord[] {
+  assume('A-environment-default');
+  defaultEnvironment(context, accountId);
+  return context.stores.environments.of(accountId).filter(({ id }) => reachesEnvironment(scope, id));
+}
+
+/** The default environment of an account, made at its first use. */
+export function defaultEnvironment(context: Context, accountId: string): EnvironmentRecord {
+  const known = context.stores.environments.defaultOf(accountId);
+  if (known) return known;
+  const passed = { passRepoHost: true, passSecrets: true, passSandboxCredentials: true, passAgentsCredentials: true };
+  return addEnvironment(context, accountId, { name: DEFAULT_NAME, isDefault: true, ...passed });
+}
+
+/**
+ * @throws ServiceError 404 for an environment that is unknown or not the caller's; 403 `api_key_sandbox_forbidden` for one
+ *   that is not on the key
+ */
+export function environmentFor(context: Context, caller: Caller, environmentId: string): EnvironmentRecord {
+  const found = context.stores.environments.get(environmentId);
+  if (found?.accountId !== caller.accountId) throw environmentNotFound(environmentId);
+  requireEnvironmentOnKey(caller, found.id);
+  return found;
+}
+
+/**
+ * Makes an environment with its first version. Not part of the service, which shows no way to make one: for the routes under
+ * `/_local` and the object. Flags are false where they are not given. Not safe to repeat.
+ * @throws ServiceError 400 for content that no environment can have, 409 for a name that is taken
+ */
+export function addEnvironment(
+  context: Context,
+  accountId: string,
+  body: UpdateEnvironmentBody & { readonly name: string },
+): EnvironmentRecord {
+  const { environments } = context.stores;
+  return context.database.transaction(() => {
+    if (body.name !== DEFAULT_NAME || body.isDefault !== true) defaultEnvironment(context, accountId);
+    requireFreeName(context, accountId, body.name);
+    const content = changedContent(context, accountId, emptyContent, body);
+    const createdAt = context.clock.iso();
+    const environment = { id: randomUUID(), accountId, name: body.name, isDefault: false, createdAt };
+    environments.add(environment);
+    changeContent(context, environment.id, content);
+    if (body.isDefault === true) environments.makeDefault(environment);
+    return environments.get(environment.id) ?? environment;
+  });
+}
+
+/**
+ * Changes an environment. A change of a flag or of content makes a new version; sandboxes stay on theirs. Assumptions: content
+ * that is the very same makes none; the default stops being one only when another becomes it. Safe to repeat.
+ * @throws ServiceError 400 for content that no environment can have; 404; 409 `environment_name_taken`,
+ *   `default_environment_required`
+ */
+export function updateEnvironment(
+  context: Context,
+  caller: Caller,
+  environmentId: string,
+  body: UpdateEnvironmentBody,
+): EnvironmentRecord {
+  assume('A-environment-update');
+  const { environments, sandboxes } = context.stores;
+  return context.database.transaction(() => {
+    const environment = environmentFor(context, caller, environmentId);
+    const { name, isDefault } = body;
+    if (isDefault === false && environment.isDefault) {
+      const message = 'An account needs a default environment: set isDefault on another one instead.';
+      throw new ServiceError(409, 'default_environment_required', message);
+    }
+    const before = environments.latest(environmentId)?.content ?? emptyContent;
+    const after = changedContent(context, caller.accountId, before, body);
+    changeContent(context, environmentId, after);
+    if (isDefault === true && !environment.isDefault) environments.makeDefault(environment);
+    if (name !== undefined && name !== environment.name) {
+      requireFreeName(context, caller.accountId, name);
+      environments.rename(environmentId, name);
+      for (const sandbox of pinnedTo(context, environmentId)) sandboxes.put({ ...sandbox, environment: name });
+    }
+    return environments.get(environmentId) ?? environment;
+  });
+}
+
+/**
+ * Deletes an environment. Not part of the service, which shows no way to delete one: for the routes under `/_local`. Its
+ * sandboxes keep what they are pinned to, and show none (specification, field `environment`).
+ * @throws ServiceError 404; 409 `default_environment_required`
+ */
+export function removeEnvironment(context: Context, environmentId: string): void {
+  context.database.transaction(() => {
+    const environment = context.stores.environments.get(environmentId);
+    if (!environment) throw environmentNotFound(environmentId);
+    if (environment.isDefault) {
+      const message = 'The default environment cannot be deleted: make another one the default first.';
+      throw new ServiceError(409, 'default_environment_required', message);
+    }
+    context.stores.environments.remove(environmentId);
+    for (const sandbox of pinnedTo(context, environmentId)) {
+      context.stores.sandboxes.put({ ...sandbox, environment: null, environmentVersion: null });
+    }
+  });
+}
+
+/** The version that a sandbox is pinned to; undefined for one that is attached to no environment. */
+export function versionOf(
+  { stores }: Pick<Core, 'stores'>,
+  { environmentVersionId: versionId }: Pick<SandboxRecord, 'environmentVersionId'>,
+): EnvironmentVersion | undefined {
+  return versionId === null ? undefined : stores.environments.version(versionId);
+}
+
+/**
+ * True where sandboxes on this content hold personal logins of their creator (specification, "Access rules": "an environment
+ * that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
+ */
+export function passesCreatorLogins(content: EnvironmentContent): boolean {
+  const { passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials, secretFiles } = content;
+  return passRepoHost || passSecrets || passSandboxCredentials || passAgentsCredentials || secretFiles.length > 0;
+}
+
+/** True while a sandbox holds its creator's personal logins (specification, field `holdsCreatorLogins`). */
+export function holdsCreatorLogins(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
+  if (sandbox.loginsWiped) return false;
+  const version = versionOf(context, sandbox);
+  return version !== undefined && passesCreatorLogins(version.content);
+}
+
+/** Makes a version of its own of content that the latest version does not say already. Safe to repeat. */
+export function changeContent({ stores, clock }: Context, environmentId: string, content: EnvironmentContent): void {
+  const latest = stores.environments.latest(environmentId);
+  if (latest && bodyHash(latest.content) === bodyHash(content)) return;
+  const versionNumber = (latest?.versionNumber ?? 0) + 1;
+  stores.environments.addVersion({
+    id: randomUUID(),
+    environmentId,
+    versionNumber,
+    createdAt: clock.iso(),
+    content,
+  });
+}
+
+function environmentNotFound(environmentId: string): ServiceError {
+  return new ServiceError(404, 'not_found', `There is no environment ${environmentId}.`);
+}
+
+function requireFreeName({ stores }: Context, accountId: string, name: string): void {
+  if (!stores.environments.byName(accountId, name)) return;
+  throw new ServiceError(409, 'environment_name_taken', `There is an environment named "${name}" already.`);
+}
+
+function pinnedTo({ stores }: Context, environmentId: string): SandboxRecord[] {
+  return [...stores.sandboxes.living()].filter((sandbox) => sandbox.environmentId === environmentId);
+}

@@ -1,0 +1,78 @@
+/** Which version of which environment a new sandbox is pinned to (specification, field `environment`). */
+import type { CreateSandboxBody } from '../../contract/requests.js';
+import type { Caller } from '../accounts/caller.js';
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { defaultEnvironment } from './environments.js';
+import { pathBelowHome } from './secret-files.js';
+
+/** What a sandbox keeps for life, until an upgrade. A fork copies it from its source. */
+export type EnvironmentPin = Pick<
+  SandboxRecord,
+  'environment' | 'environmentId' | 'environmentVersionId' | 'environmentVersion'
+>;
+
+/**
+ * The environment that a create asks for: the named one, none with `noEnv`, or else the default. Assumption: with both, `noEnv`
+ * counts. Whether the caller's key reaches it is not asked here.
+ * @throws ServiceError 404 for a name that no environment of the caller has
+ */
+export function environmentFromBody(
+  context: Context,
+  caller: Caller,
+  { environment: name, noEnv }: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
+): EnvironmentRecord | undefined {
+  if (noEnv) return undefined;
+  if (name === undefined) {
+    assume('A-environment-default');
+    return defaultEnvironment(context, caller.accountId);
+  }
+  const named = context.stores.environments.byName(caller.accountId, name);
+  if (named) return named;
+  throw new ServiceError(404, 'not_found', `There is no environment named "${name}". GET /environments lists them.`);
+}
+
+/** What a new sandbox that is no fork knows of its environment: it freezes onto the latest version. */
+export function attachment(
+  context: Context,
+  body: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
+  { caller, restoreFrom }: { readonly caller: Caller; readonly restoreFrom: string | null },
+): EnvironmentPin & Pick<SandboxRecord, 'secretFilePaths'> {
+  assume('A-creator-logins');
+  const environment = environmentFromBody(context, caller, body);
+  const latest = environment && context.stores.environments.latest(environment.id);
+  const secretFilePaths = secretPathsInSnapshot(context, restoreFrom);
+  return { ...pinnedToVersion(environment, latest), secretFilePaths };
+}
+
+export function pinnedToVersion(
+  environment: EnvironmentRecord | undefined,
+  version: EnvironmentVersion | undefined,
+): EnvironmentPin {
+  return {
+    environment: environment?.name ?? null,
+    environmentId: environment?.id ?? null,
+    environmentVersionId: version?.id ?? null,
+    environmentVersion: version?.versionNumber ?? null,
+  };
+}
+
+/**
+ * Where a snapshot may hold secret files of the environment of its sandbox: what a sandbox made from it must not keep, unless its
+ * own environment has the same file. The snapshot may be older than an upgrade, so the files of earlier versions count too.
+ */
+function secretPathsInSnapshot({ stores }: Context, snapshotId: string | null): readonly string[] {
+  const sourceId = snapshotId === null ? undefined : stores.snapshots.get(snapshotId)?.sandboxId;
+  const source = sourceId === undefined ? undefined : stores.sandboxes.find(sourceId);
+  if (!source) return [];
+  const { environmentId, environmentVersion, secretFilePaths } = source;
+  const versions = environmentId === null ? [] : stores.environments.versions(environmentId);
+  const placed = versions
+    .filter(({ versionNumber }) => versionNumber <= (environmentVersion ?? versionNumber))
+    .flatMap(({ id }) => stores.environments.version(id)?.content.secretFiles ?? [])
+    .map(({ path }) => pathBelowHome(path) ?? path);
+  return [...new Set([...secretFilePaths, ...placed])];
+}

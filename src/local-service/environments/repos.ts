@@ -1,0 +1,83 @@
+/**
+ * Repositories that sandboxes can be given. There is no repository host here: they are a setting of the local service, they are
+ * selected, kept in versions of environments and shown, and nothing is ever cloned and no setup script of theirs is run.
+ */
+import { z } from 'zod';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import type { Context } from '../core/context.js';
+import type { SelectedRepository } from '../store/environment-record.js';
+
+const localRepoSchema = z.object({
+  /** Number at the repository host. */
+  id: z.number().int().positive(),
+  /** `owner/name`. */
+  fullName: z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'),
+  /** Last push, ISO 8601. */
+  pushedAt: z.iso.datetime(),
+  /** Internal id, which `repositoryId` of PUT /environments/{environmentId} names. Default: `id` as text. */
+  databaseId: z.string().min(1).optional(),
+  private: z.boolean().default(false),
+  permissions: z.string().default('write'),
+  /** The branch that is taken where a selection names none. */
+  baseBranch: z.string().min(1).default('main'),
+});
+
+/** A repository for `GET /repos`, as the options and the routes under `/_local` take it. */
+export type LocalRepo = z.input<typeof localRepoSchema>;
+
+const localReposSchema = z
+  .array(localRepoSchema)
+  .refine(
+    (repos) =>
+      [repos.map(({ id }) => id), repos.map(databaseIdOf), repos.map(({ fullName }) => fullName)].every(
+        (values: readonly unknown[]) => new Set(values).size === values.length,
+      ),
+    'no two repositories may share an id, a databaseId or a fullName',
+  );
+/** The body of PUT /_local/repos. */
+export const localReposBodySchema = z.object({ repos: localReposSchema });
+type ParsedRepo = z.output<typeof localReposSchema>[number];
+
+/** @throws SandflowError `bad_configuration` for repositories that no account could have */
+export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedRepository[] {
+  const parsed = localReposSchema.safeParse(repos);
+  if (parsed.success) return parsed.data.map(unselected);
+  const [issue] = parsed.error.issues;
+  const place = ['repos', ...(issue?.path ?? [])].join('.');
+  throw new SandflowError('bad_configuration', `${place}: ${issue?.message ?? 'is malformed'}.`);
+}
+
+/** The repositories of an account: those that it was given, or else those of the options. */
+export function reposOf({ stores, repos }: Context, accountId: string): readonly SelectedRepository[] {
+  return stores.settings.get<readonly SelectedRepository[]>(settingOf(accountId)) ?? repos;
+}
+
+/** Gives an account other repositories than the options. What was selected stays selected. Safe to repeat. */
+export function setRepos({ stores }: Context, accountId: string, repos: readonly SelectedRepository[]): void {
+  stores.settings.put(settingOf(accountId), repos);
+}
+
+function unselected(repo: ParsedRepo): SelectedRepository {
+  const { id, fullName, pushedAt, private: isPrivate, permissions, baseBranch } = repo;
+  return {
+    id,
+    databaseId: databaseIdOf(repo),
+    name: fullName.slice(fullName.indexOf('/') + 1),
+    fullName,
+    private: isPrivate,
+    permissions,
+    pushedAt,
+    baseBranch,
+    setupRoutineId: null,
+    setupScript: null,
+    setupBlocking: false,
+  };
+}
+
+function databaseIdOf({ databaseId, id }: { readonly databaseId?: string | undefined; readonly id: number }): string {
+  return databaseId ?? String(id);
+}
+
+function settingOf(accountId: string): string {
+  return `repos of ${accountId}`;
+}

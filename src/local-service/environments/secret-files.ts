@@ -1,0 +1,104 @@
+/** Secret files of environments: where they may lie, and how they get onto a disk and off it again. */
+import { posix } from 'node:path';
+import type { Context } from '../core/context.js';
+import { MachineError, SANDBOX_HOME } from '../machine/index.js';
+import { ServiceError } from '../service-error.js';
+import type { SecretFile } from '../store/environment-record.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+
+const ONLY_ITS_OWNER = 0o600;
+const MAX_PATH_BYTES = 1024;
+const MAX_NAME_BYTES = 255;
+
+/**
+ * A path relative to the home for one that is relative, begins with `~/`, or is absolute below `/home/sandbox`.
+ * @returns undefined for one that leaves the home, is the home itself, is a folder, or is too long for a disk
+ */
+export function pathBelowHome(path: string): string | undefined {
+  let inside = path;
+  if (inside.startsWith('~/')) inside = inside.slice(2);
+  else if (posix.isAbsolute(inside)) {
+    inside = posix.normalize(inside);
+    if (!inside.startsWith(`${SANDBOX_HOME}/`)) return undefined;
+    inside = inside.slice(SANDBOX_HOME.length + 1);
+  }
+  const plain = posix.normalize(inside);
+  if (plain === '.' || plain === '..' || plain.startsWith('../') || plain.startsWith('/') || plain.endsWith('/')) {
+    return undefined;
+  }
+  const tooLong =
+    Buffer.byteLength(plain) > MAX_PATH_BYTES ||
+    plain.split('/').some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
+  return plain.includes('\0') || tooLong ? undefined : plain;
+}
+
+/** @throws ServiceError 400 for a path that leaves the home, and for two that cannot both be files */
+export function requireGoodPaths(files: readonly SecretFile[]): void {
+  const refuse = (index: number, problem: string): never => {
+    throw new ServiceError(400, 'invalid_request', `secretFiles.${index}.path: ${problem}`);
+  };
+  const taken = new Set<string>();
+  const folders = new Set<string>();
+  for (const [index, { path }] of files.entries()) {
+    const plain = pathBelowHome(path) ?? refuse(index, `give the path of a file below ${SANDBOX_HOME}.`);
+    if (taken.has(plain)) refuse(index, 'two files have this path.');
+    if (folders.has(plain)) refuse(index, 'another file needs this to be a folder.');
+    taken.add(plain);
+    for (let folder = posix.dirname(plain); folder !== '.'; folder = posix.dirname(folder)) {
+      if (taken.has(folder)) refuse(index, 'another file has the path of a folder on the way.');
+      folders.add(folder);
+    }
+  }
+}
+
+/**
+ * Makes these the secret files of a disk: others that an environment has put there are removed, these are written anew, for
+ * their owner only. The caller holds the lock of the sandbox. Safe to repeat.
+ * @returns the paths where something of the user's is in the way, such as a folder
+ * @throws MachineError `no_disk`; Error where the disk cannot be written. What was done until then stays done, and is known.
+ */
+export async function placeSecretFiles(
+  context: Pick<Context, 'stores' | 'host'>,
+  sandbox: SandboxRecord,
+  files: readonly SecretFile[],
+): Promise<readonly string[]> {
+  const { stores, host } = context;
+  const { id } = sandbox;
+  const contents = new Map(files.map(({ path, contents: text }) => [pathBelowHome(path) ?? path, text]));
+  const remember = (paths: readonly string[]): void => {
+    const now = stores.sandboxes.get(id);
+    if (now && paths.join('\0') !== now.secretFilePaths.join('\0')) {
+      stores.sandboxes.put({ ...now, secretFilePaths: paths });
+    }
+  };
+  // Written down before anything is on the disk, so that nothing that lies there is ever forgotten.
+  remember([...new Set([...sandbox.secretFilePaths, ...contents.keys()])]);
+  const blocked: string[] = [];
+  const attempt = async (path: string, change: Promise<void>): Promise<void> => {
+    try {
+      await change;
+    } catch (cause) {
+      if (!(cause instanceof MachineError) || cause.code === 'no_disk') throw cause;
+      blocked.push(path);
+    }
+  };
+  for (const path of sandbox.secretFilePaths) if (!contents.has(path)) await attempt(path, host.removeFile(id, path));
+  for (const [path, text] of contents) {
+    await attempt(path, writeAnew(host, id, { path, contents: text }));
+  }
+  // What could not be removed stays known, for the next attempt.
+  remember([...new Set([...contents.keys(), ...blocked])]);
+  return blocked;
+}
+
+/** Also over a file that its owner may not write: keys are often made so. */
+async function writeAnew(host: Context['host'], sandboxId: string, { path, contents }: SecretFile): Promise<void> {
+  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: ONLY_ITS_OWNER });
+  try {
+    await write();
+  } catch (cause) {
+    if (!(cause instanceof MachineError && cause.code === 'no_access')) throw cause;
+    await host.removeFile(sandboxId, path);
+    await write();
+  }
+}

@@ -1,0 +1,43 @@
+/** The secrets of an account: variables of its sandboxes (assumptions, GET and POST /secrets). */
+import type { UpdateSecretsBody } from '../../contract/account-requests.js';
+import type { Context } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { SecretName } from '../store/secret-store.js';
+import { maxVariableBytes } from './variables.js';
+
+/** What one program can be started with is limited, and all secrets of an account are given to each. */
+const MAX_ALL_BYTES = 256 * 1024;
+
+/**
+ * Sets and unsets secrets, all of them or none. A name in both lists is set. Sandboxes on an environment that passes secrets see
+ * the change in what they start from then on. Safe to repeat.
+ * @returns names and times; values are never returned
+ * @throws ServiceError 400, which names the secret and never its value, for one that cannot be a variable
+ */
+export function updateSecrets(
+  context: Context,
+  accountId: string,
+  { set = {}, unset = [] }: UpdateSecretsBody,
+): readonly SecretName[] {
+  const { secrets } = context.stores;
+  return context.database.transaction(() => {
+    const updatedAt = context.clock.iso();
+    for (const name of unset) secrets.remove(accountId, name);
+    for (const [name, value] of Object.entries(set)) {
+      if (value.includes('\0')) throw refused(name, 'holds a NUL character, which no variable can');
+      if (Buffer.byteLength(value) > maxVariableBytes) throw refused(name, `is larger than ${maxVariableBytes} bytes`);
+      secrets.put(accountId, { name, value, updatedAt });
+    }
+    let bytes = 0;
+    for (const [name, value] of secrets.values(accountId)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+    if (bytes > MAX_ALL_BYTES) {
+      const message = `set: all secrets together are larger than ${MAX_ALL_BYTES} bytes. Put large ones into secret files.`;
+      throw new ServiceError(400, 'invalid_request', message);
+    }
+    return secrets.names(accountId);
+  });
+}
+
+function refused(name: string, problem: string): ServiceError {
+  return new ServiceError(400, 'invalid_request', `set.${name}: the value ${problem}.`);
+}

@@ -1,0 +1,65 @@
+/** `/_local/accounts`, `/_local/teams` and `/_local/scoped-key-creation`: what the service itself shows no way to make. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { nameSchema } from '../../../contract/requests.js';
+import { createAccounts } from '../../accounts/accounts.js';
+import type { Context } from '../../core/context.js';
+import { ServiceError } from '../../service-error.js';
+
+const loginSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'give letters, digits, and _ . - in between');
+const accountFlagsSchema = z.strictObject({
+  ready: z.boolean().optional(),
+  trial: z.boolean().optional(),
+  billingRequired: z.boolean().optional(),
+  memberCapSeconds: z.number().nonnegative().nullable().optional(),
+});
+export const newAccountSchema = accountFlagsSchema.extend({
+  login: loginSchema,
+  email: z.email().optional(),
+  apiKey: z.string().min(16).max(200).optional(),
+});
+const teamFlagsSchema = z.strictObject({
+  newSandboxesPrivate: z.boolean().optional(),
+  suspended: z.boolean().optional(),
+});
+export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
+const switchSchema = z.strictObject({ enabled: z.boolean() });
+
+export function registerAccountRoutes(server: FastifyInstance, context: Context): void {
+  const accounts = createAccounts(context);
+  const answer = (type: string, fields: object) => ({ ok: true, type, ...fields });
+
+  server.get('/_local/accounts', () =>
+    answer('local.accounts', { accounts: accounts.list(), teams: accounts.teams() }),
+  );
+  server.post('/_local/accounts', (request, reply) => {
+    reply.code(201).send(answer('local.account', accounts.create(read(newAccountSchema, request.body))));
+  });
+  server.patch<{ Params: { accountId: string } }>('/_local/accounts/:accountId', (request) => {
+    const account = accounts.update(request.params.accountId, read(accountFlagsSchema, request.body));
+    return answer('local.account', { account });
+  });
+  server.post<{ Params: { accountId: string } }>('/_local/accounts/:accountId/sessions', (request, reply) => {
+    const token = accounts.createSession(request.params.accountId);
+    reply.code(201).send(answer('local.session', { token }));
+  });
+  server.post('/_local/teams', (request, reply) => {
+    reply.code(201).send(answer('local.team', { team: accounts.createTeam(read(newTeamSchema, request.body)) }));
+  });
+  server.patch<{ Params: { teamId: string } }>('/_local/teams/:teamId', (request) => {
+    const team = accounts.updateTeam(request.params.teamId, read(teamFlagsSchema, request.body));
+    return answer('local.team', { team });
+  });
+  server.put('/_local/scoped-key-creation', (request) => {
+    const { enabled } = read(switchSchema, request.body);
+    accounts.setScopedKeyCreation(enabled);
+    return answer('local.scoped_key_creation', { enabled });
+  });
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ServiceError(400, 'invalid_request', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}

@@ -1,0 +1,34 @@
+/** `/_local/export`, `import`, `seed` and `reset`: the state of the service as a whole. */
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '../../service-error.js';
+import type { StateControl } from '../../state/control.js';
+
+const ARCHIVE_TYPE = 'application/gzip';
+const MAX_SEED_BYTES = 64 * 1024 * 1024;
+
+export function registerStateRoutes(server: FastifyInstance, state: StateControl): void {
+  server.get('/_local/export', async (_request, reply) => {
+    const stream = await state.export();
+    return reply.type(ARCHIVE_TYPE).send(stream);
+  });
+  server.post('/_local/seed', { bodyLimit: MAX_SEED_BYTES }, async (request) => ({
+    ok: true,
+    type: 'local.seeded',
+    ...(await state.seed(request.body)),
+  }));
+  server.post('/_local/reset', async () => {
+    await state.reset();
+    return { ok: true, type: 'local.reset' };
+  });
+  // In a scope of its own: everywhere else a body is JSON, whatever its type says.
+  server.register(async (scope) => {
+    scope.addContentTypeParser(ARCHIVE_TYPE, (_request, payload, done) => done(null, payload));
+    scope.post('/_local/import', async (request) => {
+      if (request.headers['content-type'] !== ARCHIVE_TYPE) {
+        throw new ServiceError(400, 'invalid_request', `Send the archive with Content-Type: ${ARCHIVE_TYPE}.`);
+      }
+      return { ok: true, type: 'local.imported', ...(await state.import(request.body as Readable)) };
+    });
+  });
+}

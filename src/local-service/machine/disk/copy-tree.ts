@@ -1,0 +1,112 @@
+/** Copies, measures and removes whole directories. Links are never followed. */
+import { lstat, mkdtemp, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { MachineError } from '../machine-error.js';
+import { runProgram, succeeds } from '../shell/program.js';
+import { hasCode } from './file-error.js';
+import { visitTree } from './listing.js';
+import { makeWritable } from './make-writable.js';
+
+/**
+ * How `cp` is started. It follows links in the folders above what it copies, so that a sandbox which swaps a folder for a link
+ * meanwhile leads it wherever it likes: a disk in use is copied from within an isolation of its own.
+ */
+export type CopyCall = (
+  options: readonly string[],
+  source: string,
+  target: string,
+) => { readonly file: string; readonly args: readonly string[] };
+
+const VANISHED = /^cp: .*: No such file or directory$/;
+
+const openCopy: CopyCall = (options, source, target) => ({
+  file: 'cp',
+  args: [...options, '--', `${source}/.`, target],
+});
+
+/**
+ * Puts a copy of `source` in the place of `target`: with modes, times and links, sharing blocks where the file system can. The
+ * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Gives its size. Safe to repeat.
+ * @throws MachineError `copy_failed`
+ */
+export async function replaceByCopy(
+  source: string,
+  target: string,
+  unfinished: string,
+  copyCall = openCopy,
+): Promise<number> {
+  const copy = await mkdtemp(join(unfinished, `${basename(target)}-`));
+  try {
+    await copyInto(source, copy, copyCall);
+    // Measured before anybody else can replace it.
+    const sizeBytes = await treeSize(copy);
+    await putInPlace(copy, target, unfinished);
+    return sizeBytes;
+  } catch (error) {
+    await removeTree(copy);
+    throw error;
+  }
+}
+
+/** Takes the directory away at once, then removes what is in it. Repeating it changes nothing. */
+export async function discardTree(path: string, unfinished: string): Promise<void> {
+  const grave = await mkdtemp(join(unfinished, 'discarded-'));
+  await moveAway(path, join(grave, 'tree'));
+  await removeTree(grave);
+}
+
+/** Bytes of all files, each link of a file counted. */
+async function treeSize(folder: string): Promise<number> {
+  let bytes = 0;
+  await visitTree(Buffer.from(folder), async ({ entry, location }) => {
+    if (entry.isFile()) bytes += (await lstat(location)).size;
+  });
+  return bytes;
+}
+
+/** @throws MachineError `copy_failed` */
+export async function copyInto(source: string, target: string, copyCall = openCopy): Promise<void> {
+  const share = (await succeeds('cp', ['--reflink=auto', '--version'])) ? ['--reflink=auto'] : [];
+  const { file, args } = copyCall(['-a', ...share], source, target);
+  const { exitCode, stderr } = await runProgram(file, args);
+  if (exitCode === 0) return;
+  const lines = stderr.split('\n').filter((line) => line !== '');
+  // What a running sandbox removes while it is copied was not there at the end, so it is no loss.
+  const vanished = exitCode === 1 && lines.length > 0 && lines.every((line) => VANISHED.test(line));
+  if (vanished) return;
+  const reason = lines.find((line) => !VANISHED.test(line)) ?? 'cp failed';
+  throw new MachineError('copy_failed', `The disk could not be copied: ${reason.slice(0, 500)}`);
+}
+
+async function putInPlace(copy: string, target: string, unfinished: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    await discardTree(target, unfinished);
+    try {
+      return await rename(copy, target);
+    } catch (error) {
+      // Another copy got there in between.
+      if (attempt === 10 || !(hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST'))) throw error;
+    }
+  }
+}
+
+async function moveAway(path: string, grave: string): Promise<void> {
+  try {
+    await rename(path, grave);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/**
+ * Also what its owner has made read-only, and what is nested deeper than a path can tell. The system's `rm` goes from folder to
+ * folder by descriptors, so that a process which still works in the tree leads it nowhere else.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const { exitCode } = await runProgram('rm', ['-rf', '--', path]);
+  if (exitCode === 0) return;
+  await makeWritable(path);
+  const second = await runProgram('rm', ['-rf', '--', path]);
+  if (second.exitCode !== 0)
+    throw new Error(`A folder could not be removed: ${second.stderr.trim().split('\n').at(-1)}`);
+}

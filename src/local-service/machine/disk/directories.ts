@@ -1,0 +1,48 @@
+/** Where the machines of one host are kept. The only file that knows the layout. */
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MachineError } from '../machine-error.js';
+
+/** The home of the user inside a sandbox: where its disk is seen. */
+export const SANDBOX_HOME = '/home/sandbox';
+
+export interface MachineDirectories {
+  readonly root: string;
+  readonly disks: string;
+  /** What is being copied or removed. Nothing in it is of use after a crash. */
+  readonly unfinished: string;
+  /** One file for each process group that was started and may still live. */
+  readonly processes: string;
+  disk(sandboxId: string): string;
+  /** Seen as /tmp inside an isolated sandbox. */
+  temporary(sandboxId: string): string;
+  snapshot(snapshotId: string): string;
+}
+
+/** Makes the directories; nobody but their owner may enter them. Safe to repeat. */
+export async function createMachineDirectories(directory: string): Promise<MachineDirectories> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  // Processes are recognised by the path of their home, so that path must have one spelling.
+  const root = await realpath(directory);
+  const [disks, snapshots, temporary] = [join(root, 'disks'), join(root, 'snapshots'), join(root, 'temporary')];
+  const [unfinished, processes] = [join(root, 'unfinished'), join(root, 'processes')];
+  for (const path of [disks, snapshots, temporary, unfinished, processes]) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  }
+  return {
+    root,
+    disks,
+    unfinished,
+    processes,
+    disk: (sandboxId) => join(disks, directoryName(sandboxId)),
+    temporary: (sandboxId) => join(temporary, directoryName(sandboxId)),
+    snapshot: (snapshotId) => join(snapshots, directoryName(snapshotId)),
+  };
+}
+
+function directoryName(id: string): string {
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
+    throw new MachineError('bad_id', `${JSON.stringify(id)} is no id: it may hold only letters, digits, "_" and "-".`);
+  }
+  return id;
+}

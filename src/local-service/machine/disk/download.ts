@@ -1,0 +1,89 @@
+/** Opens files and folders of disks and snapshots to be sent, and ends what is still being sent when the host ends. */
+import { stat } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { MachineError } from '../machine-error.js';
+import type { Download } from '../machine-host.js';
+import { streamFile } from './file-stream.js';
+import { streamFolder } from './folder-stream.js';
+import { type OpenPlace, openPlace } from './walk.js';
+
+export interface DownloadRequest {
+  /** The directory of the disk or the snapshot. */
+  readonly root: string;
+  readonly path: string;
+  /** A sandbox may change its files while they are sent; a snapshot is as it was. */
+  readonly mayChange: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Downloads {
+  /** @throws MachineError as `MachineHost.download` */
+  open(request: DownloadRequest): Promise<Download>;
+  /** Fails all that is being sent, and refuses more. */
+  close(): Promise<void>;
+}
+
+export function createDownloads(): Downloads {
+  const sending = new Map<Readable, Promise<void>>();
+  let closed = false;
+
+  const watch = (stream: Readable, signal: AbortSignal | undefined): void => {
+    // Also the answer to a failure before anybody listens, which would otherwise end the service.
+    const ended = finished(stream)
+      .catch(() => undefined)
+      .then(() => void sending.delete(stream));
+    sending.set(stream, ended);
+    if (closed) stream.destroy(closing());
+    if (signal) addAbortSignal(signal, stream);
+  };
+
+  return {
+    async open(request) {
+      if (closed) throw closing();
+      request.signal?.throwIfAborted();
+      const place = await openPlace(request.root, request.path);
+      const download = place.kind === 'file' ? await sendFile(place, request.path) : await sendFolder(place, request);
+      watch(download.stream, request.signal);
+      return download;
+    },
+    async close() {
+      closed = true;
+      for (const stream of sending.keys()) stream.destroy(closing());
+      await Promise.all(sending.values());
+    },
+  };
+}
+
+async function sendFile({ handle }: OpenPlace & { kind: 'file' }, path: string): Promise<Download> {
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new MachineError('not_a_file', `${path} is neither a file nor a folder.`);
+    return { kind: 'file', sizeBytes: stats.size, stream: streamFile(handle, stats.size) };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function sendFolder({ folder }: OpenPlace & { kind: 'folder' }, request: DownloadRequest): Promise<Download> {
+  try {
+    const before = await identityOf(request.root);
+    // A disk that was removed or replaced meanwhile looks as if its files had been removed one by one.
+    const mayHaveChanged = async () => request.mayChange && (await identityOf(request.root)) === before;
+    return { kind: 'folder', stream: await streamFolder(folder, { mayHaveChanged }) };
+  } finally {
+    await folder.handle.close();
+  }
+}
+
+async function identityOf(directory: string): Promise<string | undefined> {
+  return await stat(directory, { bigint: true }).then(
+    ({ dev, ino }) => `${dev} ${ino}`,
+    () => undefined,
+  );
+}
+
+function closing(): MachineError {
+  return new MachineError('closed', 'The service is ending and sends no more files.');
+}

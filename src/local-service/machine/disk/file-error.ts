@@ -1,0 +1,26 @@
+/** What an error of the file system means to one who asked for a file. */
+import { MachineError } from '../machine-error.js';
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Errors that are not about the path, such as a full disk, come back as they were. */
+export function fileError(cause: unknown, path: string): unknown {
+  if (hasCode(cause, 'ENOENT')) return new MachineError('not_found', `There is no file ${path}.`, { cause });
+  if (hasCode(cause, 'ENOTDIR')) return new MachineError('not_found', `${path} passes through a file.`, { cause });
+  if (hasCode(cause, 'ENAMETOOLONG')) return new MachineError('not_found', 'The path is too long.', { cause });
+  // No link was there a moment ago: the sandbox put one in between.
+  if (hasCode(cause, 'ELOOP'))
+    return new MachineError('outside', `${path} became a link while it was opened.`, { cause });
+  if (hasCode(cause, 'EISDIR')) return new MachineError('not_a_file', `${path} is a folder, not a file.`, { cause });
+  if (hasCode(cause, 'ENXIO')) return new MachineError('not_a_file', `${path} is a pipe or socket.`, { cause });
+  if (hasCode(cause, 'EACCES') || hasCode(cause, 'EPERM')) {
+    return new MachineError('no_access', `The permissions of ${path} do not allow that.`, { cause });
+  }
+  // Not the kernel's word for a busy file alone: a program in the sandbox has asked to be told before it is opened.
+  if (hasCode(cause, 'EAGAIN')) {
+    return new MachineError('no_access', `${path} is held by a program of the sandbox.`, { cause });
+  }
+  return cause;
+}

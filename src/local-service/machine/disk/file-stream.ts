@@ -1,0 +1,35 @@
+/** Sends a file: as many bytes as it had when it was opened, or an error. */
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { MachineError } from '../machine-error.js';
+
+const PIECE_BYTES = 64 * 1024;
+
+/** Closes the file when the stream ends, fails or is destroyed. */
+export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
+  let position = 0;
+  const readPiece = async (): Promise<Buffer | null> => {
+    // What was written at the end since then is left out: the size was told.
+    const wanted = Math.min(PIECE_BYTES, sizeBytes - position);
+    if (wanted === 0) return null;
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
+    position += bytesRead;
+    if (bytesRead > 0) return buffer.subarray(0, bytesRead);
+    throw new MachineError('download_failed', 'The file was cut short while it was sent. Ask for it again.');
+  };
+  return new Readable({
+    highWaterMark: PIECE_BYTES,
+    read() {
+      readPiece().then(
+        (piece) => this.push(piece),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      handle.close().then(
+        () => done(error),
+        (closeError: Error) => done(error ?? closeError),
+      );
+    },
+  });
+}

@@ -1,0 +1,96 @@
+/** Sends a folder as a gzipped tar, made by the system's `tar`. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { MachineError } from '../machine-error.js';
+import { PROGRAM_ENVIRONMENT } from '../shell/program.js';
+import { folderLocation, type OpenFolder } from './folder.js';
+
+const MAX_MESSAGE_CHARACTERS = 64 * 1024;
+/** What a sandbox does to its files while they are read: the archive is whole nevertheless. */
+const CHANGED =
+  /: (?:file changed as we read it|file removed before we read it|file shrank by \d+ bytes?; padding with zeros|socket ignored)$/i;
+
+interface FolderStreamOptions {
+  /** Where `tar` is; looked for in the system's own folders by default. */
+  readonly tar?: string;
+  /** Asked at the end, when files had changed meanwhile: whether that can be let pass. */
+  readonly mayHaveChanged: () => Promise<boolean>;
+}
+
+/**
+ * The program begins in the opened folder itself, and does not follow links in it: no link of the sandbox leads it elsewhere.
+ * It ends when the stream does. The folder may be closed when the stream is there.
+ * @throws MachineError `download_failed` where `tar` cannot be started
+ */
+export async function streamFolder(folder: OpenFolder, options: FolderStreamOptions): Promise<Readable> {
+  const { tar = 'tar', mayHaveChanged } = options;
+  // Users of this machine mean nothing where the archive is unpacked, so only their numbers are written.
+  const child = spawn(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
+    cwd: folderLocation(folder),
+    env: PROGRAM_ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ending = watchEnd(child);
+  await started(child);
+  const gate = new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    // The end is held back until it is known to be one: a tar that was cut off looks like a short one.
+    flush(done) {
+      ending
+        .then(({ exitCode, lines }) => checkEnd(exitCode, lines, mayHaveChanged))
+        .then(
+          () => done(),
+          (error: Error) => done(error),
+        );
+    },
+  });
+  // The least of compression: most downloads go no further than the next program.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 });
+  pipeline(child.stdout, gate, gzip, (error) => {
+    if (error) child.kill('SIGKILL');
+  });
+  return gzip;
+}
+
+async function started(child: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (cause) => {
+      reject(new MachineError('download_failed', `The folder cannot be sent: ${cause.message}.`, { cause }));
+    });
+  });
+  child.on('error', () => undefined);
+}
+
+interface Ending {
+  readonly exitCode: number | null;
+  readonly lines: readonly string[];
+}
+
+function watchEnd(child: ChildProcess): Promise<Ending> {
+  let messages = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (messages.length < MAX_MESSAGE_CHARACTERS) messages += text;
+  });
+  return new Promise((resolve) => {
+    child.once('close', (exitCode) => {
+      const lines = messages.split('\n');
+      // The last line of too many is cut off and says nothing.
+      if (messages.length >= MAX_MESSAGE_CHARACTERS) lines.pop();
+      resolve({ exitCode, lines: lines.filter((line) => line !== '') });
+    });
+  });
+}
+
+async function checkEnd(
+  exitCode: number | null,
+  lines: readonly string[],
+  mayHaveChanged: () => Promise<boolean>,
+): Promise<void> {
+  if (exitCode === 0) return;
+  const onlyChanges = exitCode === 1 && lines.length > 0 && lines.every((line) => CHANGED.test(line));
+  if (onlyChanges && (await mayHaveChanged())) return;
+  const reason = lines.find((line) => !CHANGED.test(line)) ?? lines.at(-1) ?? 'tar was ended';
+  throw new MachineError('download_failed', `Not all of the folder could be read: ${reason}`);
+}

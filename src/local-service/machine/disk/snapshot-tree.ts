@@ -1,0 +1,74 @@
+/** Lists what a folder of a snapshot holds. */
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MachineError } from '../machine-error.js';
+import type { TreeEntry } from '../machine-host.js';
+import { fileError, hasCode } from './file-error.js';
+import { folderLocation } from './folder.js';
+import { listFolder } from './listing.js';
+import { openPlace } from './walk.js';
+
+const MAX_TREE_ENTRIES = 100_000;
+/** Of all paths together: each of them repeats the names of the folders above it. */
+const MAX_TREE_CHARACTERS = 32 * 1024 * 1024;
+/** A sandbox may set any time, also one that no date can tell: the years 1 to 9999 can be told. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Nothing changes a snapshot, so that below its folder names can be put together: none of them turns into a link.
+ * @throws MachineError as `MachineHost.tree`
+ */
+export async function listTree(snapshot: string, path: string, maxEntries = MAX_TREE_ENTRIES): Promise<TreeEntry[]> {
+  const place = await openPlace(snapshot, path);
+  if (place.kind === 'file') {
+    await place.handle.close();
+    throw new MachineError('not_a_folder', `${path} is a file; a tree is listed of a folder.`);
+  }
+  try {
+    return await listBelow(Buffer.from(folderLocation(place.folder)), place.names, maxEntries);
+  } catch (error) {
+    if (hasCode(error, 'ENAMETOOLONG')) throw tooDeep();
+    // A snapshot that is deleted meanwhile.
+    throw fileError(error, path);
+  } finally {
+    await place.folder.handle.close();
+  }
+}
+
+async function listBelow(top: Buffer, names: string, maxEntries: number): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  let characters = 0;
+  const folders = [{ location: top, names }];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const { name, location } of listFolder(folder.location)) {
+      const path = join(folder.names, name);
+      const entry = entryOf(path, await lstat(location));
+      if (entry === undefined) continue;
+      characters += path.length;
+      if (entries.length === maxEntries || characters > MAX_TREE_CHARACTERS) throw tooMany(maxEntries);
+      entries.push(entry);
+      if (entry.type === 'directory') folders.push({ location, names: path });
+    }
+  }
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Undefined for devices, pipes and sockets. */
+function entryOf(path: string, stats: Stats): TreeEntry | undefined {
+  const modifiedAt = new Date(Math.min(Math.max(stats.mtimeMs, EARLIEST_MS), LATEST_MS)).toISOString();
+  if (stats.isFile()) return { path, type: 'file', size: stats.size, modifiedAt };
+  if (stats.isSymbolicLink()) return { path, type: 'symlink', size: stats.size, modifiedAt };
+  return stats.isDirectory() ? { path, type: 'directory', size: 0, modifiedAt } : undefined;
+}
+
+function tooMany(maxEntries: number): MachineError {
+  const message = `The folder holds more than ${maxEntries} entries, or their paths are too long: give the path of one of its folders.`;
+  return new MachineError('too_large', message);
+}
+
+function tooDeep(): MachineError {
+  const message = 'The folder holds folders that are nested too deep to be listed: give the path of one of them.';
+  return new MachineError('too_large', message);
+}

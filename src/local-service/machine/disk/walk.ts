@@ -1,0 +1,139 @@
+/**
+ * Finds a path on a disk the way the sandbox would, without ever leaving the disk. Each folder is opened from the one before it
+ * and no link is left to the kernel, so that a sandbox which swaps a folder for a link meanwhile gains nothing.
+ */
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { MachineError } from '../machine-error.js';
+import { SANDBOX_HOME } from './directories.js';
+import {
+  kindOf,
+  linkTarget,
+  makeFolder,
+  notAFile,
+  type OpenFolder,
+  openFile,
+  openFolder,
+  openRoot,
+  removeFile,
+} from './folder.js';
+
+const MAX_LINKS = 40;
+/** Each folder on the way is a file handle of the service, and those are shared by all sandboxes. */
+const MAX_DEPTH = 256;
+
+export type OpenPlace =
+  | { readonly kind: 'file'; readonly handle: FileHandle }
+  | {
+      readonly kind: 'folder';
+      readonly folder: OpenFolder /** From the home; empty for the home. */;
+      readonly names: string;
+    };
+
+/**
+ * Opens the file at `path`: relative to the home, or absolute below `/home/sandbox`.
+ * @throws MachineError `outside`, `not_found`, `not_a_file`, `no_access`
+ */
+export async function openOnDisk(disk: string, path: string, flags: number, makeFolders: boolean): Promise<FileHandle> {
+  return await withFolders(disk, path, makeFolders, async (folders, name) => {
+    const folder = folders.at(-1);
+    if (folder === undefined || name === undefined) throw notAFile(path);
+    return await openFile(folder, name, flags, path);
+  });
+}
+
+/**
+ * Removes the file at `path`.
+ * @throws MachineError as `openOnDisk`
+ */
+export async function removeOnDisk(disk: string, path: string): Promise<void> {
+  await withFolders(disk, path, false, async (folders, name) => {
+    const folder = folders.at(-1);
+    if (folder === undefined || name === undefined) throw notAFile(path);
+    await removeFile(folder, name, path);
+  });
+}
+
+/**
+ * Opens the file or the folder at `path` for reading; the home itself where `path` is empty. The caller closes it.
+ * @throws MachineError `outside`, `not_found`, `not_a_file` for a device, a pipe or a socket, `no_access`
+ */
+export async function openPlace(disk: string, path: string): Promise<OpenPlace> {
+  return await withFolders(disk, path, false, async (folders, name) => {
+    const here = folders.at(-1);
+    if (here === undefined) throw outside(path);
+    if (name === undefined) folders.pop();
+    else if ((await kindOf(here, name)) !== 'folder') {
+      return { kind: 'file', handle: await openFile(here, name, constants.O_RDONLY, path) };
+    }
+    const folder = name === undefined ? here : await openFolder(here, name, path);
+    return { kind: 'folder', folder, names: posix.relative(disk, folder.path) };
+  });
+}
+
+/** Walks to `path` and closes all folders that `use` leaves in the list. */
+async function withFolders<T>(
+  disk: string,
+  path: string,
+  makeFolders: boolean,
+  use: (folders: OpenFolder[], name: string | undefined) => Promise<T>,
+): Promise<T> {
+  const folders: OpenFolder[] = [];
+  try {
+    folders.push(await openRoot(disk, path));
+    return await use(folders, await walk(folders, path, makeFolders));
+  } finally {
+    await Promise.all(folders.map(({ handle }) => handle.close()));
+  }
+}
+
+/** Gives the last name, of something in the last of the folders that is no link; undefined for that folder itself. */
+async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): Promise<string | undefined> {
+  let names = namesBelowHome(path, path);
+  for (let links = 0; ; ) {
+    const name = names.shift();
+    if (name === undefined) return undefined;
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      if (folders.length === 1) throw outside(path);
+      await folders.pop()?.handle.close();
+      continue;
+    }
+    const folder = folders.at(-1);
+    if (folder === undefined) throw outside(path);
+    const target = await linkTarget(folder, name);
+    if (target !== undefined) {
+      links += 1;
+      if (links > MAX_LINKS) throw new MachineError('not_found', `${path} goes round in a circle of links.`);
+      if (posix.isAbsolute(target)) {
+        await Promise.all(folders.splice(1).map(({ handle }) => handle.close()));
+        names = [...namesBelowHome(target, path), ...names];
+      } else names = [...target.split('/'), ...names];
+      continue;
+    }
+    if (names.length === 0) return name;
+    if (makeFolders) {
+      if (names.every((rest) => rest === '' || rest === '.')) throw notAFile(path);
+      await makeFolder(folder, name, path);
+    }
+    if (folders.length > MAX_DEPTH) {
+      throw new MachineError('no_access', `The path leads through more than ${MAX_DEPTH} folders.`);
+    }
+    folders.push(await openFolder(folder, name, path));
+  }
+}
+
+function namesBelowHome(target: string, path: string): string[] {
+  if (target.includes('\0')) throw outside(path);
+  if (!posix.isAbsolute(target)) return target.split('/');
+  // Not normalised as a whole: "a/.." means something else where "a" is a link.
+  const names = target.split('/').filter((name) => name !== '' && name !== '.');
+  const home = SANDBOX_HOME.slice(1).split('/');
+  if (home.some((name, index) => names[index] !== name)) throw outside(path);
+  return names.slice(home.length);
+}
+
+function outside(path: string): MachineError {
+  return new MachineError('outside', `${path} is outside the sandbox's disk: give a path below ${SANDBOX_HOME}.`);
+}

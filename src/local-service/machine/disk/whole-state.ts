@@ -1,0 +1,76 @@
+/** All disks and snapshots at once: copied to a folder, or replaced by those of one. */
+import { chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MachineError } from '../machine-error.js';
+import { type CopyCall, copyInto, discardTree } from './copy-tree.js';
+import { createMachineDirectories, type MachineDirectories } from './directories.js';
+import { hasCode } from './file-error.js';
+
+const kept = ['disks', 'snapshots'] as const;
+
+/**
+ * Copies what the machines keep into `target`, which it makes; blocks are shared where the file system can. A disk may be in
+ * use, so each is copied by itself and the way a snapshot of it is taken. Nobody may add or remove a disk meanwhile.
+ * @throws MachineError `copy_failed`
+ */
+export async function copyMachines({ root }: MachineDirectories, target: string, copyCall?: CopyCall): Promise<void> {
+  await mkdir(target, { mode: 0o700 });
+  for (const name of kept) {
+    const [from, to] = [join(root, name), join(target, name)];
+    await mkdir(to, { mode: 0o700 });
+    for (const id of await readdir(from)) {
+      await mkdir(join(to, id), { mode: 0o700 });
+      await copyInto(join(from, id), join(to, id), copyCall);
+    }
+  }
+}
+
+/**
+ * Puts what `source` holds in the place of all disks and snapshots. Nothing may run on the machines. Moves; a repetition
+ * after a crash goes on where the first was, so it is safe to repeat until it has ended once.
+ */
+export async function replaceMachines(directory: string, source: string): Promise<void> {
+  const { root, unfinished } = await createMachineDirectories(directory);
+  for (const name of kept) {
+    const [from, to] = [join(source, name), join(root, name)];
+    if (!(await isFolder(from))) continue;
+    await discardTree(to, unfinished);
+    // Whoever made the archive has chosen its modes.
+    await chmod(from, 0o700);
+    await rename(from, to);
+  }
+  // What commands have left in their /tmp belongs to disks that are gone.
+  await discardTree(join(root, 'temporary'), unfinished);
+  await createMachineDirectories(directory);
+}
+
+/**
+ * The disks and snapshots in a folder that `copyMachines` has made, by id.
+ * @throws MachineError `bad_archive` where it holds anything else, such as a link in the place of a folder
+ */
+export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
+  const strange = (path: string): MachineError =>
+    new MachineError('bad_archive', `The archive holds ${path}, which is no folder of a state.`);
+  const found = { disks: new Set<string>(), snapshots: new Set<string>() };
+  for (const name of await readdir(source))
+    if (name !== 'disks' && name !== 'snapshots') throw strange(`machines/${name}`);
+  for (const name of kept) {
+    if (!(await isFolder(join(source, name)))) throw strange(`no folder machines/${name}`);
+    for (const id of await readdir(join(source, name))) {
+      const path = `machines/${name}/${id}`;
+      if (!/^[A-Za-z0-9_-]{1,100}$/.test(id) || !(await isFolder(join(source, name, id)))) throw strange(path);
+      found[name].add(id);
+    }
+  }
+  return found;
+}
+
+/** Not for a link to one. */
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

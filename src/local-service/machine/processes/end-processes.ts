@@ -1,0 +1,63 @@
+/** Ends processes: asks first, kills after two seconds, returns when they are gone. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { MachineError } from '../machine-error.js';
+import type { ProcessEntry } from './table.js';
+
+const GRACE_MS = 2_000;
+const GIVE_UP_MS = 15_000;
+const POLL_MS = 15;
+
+interface ProcessesToEnd {
+  /** Read again and again until it is empty. Undefined where the machine has no process table. */
+  readonly find: () => readonly ProcessEntry[] | undefined;
+  /** Ended as groups where there is no process table. */
+  readonly groupsWithoutTable: readonly number[];
+  /** Not asked, only killed: asked, they would take their sandbox with them at once. */
+  readonly monitors: ReadonlySet<number>;
+}
+
+/** @throws MachineError `processes_remain` when the kernel has not ended them after 15 s */
+export async function endProcessesMatching(processes: ProcessesToEnd): Promise<void> {
+  const startedAt = performance.now();
+  const asked = new Set<string>();
+  for (;;) {
+    const found = processes.find() ?? liveGroups(processes.groupsWithoutTable);
+    if (found.length === 0) return;
+    const elapsedMs = performance.now() - startedAt;
+    if (elapsedMs > GIVE_UP_MS) {
+      const pids = found.map((entry) => entry.pid).join(', ');
+      throw new MachineError('processes_remain', `These processes did not end when they were killed: ${pids}.`);
+    }
+    for (const entry of found) {
+      const key = `${entry.pid} ${entry.startTime}`;
+      if (elapsedMs > GRACE_MS) signalProcess(entry.pid, 'SIGKILL');
+      else if (!asked.has(key) && !processes.monitors.has(entry.pid)) signalProcess(entry.pid, 'SIGTERM');
+      asked.add(key);
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** A group stands for its members: a negative number signals all of them. */
+function liveGroups(leaders: readonly number[]): ProcessEntry[] {
+  return leaders
+    .filter((leader) => signalProcess(-leader, 0))
+    .map((leader) => ({
+      pid: -leader,
+      parentPid: 0,
+      processGroup: leader,
+      session: leader,
+      startTime: '',
+      cpuTicks: 0,
+    }));
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    // Gone in between, or not ours to end; the next look shows which.
+    return false;
+  }
+}

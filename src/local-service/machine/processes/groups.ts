@@ -1,0 +1,85 @@
+/** The process groups that were started: what lives, what has ended, and how to end it. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MachineDirectories } from '../disk/directories.js';
+import { endProcessesMatching } from './end-processes.js';
+import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './records.js';
+import { createProcessSearch, oneDisk, type SearchedDisks } from './search.js';
+import { readBootId, readStartTime } from './table.js';
+
+export interface ProcessGroups {
+  add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string): ProcessGroup;
+  /** Those of which a process may live. */
+  ofSandbox(sandboxId: string): readonly ProcessGroup[];
+  /** Forgets the group, unless a process of it lives on in the background. */
+  settle(group: ProcessGroup): void;
+  end(group: ProcessGroup): Promise<void>;
+  /** True once somebody has asked for the group's end, whatever its processes made of that. */
+  wasEnded(group: ProcessGroup): boolean;
+  /** Ends everything of one sandbox, or of all, and waits until it is gone. */
+  endAll(sandboxId?: string): Promise<void>;
+  /** Ends what an earlier service with the same directories left behind. */
+  recover(): Promise<void>;
+}
+
+export function createProcessGroups(directories: MachineDirectories): ProcessGroups {
+  const groups = new Set<ProcessGroup>();
+  const settled = new Set<ProcessGroup>();
+  const ended = new WeakSet<ProcessGroup>();
+  const bootId = readBootId();
+
+  const forget = (group: ProcessGroup): void => {
+    groups.delete(group);
+    settled.delete(group);
+    removeRecord(directories.processes, group);
+  };
+
+  const endGroups = async (chosen: readonly ProcessGroup[], disks?: SearchedDisks): Promise<void> => {
+    for (const group of chosen) ended.add(group);
+    await endProcessesMatching({
+      find: createProcessSearch(chosen, disks),
+      groupsWithoutTable: chosen.map((group) => group.leader),
+      monitors: new Set(chosen.filter((group) => group.leaderIsMonitor).map((group) => group.leader)),
+    });
+    for (const group of chosen) forget(group);
+  };
+
+  const ofSandbox = (sandboxId: string): ProcessGroup[] => [...groups].filter((group) => group.sandboxId === sandboxId);
+
+  const allDisks = (): SearchedDisks => ({
+    isHome: (home) => home.startsWith(`${directories.disks}/`),
+    folders: new Map(readdirSync(directories.disks).map((id) => [id, join(directories.disks, id)])),
+  });
+
+  return {
+    add(sandboxId, leader, leaderIsMonitor, commandId) {
+      const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor, commandId };
+      groups.add(group);
+      writeRecord(directories.processes, group);
+      return group;
+    },
+    ofSandbox,
+    settle(group) {
+      settled.add(group);
+      // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
+      for (const other of settled) if (!groupExists(other.leader)) forget(other);
+    },
+    end: (group) => endGroups([group]),
+    wasEnded: (group) => ended.has(group),
+    async endAll(sandboxId) {
+      if (sandboxId === undefined) return await endGroups([...groups], allDisks());
+      await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)));
+    },
+    recover: () => endGroups(readRecords(directories.processes, bootId), allDisks()),
+  };
+}
+
+/** True also for processes that have ended and wait to be collected: that costs a record, no more. */
+function groupExists(leader: number): boolean {
+  try {
+    process.kill(-leader, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,84 @@
+/** Lists what runs in one sandbox. */
+import type { ProcessSample, SandboxProcess } from '../machine-host.js';
+import { processUse, readCommand, readMachineTimes, readMemoryMB } from './details.js';
+import { listByPs } from './ps-listing.js';
+import type { ProcessGroup } from './records.js';
+import { createProcessSearch, oneDisk } from './search.js';
+import type { ProcessEntry } from './table.js';
+
+const MAX_PROCESSES = 500;
+
+/**
+ * @param groups those of the sandbox
+ * @param disk where the disk of the sandbox is
+ */
+export async function listProcesses(groups: readonly ProcessGroup[], disk: string): Promise<ProcessSample> {
+  const table = createProcessSearch(groups, oneDisk(disk))();
+  if (table === undefined) return cut(await listByPs(groups));
+  const times = readMachineTimes();
+  const byPid = new Map(table.map((entry) => [entry.pid, entry]));
+  const shown = table.filter((entry) => !isWrapper(entry, byPid, groups));
+  const shownPids = new Set(shown.map(({ pid }) => pid));
+  const busiest = shown
+    .map((entry) => ({ entry, use: processUse(entry, times) }))
+    .sort((a, b) => b.use.cpuPercent - a.use.cpuPercent || a.entry.pid - b.entry.pid)
+    .slice(0, MAX_PROCESSES);
+  const processes: SandboxProcess[] = [];
+  let ended = 0;
+  for (const { entry, use } of busiest) {
+    const [command, memoryMB] = [readCommand(entry.pid), readMemoryMB(entry.pid)];
+    if (command === undefined || memoryMB === undefined) {
+      ended += 1;
+      continue;
+    }
+    processes.push({
+      pid: entry.pid,
+      command,
+      parentPid: shownPids.has(entry.parentPid) ? entry.parentPid : 0,
+      user: 'sandbox',
+      cpuPercent: use.cpuPercent,
+      memoryMB,
+      startedAt: new Date(use.startedAtMs).toISOString(),
+      ageMs: use.ageMs,
+      commandId: commandIdOf(entry, byPid, groups),
+    });
+  }
+  return { processes, total: shown.length - ended };
+}
+
+function cut(processes: readonly SandboxProcess[]): ProcessSample {
+  const sorted = [...processes].sort((a, b) => b.cpuPercent - a.cpuPercent || a.pid - b.pid);
+  return { processes: sorted.slice(0, MAX_PROCESSES), total: processes.length };
+}
+
+/**
+ * Bubblewrap is there twice: outside, as the leader, and inside, as its child, which is the first process of the namespace. A
+ * child of that one is bubblewrap too for the moment until it has become the shell.
+ */
+function isWrapper(
+  entry: ProcessEntry,
+  byPid: ReadonlyMap<number, ProcessEntry>,
+  groups: readonly ProcessGroup[],
+): boolean {
+  const isMonitor = (pid: number | undefined): boolean =>
+    groups.some(({ leader, leaderIsMonitor }) => leaderIsMonitor && leader === pid);
+  if (isMonitor(entry.pid) || isMonitor(entry.parentPid)) return true;
+  const monitor = byPid.get(entry.parentPid)?.parentPid;
+  return monitor !== undefined && isMonitor(monitor) && readCommand(entry.pid) === readCommand(monitor);
+}
+
+/** That of the group or the session that the process is in, or that its nearest ancestor is in. */
+function commandIdOf(
+  entry: ProcessEntry,
+  byPid: ReadonlyMap<number, ProcessEntry>,
+  groups: readonly ProcessGroup[],
+): string | null {
+  const seen = new Set<number>();
+  for (let next: ProcessEntry | undefined = entry; next && !seen.has(next.pid); next = byPid.get(next.parentPid)) {
+    const { pid, processGroup, session } = next;
+    const group = groups.find(({ leader }) => leader === pid || leader === processGroup || leader === session);
+    if (group) return group.commandId ?? null;
+    seen.add(pid);
+  }
+  return null;
+}

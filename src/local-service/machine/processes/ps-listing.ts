@@ -1,0 +1,58 @@
+/** Lists processes by the system's `ps`, where there is no /proc. */
+import type { SandboxProcess } from '../machine-host.js';
+import { runProgram } from '../shell/program.js';
+import { commandText, tenths } from './details.js';
+import type { ProcessGroup } from './records.js';
+
+const FIELDS = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
+/** The start is five words, such as "Mon Jan  5 12:00:00 2026". */
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
+
+interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
+  readonly processGroup: number;
+}
+
+/** The members of the groups and what descends from them; empty where there is no `ps` either. */
+export async function listByPs(groups: readonly ProcessGroup[]): Promise<SandboxProcess[]> {
+  const { stdout } = await runProgram('ps', ['-A', '-ww', ...FIELDS.flatMap((field) => ['-o', `${field}=`])]);
+  const lines = stdout.split('\n').flatMap((line) => parseLine(line) ?? []);
+  const commandIds = new Map<number, string | null>();
+  for (const { pid, processGroup } of lines) {
+    const group = groups.find(({ leader }) => leader === processGroup);
+    if (group) commandIds.set(pid, group.commandId ?? null);
+  }
+  for (let size = -1; size !== commandIds.size; ) {
+    size = commandIds.size;
+    for (const { pid, parentPid } of lines) {
+      const inherited = commandIds.get(parentPid);
+      if (inherited !== undefined && !commandIds.has(pid)) commandIds.set(pid, inherited);
+    }
+  }
+  return lines.flatMap(({ processGroup: _, ...line }) => {
+    const commandId = commandIds.get(line.pid);
+    if (commandId === undefined) return [];
+    return [{ ...line, parentPid: commandIds.has(line.parentPid) ? line.parentPid : 0, user: 'sandbox', commandId }];
+  });
+}
+
+function parseLine(text: string): PsLine | undefined {
+  const [, pid, parentPid, processGroup, cpu, memory, age, start, command] = LINE.exec(text) ?? [];
+  if (start === undefined || age === undefined) return undefined;
+  return {
+    pid: Number(pid),
+    parentPid: Number(parentPid),
+    processGroup: Number(processGroup),
+    cpuPercent: Number(cpu),
+    memoryMB: tenths(Number(memory) / 1024),
+    startedAt: new Date(start).toISOString(),
+    ageMs: elapsedMs(age),
+    command: commandText(command ?? ''),
+  };
+}
+
+/** From "[[days-]hours:]minutes:seconds". */
+function elapsedMs(text: string): number {
+  const [days, time] = text.includes('-') ? text.split('-') : ['0', text];
+  const seconds = (time ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return (Number(days) * 86_400 + seconds) * 1000;
+}

@@ -1,0 +1,89 @@
+/** A shell that somebody works in: its pipes are handed over as they are, and it lives until it or its user ends it. */
+import type { Readable, Writable } from 'node:stream';
+import { type CommandContext, startShell } from './run-command.js';
+
+export interface Terminal {
+  /** Becomes TERM. */
+  readonly type: string;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface ShellSpec {
+  /** Run by `/bin/sh -c`; at most 120 KiB. Default: a shell that reads its commands from `stdin`, bash where it exists. */
+  readonly command?: string;
+  /** Default: plain pipes. With it, output and errors come together on `stdout`. */
+  readonly terminal?: Terminal;
+  /** Added as for commands. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface ShellExit {
+  /** Null when a signal ended it. Bubblewrap and terminals tell a signal as a shell does: 128 and its number. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface InteractiveShell {
+  readonly stdin: Writable;
+  /** Both must be read: a pipe that nobody reads stops the shell. They end when no process holds them any more. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exited: Promise<ShellExit>;
+  /**
+   * Ends all processes of the shell: asks, and after two seconds kills. Returns when they are gone. Safe to repeat.
+   * @throws MachineError `processes_remain`
+   */
+  end(): Promise<void>;
+}
+
+const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
+
+/** Starts the shell, whose processes are known to the groups from the first moment on. */
+export async function openInteractiveShell(
+  context: CommandContext,
+  sandboxId: string,
+  { command = SHELL, terminal, env }: ShellSpec,
+): Promise<InteractiveShell> {
+  const { child, group } = await startShell(context, sandboxId, {
+    command: terminal ? inTerminal(command, terminal) : command,
+    env: terminal ? { ...env, TERM: terminal.type } : env,
+  });
+  // A shell may close its input before it ends: what is still written to it has nowhere to go.
+  child.stdin.on('error', () => undefined);
+  const exited = new Promise<ShellExit>((resolve) => {
+    child.once('exit', (exitCode, signal) => {
+      context.groups.settle(group);
+      // `script`, which makes the terminal, may end with 0 when it is asked to end before its command is.
+      const cut = exitCode === 0 && context.groups.wasEnded(group);
+      resolve(cut ? { exitCode: null, signal: 'SIGTERM' } : { exitCode, signal });
+    });
+  });
+  let ending: Promise<void> | undefined;
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    end() {
+      // An interactive shell does not listen when it is asked to end; the end of its input it understands.
+      child.stdin.destroy();
+      ending ??= context.groups.end(group);
+      return ending;
+    },
+  };
+}
+
+/**
+ * Node has no pseudo-terminal of its own, `script` of util-linux makes one. It reads from a pipe, and then leaves the echo off,
+ * so that is asked for. Where there is no such `script`, the command gets the pipes.
+ */
+function inTerminal(command: string, { columns, rows }: Terminal): string {
+  const inside = `stty rows ${rows} cols ${columns} echo 2>/dev/null\n${command}`;
+  const script = `exec script -qfec ${quoted(inside)} /dev/null`;
+  return `case "$(script --version </dev/null 2>/dev/null)" in *util-linux*) ${script} ;; esac\n${command}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,33 @@
+/**
+ * Commands without isolation: a shell in a process group of its own, whose home is the disk. It sees and can change whatever
+ * the service can; `/home/sandbox` is known to the file calls and to `cwd`, not to the command.
+ */
+import { isAbsolute, join, posix } from 'node:path';
+import type { MachineDirectories } from '../disk/directories.js';
+import { SANDBOX_HOME } from '../disk/directories.js';
+import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
+import { findProgram, succeeds } from './program.js';
+
+/** Looks once whether the kernel can be asked to end a shell together with the service. */
+export async function createPlainShell(directories: MachineDirectories, programPath: string): Promise<ShellLaunch> {
+  const setpriv = await findProgram('setpriv', programPath);
+  const tied = setpriv !== undefined && (await succeeds(setpriv, ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ':']));
+  return {
+    isolation: 'plain',
+    call(sandboxId, spec) {
+      const disk = directories.disk(sandboxId);
+      const args = shellArguments(spec.command, spec.cwd === undefined ? undefined : outsidePath(disk, spec.cwd));
+      const env = sandboxEnvironment(sandboxId, disk, spec);
+      return tied
+        ? { file: setpriv, args: ['--pdeathsig', 'KILL', '--', '/bin/sh', ...args], cwd: disk, env }
+        : { file: '/bin/sh', args, cwd: disk, env };
+    },
+  };
+}
+
+function outsidePath(disk: string, cwd: string): string {
+  if (!isAbsolute(cwd)) return join(disk, cwd);
+  const path = posix.normalize(cwd);
+  if (path === SANDBOX_HOME || path.startsWith(`${SANDBOX_HOME}/`)) return join(disk, path.slice(SANDBOX_HOME.length));
+  return path;
+}

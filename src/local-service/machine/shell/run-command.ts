@@ -1,0 +1,178 @@
+/** One command, from its start to its outcome. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { Duplex, Writable } from 'node:stream';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { endPlaceholders, inheritedDescriptors, withPlaceholders } from '../isolation/inherited-descriptors.js';
+import type { SandboxLimits } from '../limits/sandbox-limits.js';
+import { MachineError } from '../machine-error.js';
+import type { CommandOutcome, CommandSpec, CommandWatch } from '../machine-host.js';
+import type { SandboxNetworks } from '../network/sandbox-networks.js';
+import type { ProcessGroups } from '../processes/groups.js';
+import type { ProcessGroup } from '../processes/records.js';
+import { type ShellLaunch, START_DESCRIPTOR, START_WORD, type Surroundings } from './launch.js';
+import { captureOutput, type OutputCapture } from './output-capture.js';
+
+/** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
+const QUIET_MS = 100;
+const MAX_DRAIN_MS = 2_000;
+
+const LAST_DESCRIPTOR = 5;
+
+export interface CommandContext {
+  readonly launch: ShellLaunch;
+  readonly groups: ProcessGroups;
+  readonly networks: SandboxNetworks;
+  readonly limits: SandboxLimits;
+}
+
+/** Resolves when the shell has ended, whatever it left in the background. */
+export async function runCommand(
+  context: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+  watch: CommandWatch = {},
+): Promise<CommandOutcome> {
+  if (watch.signal?.aborted) return { exitCode: null, stdout: '', stderr: '', durationMs: 0, timedOut: false };
+  const startedAt = performance.now();
+  const { child, group } = await startShell(context, sandboxId, spec);
+  const outputs = [captureOutput(child.stdout, watch.onStdout), captureOutput(child.stderr, watch.onStderr)] as const;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(spec.stdin ?? '');
+
+  const ending = watchForEnd(context.groups, group, spec.timeoutMs, watch.signal);
+  const code = await exited;
+  // A shell whose child is asked first tells of the child's signal by an exit code of its own.
+  const isCut = context.groups.wasEnded(group);
+  const { timedOut, aborted } = await ending.stop();
+  await drain(closed, outputs);
+  const [stdout, stderr] = [outputs[0].finish(), outputs[1].finish()];
+  letGo(child);
+  context.groups.settle(group);
+  const exitCode = timedOut || aborted || isCut ? null : code;
+  return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt), timedOut };
+}
+
+export async function startShell(
+  context: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
+  const network = await context.networks.take(sandboxId);
+  let release = network.release;
+  try {
+    const limits = await context.limits.take(sandboxId);
+    release = () => {
+      network.release();
+      limits.release();
+    };
+    const started = await startIn({ place: network.place, limits }, context, sandboxId, spec);
+    // What a command leaves in the background ends with it, or has no network of its own to lose.
+    started.child.once('exit', release);
+    return started;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function startIn(
+  around: Surroundings,
+  { launch, groups }: CommandContext,
+  sandboxId: string,
+  spec: CommandSpec,
+): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
+  const { file, args, cwd, env, descriptor3, descriptor5 } = launch.call(sandboxId, spec, around);
+  const pipeFor = (content: unknown) => (content === undefined ? 'ignore' : 'pipe');
+  const inherited = inheritedDescriptors(LAST_DESCRIPTOR);
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    const own = ['pipe', 'pipe', 'pipe', pipeFor(descriptor3), 'pipe', pipeFor(descriptor5)] as const;
+    const stdio = withPlaceholders(own, inherited);
+    child = spawn(file, args, { cwd, env, detached: true, stdio }) as ChildProcessWithoutNullStreams;
+  } catch (cause) {
+    throw new MachineError('bad_command', 'The command or its environment cannot be handed to a shell.', { cause });
+  }
+  endPlaceholders(child, inherited);
+  give(child.stdio[3], descriptor3);
+  give(child.stdio[LAST_DESCRIPTOR as 3], descriptor5);
+  giveStartWord(child.stdio[START_DESCRIPTOR]);
+  if (child.pid !== undefined) {
+    const isMonitor = launch.isolation === 'bubblewrap';
+    return { child, group: groups.add(sandboxId, child.pid, isMonitor, spec.commandId) };
+  }
+  const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+  throw new MachineError('bad_command', `${file} could not be started: ${cause.message}`, { cause });
+}
+
+function give(channel: unknown, content: string | Buffer | undefined): void {
+  if (!(channel instanceof Writable)) return;
+  // Where the program has not started, what tells so is its own error.
+  channel.on('error', () => undefined);
+  channel.end(content);
+}
+
+/** Answers the shell once it is there; see `shellArguments`. */
+function giveStartWord(channel: unknown): void {
+  if (!(channel instanceof Duplex)) return;
+  // A shell that has ended before it could ask needs no answer.
+  channel.on('error', () => undefined);
+  channel.once('data', () => channel.end(START_WORD));
+}
+
+/** Ends the group at the time limit or on the signal, and waits for that before the outcome is told. */
+function watchForEnd(groups: ProcessGroups, group: ProcessGroup, timeoutMs?: number, signal?: AbortSignal) {
+  let [timedOut, aborted] = [false, false];
+  let ended: Promise<void> | undefined;
+  const end = (): void => {
+    ended ??= groups.end(group);
+    // Awaited below; until then a failure must not count as unhandled.
+    ended.catch(() => undefined);
+  };
+  const onAbort = (): void => {
+    aborted = true;
+    end();
+  };
+  const onTimeout = (): void => {
+    timedOut = true;
+    end();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, 2 ** 31 - 1));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    async stop(): Promise<{ timedOut: boolean; aborted: boolean }> {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      await ended;
+      return { timedOut, aborted };
+    },
+  };
+}
+
+/** Reads until the pipes are closed or nothing has come for a while: what the shell printed is already in them. */
+async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): Promise<void> {
+  let isClosed = false;
+  const closing = closed.then(() => {
+    isClosed = true;
+  });
+  const startedAt = performance.now();
+  const seen = (): number => outputs.reduce((sum, output) => sum + output.pieces, 0);
+  for (let before = -1; !isClosed && before !== seen() && performance.now() - startedAt < MAX_DRAIN_MS; ) {
+    before = seen();
+    const quiet = new AbortController();
+    const pause = delay(QUIET_MS, undefined, { signal: quiet.signal }).catch(() => undefined);
+    await Promise.race([closing, pause]);
+    quiet.abort();
+    // A busy event loop runs timers before it reads: give the pipes their turn.
+    await nextTurn();
+  }
+}
+
+/** A process in the background may go on printing: its pipes stay open, unread pipes would stop it. */
+function letGo(child: ChildProcessWithoutNullStreams): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.resume();
+    if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+  }
+}

@@ -1,0 +1,63 @@
+/** Samples the processes of usable sandboxes at set times (specification, "Limits": every 30 s). */
+import { isUsable } from '../../contract/states.js';
+import type { Core } from '../core/context.js';
+import { reasonOf } from '../log.js';
+import type { StartWatch } from '../machine/shell/start-watch.js';
+import { keepSample } from './samples.js';
+
+export interface ProcessSampler {
+  /** Plans the next sample. Repeating it plans it anew. */
+  start(): void;
+  /** Plans nothing more, and waits for the sample that is being taken. */
+  stop(): Promise<void>;
+  /** True while a sample is being taken. */
+  busy(): boolean;
+  idle(): Promise<void>;
+}
+
+export function createProcessSampler(core: Core, watch: StartWatch): ProcessSampler {
+  const { stores, clock, timings, log, closing } = core;
+  let cancel: (() => void) | undefined;
+  let underWay: Promise<void> | undefined;
+
+  function plan(): void {
+    cancel?.();
+    // Samples that an advance of days passes over would be of one and the same moment.
+    cancel = clock.at(clock.now() + timings.processSampleMs, begin, { passedOver: true });
+  }
+
+  function begin(): void {
+    plan();
+    underWay ??= sampleAll().finally(() => {
+      underWay = undefined;
+    });
+  }
+
+  /** One after another: looking for processes must not hold up the calls. */
+  async function sampleAll(): Promise<void> {
+    for (const sandboxId of watch.running()) {
+      const sandbox = stores.sandboxes.get(sandboxId);
+      if (closing.aborted) return;
+      if (!sandbox || !isUsable(sandbox.state)) continue;
+      try {
+        await watch.look(sandboxId, () => keepSample(core, sandbox));
+      } catch (cause) {
+        log('the processes of a sandbox could not be sampled', { sandboxId, reason: reasonOf(cause) });
+      }
+      await new Promise(setImmediate);
+    }
+  }
+
+  return {
+    start: plan,
+    async stop() {
+      cancel?.();
+      cancel = undefined;
+      await underWay;
+    },
+    busy: () => underWay !== undefined,
+    async idle() {
+      await underWay;
+    },
+  };
+}

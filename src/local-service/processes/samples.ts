@@ -1,0 +1,64 @@
+/** What runs in a sandbox: read now, or as it was last kept (specification, GET /sandboxes/{sandboxId}/processes). */
+import { isUsable } from '../../contract/states.js';
+import { assume } from '../core/assume.js';
+import type { Core } from '../core/context.js';
+import type { SandboxProcess } from '../machine/machine-host.js';
+import type { SampledProcess } from '../store/sample-store.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+
+/** Of a sample the busiest are kept. */
+const KEPT_PROCESSES = 12;
+
+export interface ProcessList {
+  readonly live: boolean;
+  /** Null where no sample is kept. */
+  readonly sampledAt: string | null;
+  readonly total: number;
+  readonly processes: readonly SampledProcess[];
+}
+
+type Needs = Pick<Core, 'stores' | 'host' | 'clock' | 'timings'>;
+
+/** The processes of a usable sandbox, at most 500, or the last kept sample of any other. */
+export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promise<ProcessList> {
+  if (isUsable(sandbox.state)) {
+    const { processes, total } = await core.host.processes(sandbox.id);
+    return { live: true, sampledAt: core.clock.iso(), total, processes: processes.map((entry) => shown(core, entry)) };
+  }
+  assume('A-process-samples');
+  const kept = core.stores.samples.get(sandbox.id);
+  if (!kept || kept.sampledAt < core.clock.now() - core.timings.processSampleKeptMs) {
+    return { live: false, sampledAt: null, total: 0, processes: [] };
+  }
+  const { sampledAt, total, processes } = kept;
+  return { live: false, sampledAt: new Date(sampledAt).toISOString(), total, processes };
+}
+
+/**
+ * Keeps a sample of what runs in a sandbox now; of one with monitoring off nothing is kept (assumption).
+ * @param options.atStop true where one that finds nothing shall not replace an earlier one
+ * @returns how many processes there are
+ */
+export async function keepSample(
+  core: Needs,
+  sandbox: SandboxRecord,
+  { atStop = false }: { readonly atStop?: boolean } = {},
+): Promise<number> {
+  const { stores, host, clock } = core;
+  if (!sandbox.monitoring) return 0;
+  const { processes, total } = await host.processes(sandbox.id);
+  if (atStop && total === 0 && stores.samples.get(sandbox.id)) return 0;
+  stores.samples.put({
+    sandboxId: sandbox.id,
+    sampledAt: clock.now(),
+    total,
+    processes: processes.slice(0, KEPT_PROCESSES).map((entry) => shown(core, entry)),
+  });
+  return total;
+}
+
+/** Its start is told by the clock of the service, which is not that of the machine. */
+function shown({ clock }: Needs, { ageMs, commandId, startedAt: _, ...entry }: SandboxProcess): SampledProcess {
+  const startedAt = new Date(clock.now() - ageMs).toISOString();
+  return { ...entry, startedAt, ...(commandId === null ? {} : { commandId }) };
+}

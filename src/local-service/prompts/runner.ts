@@ -1,0 +1,151 @@
+/**
+ * Runs accepted prompts: those of one conversation in order, conversations side by side (specification, prompt
+ * endpoint; assumptions, "Prompt state and sandbox state").
+ */
+import { isUsable } from '../../contract/states.js';
+import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
+import type { Core } from '../core/context.js';
+import { machineEnvironment } from '../environments/on-machine.js';
+import { reasonOf } from '../log.js';
+import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
+import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
+
+export interface PromptRunner {
+  /** Starts what is queued for a sandbox and can run. */
+  wake(sandboxId: string): void;
+  /**
+   * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the transaction of now.
+   * @returns how many there were
+   */
+  interrupt(sandboxId: string, conversationId?: string): number;
+  /** Waits until every agent has ended. */
+  idle(): Promise<void>;
+}
+
+export function createPromptRunner(core: Core): PromptRunner {
+  const { database, stores } = core;
+  /** `sandboxId/conversationId` → the agent at work there. */
+  const atWork = new Map<string, { readonly promptId: string; readonly abort: AbortController; done: Promise<void> }>();
+
+  core.closing.addEventListener('abort', () => {
+    for (const { abort } of atWork.values()) abort.abort();
+  });
+
+  function wake(sandboxId: string): void {
+    for (const { status, conversationId } of stores.prompts.open(sandboxId)) {
+      if (status === 'queued') startNext(sandboxId, conversationId);
+    }
+  }
+
+  function startNext(sandboxId: string, conversationId: string): void {
+    const place = `${sandboxId}/${conversationId}`;
+    if (core.closing.aborted || atWork.has(place)) return;
+    const prompt = database.transaction(() => {
+      const sandbox = stores.sandboxes.get(sandboxId);
+      if (!sandbox || !isUsable(sandbox.state)) return undefined;
+      const now = core.clock.iso();
+      const started = stores.prompts.start(sandboxId, conversationId, now);
+      if (started?.startedAt === now) {
+        stores.history.add({ sandboxId, conversationId, promptId: started.id, type: 'prompt.started', data: {} });
+      }
+      return started;
+    });
+    if (!prompt) return;
+    const abort = new AbortController();
+    const done = run(prompt, abort.signal).finally(() => {
+      atWork.delete(place);
+      startNext(sandboxId, conversationId);
+    });
+    atWork.set(place, { promptId: prompt.id, abort, done });
+  }
+
+  async function run(prompt: PromptRecord, signal: AbortSignal): Promise<void> {
+    const { id, sandboxId, conversationId, provider, model, reasoningEffort, text } = prompt;
+    const outcome = await outcomeOf(async () => {
+      const agent = core.agentOf(provider);
+      if (!agent) return { status: 'failed', error: `The provider ${provider} is not configured.`, result: null };
+      const sandbox = stores.sandboxes.get(sandboxId);
+      const env = sandbox && machineEnvironment(core, sandbox);
+      return agent.run(
+        core.host,
+        { sandboxId, conversationId, provider, model, reasoningEffort, prompt: text, env },
+        {
+          signal,
+          earlier: emittedBefore(prompt),
+          emit(type, data) {
+            if (signal.aborted) return;
+            stores.history.add({ sandboxId, conversationId, promptId: id, type, data });
+          },
+        },
+      );
+    });
+    // The next start decides what becomes of a prompt that the end of the service has cut off.
+    if (core.closing.aborted) return;
+    const { status, result } = outcome;
+    const error = outcome.status === 'failed' ? outcome.error : null;
+    database.transaction(() => {
+      if (end(core, prompt, { status, endedAt: core.clock.iso(), result, error })) settle(core, sandboxId);
+    });
+  }
+
+  /** What the agent had emitted before the end of the service cut it off; nothing at a first start. */
+  function emittedBefore({ id, sandboxId, conversationId }: PromptRecord): AgentEvent[] {
+    const all = { sandboxId, conversationId, afterSeq: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: -1 };
+    return stores.history
+      .list(all)
+      .filter(({ promptId }) => promptId === id)
+      .flatMap(({ type, data }) => {
+        if (type !== 'agent.message' && type !== 'agent.tool') return [];
+        return [{ type, data: data as AgentEvent['data'] }];
+      });
+  }
+
+  return {
+    wake: (sandboxId) => database.afterCommit(() => wake(sandboxId)),
+    interrupt(sandboxId, conversationId) {
+      return database.transaction(() => {
+        const open = stores.prompts
+          .open(sandboxId)
+          .filter((prompt) => conversationId === undefined || prompt.conversationId === conversationId);
+        const endedAt = core.clock.iso();
+        for (const prompt of open) {
+          end(core, prompt, { status: 'interrupted', endedAt, result: null, error: null });
+          const agent = atWork.get(`${sandboxId}/${prompt.conversationId}`);
+          if (agent?.promptId === prompt.id) database.afterCommit(() => agent.abort.abort());
+        }
+        if (open.length > 0) settle(core, sandboxId);
+        return open.length;
+      });
+    },
+    async idle() {
+      while (atWork.size > 0) await Promise.all([...atWork.values()].map(({ done }) => done));
+    },
+  };
+}
+
+async function outcomeOf(run: () => Promise<AgentOutcome>): Promise<AgentOutcome> {
+  try {
+    return await run();
+  } catch (cause) {
+    return { status: 'failed', error: reasonOf(cause), result: null };
+  }
+}
+
+/** Ends a prompt with its event; false when it has ended already. */
+export function end(core: Pick<Core, 'stores'>, prompt: PromptRecord, how: PromptEnd): boolean {
+  if (!core.stores.prompts.end(prompt.id, how)) return false;
+  const { id: promptId, sandboxId, conversationId } = prompt;
+  const data = how.error === null ? { result: how.result } : { error: how.error, result: how.result };
+  core.stores.history.add({ sandboxId, conversationId, promptId, type: `prompt.${how.status}`, data });
+  return true;
+}
+
+/** A running sandbox with nothing left to run is idle, and has its full time to live again. */
+export function settle(
+  core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
+  sandboxId: string,
+): void {
+  const sandbox = core.stores.sandboxes.get(sandboxId);
+  if (sandbox?.state !== 'running' || core.stores.prompts.open(sandboxId).length > 0) return;
+  changeSandbox(core, sandbox, { state: 'idle', archiveAfter: freshArchiveAfter(core.clock, sandbox.ttlSeconds) });
+}

@@ -1,0 +1,70 @@
+/** Accepting a prompt (specification, prompt endpoint; assumptions, "Prompt state and sandbox state"). */
+import type { PromptBody } from '../../contract/requests.js';
+import { isUsable } from '../../contract/states.js';
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { newConversationId, newPromptId } from '../core/ids.js';
+import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { requireEffort, requireProvider } from './providers.js';
+
+/**
+ * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call is a second
+ * prompt (trap S3).
+ * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
+ *   `not_found` for an unknown conversation, `invalid_request` for an effort that the model does not accept
+ */
+export function sendPrompt(
+  context: Context,
+  sandboxId: string,
+  body: PromptBody,
+): { readonly promptId: string; readonly conversationId: string; readonly begins: boolean } {
+  const { stores } = context;
+  const sandbox = stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  if (body.prompt.trim() === '') throw new ServiceError(400, 'prompt_required', 'The prompt is empty.');
+  const provider = requireProvider(body.provider ?? context.defaultProvider);
+  if (body.reasoningEffort !== undefined) requireEffort(provider, body.model, body.reasoningEffort);
+  const conversationId = conversationOf(context, sandboxId, body);
+  const begins = !stores.prompts.hasConversation(sandboxId, conversationId);
+  if (!isUsable(sandbox.state)) {
+    const message = `The sandbox is ${sandbox.state}. It takes prompts while it is ready, idle or running.`;
+    throw new ServiceError(409, 'sandbox_not_promptable', message);
+  }
+  if (!context.agentOf(provider)) {
+    throw new ServiceError(409, 'provider_not_configured', `The provider ${provider} is not configured.`, {
+      details: { provider, setupUrl: `https://sandbox.invalid/settings/providers/${provider}` },
+    });
+  }
+  assume('A-prompt-states');
+  const promptId = newPromptId();
+  context.database.transaction(() => {
+    stores.prompts.add({
+      id: promptId,
+      sandboxId,
+      conversationId,
+      provider,
+      model: body.model ?? null,
+      reasoningEffort: body.reasoningEffort ?? null,
+      text: body.prompt,
+      queuedAt: context.clock.iso(),
+    });
+    stores.history.add({ sandboxId, conversationId, promptId, type: 'prompt.queued', data: { prompt: body.prompt } });
+    changeSandbox(context, sandbox, {
+      state: 'running',
+      archiveAfter: freshArchiveAfter(context.clock, sandbox.ttlSeconds),
+    });
+    context.prompts.wake(sandboxId);
+  });
+  return { promptId, conversationId, begins };
+}
+
+/** Assumption: a prompt that names no conversation goes to the latest one. */
+function conversationOf({ stores }: Context, sandboxId: string, body: PromptBody): string {
+  if (body.conversationId !== undefined) {
+    if (body.new) throw new ServiceError(400, 'invalid_request', 'Give either new or conversationId, not both.');
+    if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
+    throw new ServiceError(404, 'not_found', 'This sandbox has no such conversation.');
+  }
+  return (body.new ? undefined : stores.prompts.latestConversation(sandboxId)) ?? newConversationId();
+}

@@ -1,0 +1,89 @@
+/** Which sandboxes a caller may see and use (specification, "Access rules"). */
+
+import type { Caller } from '../accounts/caller.js';
+import { reachesSandbox, requireSandboxOnKey } from '../accounts/key-scope.js';
+import { assume } from '../core/assume.js';
+import type { Core } from '../core/context.js';
+import { holdsCreatorLogins } from '../environments/environments.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+
+/**
+ * `view`: see it and stop it. `use`: also open, run commands in, prompt and resume it. `owner`: everything.
+ * Each includes those before it.
+ */
+export type Access = 'view' | 'use' | 'owner';
+/** How much of a sandbox a call needs. */
+export type Need = Access;
+
+const order: readonly Access[] = ['view', 'use', 'owner'];
+
+/** Records and versions of environments are never changed in place, so what was found out once stays right. */
+const loginsHeld = new WeakMap<SandboxRecord, boolean>();
+
+/** True while it holds personal logins of its creator; as `holdsCreatorLogins`, and cheap. */
+export function holdsLogins(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
+  let held = loginsHeld.get(sandbox);
+  if (held === undefined) {
+    held = holdsCreatorLogins(context, sandbox);
+    loginsHeld.set(sandbox, held);
+  }
+  return held;
+}
+
+/** Null for a personal sandbox (specification, "Access rules"). */
+export function visibilityOf(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): 'shared' | 'private' | null {
+  if (sandbox.teamId === null) return null;
+  return sandbox.madePrivate || holdsLogins(context, sandbox) ? 'private' : 'shared';
+}
+
+/** What an account may do with a sandbox; undefined where it may not even see it. */
+export function accessOf(context: Pick<Core, 'stores'>, accountId: string, sandbox: SandboxRecord): Access | undefined {
+  if (sandbox.ownerId === accountId) return 'owner';
+  if (sandbox.teamId === null) return undefined;
+  if (context.stores.accounts.accounts.get(accountId)?.teamId !== sandbox.teamId) return undefined;
+  return visibilityOf(context, sandbox) === 'shared' ? 'use' : 'view';
+}
+
+/**
+ * The sandbox for a caller who needs this much of it.
+ * @throws ServiceError 404 for a sandbox that is gone, unknown or not for the caller to see; 403
+ *   `api_key_sandbox_forbidden` for one that is not on the key; 403 `forbidden` for one that the caller sees and may not
+ *   use that way
+ */
+export function sandboxFor(
+  context: Pick<Core, 'stores'>,
+  caller: Caller,
+  sandboxId: string,
+  need: Need,
+): SandboxRecord {
+  const sandbox = context.stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  requireAccess(context, caller, sandbox, need);
+  return sandbox;
+}
+
+/** As `sandboxFor`, for a record that is at hand, gone or not. */
+export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, sandbox: SandboxRecord, need: Need): void {
+  const access = accessOf(context, caller.accountId, sandbox);
+  if (access === undefined) throw sandboxNotFound(sandbox.id);
+  requireSandboxOnKey(caller, sandbox);
+  if (order.indexOf(access) >= order.indexOf(need)) return;
+  assume('A-access-refusals');
+  const message =
+    need === 'owner'
+      ? 'Only the account that created this sandbox may do this.'
+      : 'This sandbox is private: you can see it and stop it. Ask its creator to share it.';
+  throw new ServiceError(403, 'forbidden', message);
+}
+
+/** The sandboxes that a caller sees, oldest first: its own and its organization's, as far as its key reaches. */
+export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): SandboxRecord[] {
+  const { accountId, scope } = caller;
+  const teamId = context.stores.accounts.accounts.get(accountId)?.teamId ?? null;
+  return [...context.stores.sandboxes.living()].filter(
+    (sandbox) =>
+      (sandbox.ownerId === accountId || (teamId !== null && sandbox.teamId === teamId)) &&
+      reachesSandbox(scope, sandbox),
+  );
+}

@@ -1,0 +1,125 @@
+/** Archival attempts: a snapshot of the disk, then the disk goes. */
+
+import type { Context } from '../core/context.js';
+import { reasonOf } from '../log.js';
+import { MachineError, type MachineHost } from '../machine/index.js';
+import { keepSample } from '../processes/samples.js';
+import { removeReplacedSnapshots } from '../snapshots/data.js';
+import { recordSnapshot } from '../snapshots/snapshots.js';
+import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox } from './change.js';
+
+/** The work `archive`: one attempt. A failed one is repeated until the sandbox is archived (trap S7). */
+export function archive(context: Context, work: Work): Promise<void> {
+  return context.locks.run(work.subject, () => attempt(context, work));
+}
+
+async function attempt(context: Context, { subject, token }: Work): Promise<void> {
+  const { stores, host, timings } = context;
+  const current = (): SandboxRecord | undefined => {
+    const sandbox = stores.sandboxes.get(subject);
+    return sandbox && String(sandbox.epoch) === token ? sandbox : undefined;
+  };
+  const sandbox = current();
+  if (sandbox?.state === 'archiving') {
+    const snapshotId = sandbox.pendingSnapshotId;
+    const createdAt = context.clock.iso();
+    let sizeBytes: number | null = null;
+    try {
+      if (context.faults.take('stop_fails')) throw new Error('The machine did not finish its snapshot.');
+      if (sandbox.stop?.lastAttemptAt === null) await sampleAtStop(context, sandbox);
+      await context.ssh.close(subject);
+      await host.endProcesses(subject);
+      if (snapshotId !== null) sizeBytes = await sizeOfSnapshot(host, subject, snapshotId);
+    } catch (cause) {
+      const now = current();
+      if (now?.state !== 'archiving' || context.closing.aborted) return;
+      fail(context, now, reasonOf(cause));
+      context.schedule('archive', subject, token, context.clock.now() + timings.stopRetryMs);
+      return;
+    }
+    if (context.closing.aborted) return;
+    const now = current();
+    if (now?.state !== 'archiving') {
+      // A resume came first: the stop is superseded and its snapshot belongs to nobody.
+      if (snapshotId !== null) await host.deleteSnapshot(snapshotId);
+      return;
+    }
+    complete(context, now, snapshotId === null || sizeBytes === null ? null : { snapshotId, sizeBytes, createdAt });
+  }
+  if (current()?.state !== 'archived') return;
+  await host.deleteDisk(subject);
+  removeReplacedSnapshots(context, subject);
+}
+
+/** Null where there is nothing to keep, because the boot of the sandbox could not make its disk. */
+async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: string): Promise<number | null> {
+  try {
+    return (await host.takeSnapshot(sandboxId, snapshotId)).sizeBytes;
+  } catch (cause) {
+    if (cause instanceof MachineError && cause.code === 'no_disk') return null;
+    throw cause;
+  }
+}
+
+/** The last of its processes that can be seen; a stop does not wait for it to succeed. */
+async function sampleAtStop(context: Context, sandbox: SandboxRecord): Promise<void> {
+  try {
+    await keepSample(context, sandbox, { atStop: true });
+  } catch (cause) {
+    context.log('the processes of a sandbox could not be sampled', { sandboxId: sandbox.id, reason: reasonOf(cause) });
+  }
+}
+
+function stopAfterAttempt({ clock }: Context, sandbox: SandboxRecord, change: Partial<StopRecord>): StopRecord | null {
+  return sandbox.stop && { ...sandbox.stop, lastAttemptAt: clock.iso(), ...change };
+}
+
+function fail(context: Context, sandbox: SandboxRecord, error: string): void {
+  const stop = stopAfterAttempt(context, sandbox, { status: 'failing', error });
+  context.database.transaction(() => {
+    if (stop) context.stores.stops.put(sandbox.id, stop);
+    const attempted = sandbox.snapshots
+      ? { lastSnapshotStatus: 'failed' as const, lastSnapshotAttemptAt: context.clock.iso() }
+      : {};
+    changeSandbox(context, sandbox, { stop, ...attempted });
+  });
+}
+
+function complete(
+  context: Context,
+  sandbox: SandboxRecord,
+  snapshot: { readonly snapshotId: string; readonly sizeBytes: number; readonly createdAt: string } | null,
+): void {
+  const { stores, timings } = context;
+  const completedAt = context.clock.iso();
+  const stop = stopAfterAttempt(context, sandbox, { status: 'completed', error: null, endedAt: completedAt });
+  context.database.transaction(() => {
+    if (stop) stores.stops.put(sandbox.id, stop);
+    const kept = snapshot ? recordSnapshot(context, sandbox, snapshot) : { snapshotId: sandbox.snapshotId };
+    if (kept.snapshotId !== null) {
+      context.schedule(
+        'expire_data',
+        sandbox.id,
+        String(sandbox.epoch),
+        Date.parse(completedAt) + timings.dataExpiryMs,
+      );
+    }
+    const ended = { state: 'archived', stop, error: null, pendingSnapshotId: null, restoreFrom: null } as const;
+    changeSandbox(context, sandbox, { ...ended, ...kept });
+  });
+}
+
+/** The work `expire_data`: what a stopped sandbox has kept is deleted (trap S12). */
+export function expireData(context: Context, { subject, token }: Work): void {
+  const { stores, clock } = context;
+  const sandbox = stores.sandboxes.get(subject);
+  if (sandbox?.state !== 'archived' || String(sandbox.epoch) !== token || sandbox.dataExpiredAt !== null) return;
+  const snapshots = stores.snapshots.of(subject);
+  context.database.transaction(() => {
+    stores.snapshots.markExpired(subject);
+    for (const { id } of snapshots) context.schedule('drop_snapshot', id, '', clock.now());
+    changeSandbox(context, sandbox, { dataExpiredAt: clock.iso(), snapshotId: null });
+  });
+}

@@ -1,0 +1,114 @@
+/** From accepted to usable: create and resume end here. */
+import { isCreating, type SandboxState } from '../../contract/states.js';
+import type { Context } from '../core/context.js';
+import { prepareDisk } from '../environments/on-machine.js';
+import { reasonOf } from '../log.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox, freshArchiveAfter } from './change.js';
+import { countEntries, planHydration } from './hydration.js';
+
+/** Schedules the boot of a sandbox that is in `provisioning`; part of the transaction of now. */
+export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
+  context.schedule('boot', id, String(epoch), context.clock.now() + context.timings.bootMs / 2);
+}
+
+/** The work `boot`: first `provisioned` or `cloning`, then usable. */
+export async function boot(context: Context, { subject, token }: Work): Promise<void> {
+  const { stores, host, locks, timings } = context;
+  const current = (): SandboxRecord | undefined => {
+    const sandbox = stores.sandboxes.get(subject);
+    return sandbox && isCreating(sandbox.state) && String(sandbox.epoch) === token ? sandbox : undefined;
+  };
+  const sandbox = current();
+  if (!sandbox) return;
+  if (sandbox.state === 'provisioning') {
+    const state: SandboxState = sandbox.restoreFrom === null ? 'provisioned' : 'cloning';
+    context.database.transaction(() => {
+      changeSandbox(context, sandbox, { state });
+      context.schedule('boot', subject, token, context.clock.now() + timings.bootMs / 2);
+    });
+    return;
+  }
+  if (sandbox.fate?.end === 'cancelled') {
+    // Not reported yet: the first read says so, and there is nothing to read afterwards (trap S5).
+    changeSandbox(context, sandbox, {
+      state: 'cancelled',
+      error: 'No machine could be obtained for this sandbox.',
+      archiveAfter: null,
+      gone: 'cancelled',
+    });
+    return;
+  }
+  try {
+    await locks.run(subject, async () => {
+      if (sandbox.restoreFrom !== null) await host.restoreDisk(subject, sandbox.restoreFrom);
+      else await host.createDisk(subject);
+      // What was started before a wipe may still have the logins in its variables.
+      if (sandbox.loginsWiped) await host.endProcesses(subject);
+      await prepareDisk(context, subject);
+    });
+  } catch (cause) {
+    if (context.closing.aborted) return;
+    const now = current();
+    if (now) changeSandbox(context, now, { state: 'error', error: `The disk could not be made: ${reasonOf(cause)}` });
+    return;
+  }
+  const hydrationEntries = await entriesToCopy(context, sandbox);
+  const booted = current();
+  if (!booted || context.closing.aborted) return;
+  const now = hydrationEntries === null ? booted : changeSandbox(context, booted, { hydrationEntries });
+  if (now.fate?.end === 'error') failOnce(context, now, now.fate.recoverMs);
+  else makeUsable(context, now);
+}
+
+/** Null where nothing is copied in the background. */
+async function entriesToCopy(context: Context, { restoreFrom }: SandboxRecord): Promise<number | null> {
+  if (restoreFrom === null || context.timings.hydrationMs === 0) return null;
+  return countEntries(context, restoreFrom);
+}
+
+function failOnce(context: Context, sandbox: SandboxRecord, recoverMs: number | null): void {
+  context.database.transaction(() => {
+    changeSandbox(context, sandbox, {
+      state: 'error',
+      error: 'The machine does not answer.',
+      fate: null,
+      restoreFrom: null,
+    });
+    if (recoverMs !== null) {
+      context.schedule('recover', sandbox.id, String(sandbox.epoch), context.clock.now() + recoverMs);
+    }
+  });
+}
+
+/** The work `recover`: a sandbox in `error` becomes usable by itself. */
+export function recoverFromError(context: Context, { subject, token }: Work): void {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (sandbox?.state === 'error' && String(sandbox.epoch) === token) makeUsable(context, sandbox);
+}
+
+/** Takes a sandbox whose disk is there from `error` or its boot to `ready`. */
+export function makeUsable(context: Context, sandbox: SandboxRecord): void {
+  const { id, epoch } = sandbox;
+  const copies = !sandbox.hydrated;
+  const lazy = copies && context.timings.hydrationMs > 0;
+  const now = context.clock.iso();
+  const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
+  const plan = lazy ? planHydration(context) : { setback: null, durationMs: 0 };
+  context.database.transaction(() => {
+    changeSandbox(context, sandbox, {
+      state: 'ready',
+      error: null,
+      restoreFrom: null,
+      archiveAfter,
+      hydrated: !lazy,
+      hydratedAt: copies && !lazy ? now : sandbox.hydratedAt,
+      hydrationStartedAt: lazy ? now : null,
+      hydrationSetback: plan.setback,
+    });
+    if (lazy) context.schedule('hydrate', id, String(epoch), Date.parse(now) + plan.durationMs);
+    if (archiveAfter !== null) context.schedule('auto_stop', id, String(epoch), Date.parse(archiveAfter));
+    if (sandbox.setupStatus === 'pending') context.schedule('setup', id, String(epoch), Date.parse(now));
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * Every change of a sandbox goes through here, so that no change of state misses its event (specification, "States and
+ * transitions"):
+ *
+ *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, and tells nobody)
+ *     any -> error            sandbox.error
+ *     any -> archived         sandbox.archived
+ *     hydrated turns true     sandbox.hydrated
+ */
+import { isUsable } from '../../contract/states.js';
+import type { Clock } from '../clock.js';
+import type { Core } from '../core/context.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { meterAfter } from './cost.js';
+
+/** Writes a change down, with its events, in the transaction of now or one of its own. */
+export function changeSandbox(
+  core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
+  before: SandboxRecord,
+  change: Partial<Omit<SandboxRecord, 'id' | 'createdAt' | 'meter'>>,
+): SandboxRecord {
+  return core.database.transaction(() => {
+    const now = new Date(core.clock.now());
+    const changed = withoutMachine(withoutTeammates(before, { ...before, ...change, updatedAt: now.toISOString() }));
+    const after = { ...changed, meter: meterAfter(before, changed, now) };
+    core.stores.sandboxes.put(after);
+    if (after.state !== before.state) {
+      if (isUsable(after.state) && !isUsable(before.state)) core.publish('sandbox.ready', after, before.state);
+      if (after.state === 'error') core.publish('sandbox.error', after, before.state);
+      if (after.state === 'archived') core.publish('sandbox.archived', after, before.state);
+    }
+    if (after.hydrated && !before.hydrated) core.publish('sandbox.hydrated', after);
+    if (sshChanges(before, after)) core.schedule('ssh', after.id, '', now.getTime());
+    const { restoreFrom } = before;
+    // What it has restored may be what nobody else needs any more.
+    if (restoreFrom !== null && (after.restoreFrom !== restoreFrom || after.gone !== null)) {
+      core.schedule('drop_snapshot', restoreFrom, '', now.getTime());
+    }
+    return after;
+  });
+}
+
+/** Whether its SSH server may have to open, to close or to let in others. */
+function sshChanges(before: SandboxRecord, after: SandboxRecord): boolean {
+  if (before.sshKeys.length === 0 && after.sshKeys.length === 0) return false;
+  return (
+    before.sshKeys !== after.sshKeys ||
+    before.environmentVersionId !== after.environmentVersionId ||
+    isUsable(before.state) !== isUsable(after.state) ||
+    before.gone !== after.gone
+  );
+}
+
+/** Teammates' keys go when a sandbox is made private (specification, POST …/unshare). */
+function withoutTeammates(before: SandboxRecord, after: SandboxRecord): SandboxRecord {
+  if (!after.madePrivate || before.madePrivate || after.sshKeys.length === 0) return after;
+  return { ...after, sshKeys: after.sshKeys.filter(({ accountId }) => accountId === after.ownerId) };
+}
+
+/** What is said of a machine ends with it. */
+function withoutMachine(sandbox: SandboxRecord): SandboxRecord {
+  if (isUsable(sandbox.state) && sandbox.gone === null) return sandbox;
+  if (sandbox.degraded === null && sandbox.sshEndpoint === null) return sandbox;
+  return { ...sandbox, degraded: null, sshEndpoint: null };
+}
+
+/** When a sandbox with a fresh full TTL stops by itself; null when auto-stop is disabled. */
+export function freshArchiveAfter(clock: Clock, ttlSeconds: number | null): string | null {
+  return ttlSeconds === null ? null : new Date(clock.now() + ttlSeconds * 1000).toISOString();
+}

@@ -1,0 +1,49 @@
+/** Create (specification, POST /sandboxes). */
+import type { CreateSandboxBody } from '../../contract/requests.js';
+import { requireStandingToCreate } from '../accounts/billing-status.js';
+import type { Caller } from '../accounts/caller.js';
+import { requireEnvironmentOnKey, requireSandboxOnKey } from '../accounts/key-scope.js';
+import { refuseOverLimit } from '../accounts/limits.js';
+import { bodyHash } from '../core/body-hash.js';
+import type { Context } from '../core/context.js';
+import { acceptOnce } from '../core/idempotency.js';
+import { environmentFromBody } from '../environments/pin.js';
+import { namedSnapshotFor } from '../snapshots/snapshots.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { scheduleBoot } from './boot.js';
+import { beginAcceptance, newSandbox } from './new-record.js';
+
+/**
+ * Creates a sandbox, or returns the one that the same key has created, gone or not.
+ * @param options.sentBody the body as it came, for comparing it with the first one under the key
+ */
+export async function createSandbox(
+  context: Context,
+  body: CreateSandboxBody,
+  options: { readonly caller: Caller; readonly idempotencyKey: string | undefined; readonly sentBody: unknown },
+): Promise<SandboxRecord> {
+  const { caller, idempotencyKey, sentBody } = options;
+  const { stores } = context;
+  const call = { caller, idempotencyKey, fingerprint: bodyHash(sentBody) };
+  const accepted = await acceptOnce(context, call, async (complete) => {
+    requireEnvironmentOnKey(caller, environmentFromBody(context, caller, body)?.id ?? null);
+    const { from, type = 'default', ttlSeconds = null } = body;
+    requireStandingToCreate(context, caller.accountId, { type, ttlSeconds });
+    refuseOverLimit(context, caller);
+    if (from !== undefined) namedSnapshotFor(context, caller, from);
+    await beginAcceptance(context);
+    return context.database.transaction(() => {
+      refuseOverLimit(context, caller);
+      // Looked up anew: its name may have moved, or its data gone, while the create was being accepted.
+      const restoreFrom = from === undefined ? null : namedSnapshotFor(context, caller, from).id;
+      const sandbox = newSandbox(context, body, { caller, restoreFrom });
+      stores.sandboxes.put(sandbox);
+      complete(sandbox.id);
+      scheduleBoot(context, sandbox);
+      return sandbox;
+    });
+  });
+  // Who repeats a key need not be who sent it first.
+  requireSandboxOnKey(caller, accepted);
+  return accepted;
+}

@@ -1,0 +1,166 @@
+/**
+ * Fork: a new sandbox that begins with the files of another one (specification, POST /sandboxes/{sandboxId}/fork).
+ *
+ * Of a usable sandbox the disk is copied before the call is answered, so that what is forked is the state that its
+ * caller saw, and whatever is written after the answer belongs to the source alone. The copy is made by a program of its
+ * own; calls of the source go on meanwhile, and only its archival and the next copy wait.
+ */
+import type { ForkBody } from '../../contract/requests.js';
+import { isUsable } from '../../contract/states.js';
+import { requireStandingToCreate } from '../accounts/billing-status.js';
+import type { Caller } from '../accounts/caller.js';
+import { refuseOverLimit } from '../accounts/limits.js';
+import { assume } from '../core/assume.js';
+import { bodyHash } from '../core/body-hash.js';
+import type { Context } from '../core/context.js';
+import { acceptOnce } from '../core/idempotency.js';
+import { newSnapshotId } from '../core/ids.js';
+import { reasonOf } from '../log.js';
+import { ServiceError } from '../service-error.js';
+import { recordSnapshot } from '../snapshots/snapshots.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { sandboxFor } from './access.js';
+import { scheduleBoot } from './boot.js';
+import { changeSandbox } from './change.js';
+import { beginAcceptance, newSandbox } from './new-record.js';
+
+/** After this long a copy that the end of the service has left without an owner is removed. */
+const ORPHAN_MS = 3_600_000;
+
+interface Copy {
+  readonly snapshotId: string;
+  /** Writes the snapshot down with its sandbox; part of the transaction of now. */
+  readonly record: (source: SandboxRecord) => void;
+}
+
+/**
+ * Forks a sandbox, or returns the one that the same key has made. What the body leaves unset is as the source has it.
+ * @param options.sentBody the body as it came, for comparing it with the first one under the key
+ * @throws ServiceError `fork_failed` for a source that is neither usable nor archived, or of which nothing was kept;
+ *   `snapshot_data_expired`
+ */
+export function forkSandbox(
+  context: Context,
+  sourceId: string,
+  options: {
+    readonly body: ForkBody;
+    readonly caller: Caller;
+    readonly idempotencyKey: string | undefined;
+    readonly sentBody: unknown;
+  },
+): Promise<SandboxRecord> {
+  const { caller, idempotencyKey, sentBody } = options;
+  const call = { caller, idempotencyKey, fingerprint: `fork ${sourceId} ${bodyHash(sentBody)}` };
+  // The key first: a repetition finds its sandbox also when the source is no longer there.
+  return acceptOnce(context, call, async (complete) => {
+    const source = () => {
+      const found = sandboxFor(context, caller, sourceId, 'owner');
+      refuseUnforkable(found);
+      return found;
+    };
+    const { type, ttlSeconds } = source();
+    const wanted = options.body;
+    requireStandingToCreate(context, caller.accountId, {
+      type: wanted.type ?? type,
+      ttlSeconds: wanted.ttlSeconds === undefined ? ttlSeconds : wanted.ttlSeconds,
+    });
+    refuseOverLimit(context, caller);
+    await beginAcceptance(context);
+    return context.locks.run(sourceId, async () => {
+      const copy = await copyOf(context, source());
+      return context.database.transaction(() => {
+        refuseOverLimit(context, caller);
+        const now = source();
+        copy.record(now);
+        const sandbox = newFork(context, now, { ...options, restoreFrom: copy.snapshotId });
+        context.stores.sandboxes.put(sandbox);
+        complete(sandbox.id);
+        scheduleBoot(context, sandbox);
+        return sandbox;
+      });
+    });
+  });
+}
+
+function refuseUnforkable(source: SandboxRecord): void {
+  if (source.dataExpiredAt !== null) {
+    const message = `The data of the sandbox ${source.id} was deleted on ${source.dataExpiredAt}.`;
+    throw new ServiceError(409, 'snapshot_data_expired', message);
+  }
+  if (isUsable(source.state)) return;
+  assume('A-fork');
+  if (source.state !== 'archived') {
+    const message = `The sandbox is ${source.state}. It can be forked while it is ready, idle, running or archived.`;
+    throw new ServiceError(409, 'fork_failed', message);
+  }
+  if (source.snapshotId === null) {
+    throw new ServiceError(409, 'fork_failed', 'There is no snapshot of the sandbox, so there is nothing to fork.');
+  }
+}
+
+async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
+  const { stores, host, clock } = context;
+  if (source.state === 'archived' && source.snapshotId !== null) {
+    return { snapshotId: source.snapshotId, record: () => undefined };
+  }
+  assume('A-fork-moment');
+  const snapshotId = newSnapshotId();
+  const createdAt = clock.iso();
+  context.schedule('drop_snapshot', snapshotId, '', clock.now() + ORPHAN_MS);
+  try {
+    const { sizeBytes } = await host.takeSnapshot(source.id, snapshotId);
+    return {
+      snapshotId,
+      record(now) {
+        stores.work.cancel('drop_snapshot', snapshotId);
+        // With snapshots off nothing is kept: the copy goes once the fork has its disk.
+        if (now.snapshots)
+          changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
+      },
+    };
+  } catch (cause) {
+    const now = stores.sandboxes.get(source.id);
+    if (now?.snapshots && !context.closing.aborted) {
+      changeSandbox(context, now, { lastSnapshotStatus: 'failed', lastSnapshotAttemptAt: clock.iso() });
+    }
+    throw new ServiceError(409, 'fork_failed', `The disk could not be copied: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function newFork(
+  context: Context,
+  source: SandboxRecord,
+  options: { readonly body: ForkBody; readonly caller: Caller; readonly restoreFrom: string },
+): SandboxRecord {
+  const { body, caller, restoreFrom } = options;
+  return newSandbox(
+    context,
+    {
+      name: body.name ?? source.name,
+      type: body.type ?? source.type,
+      ttlSeconds: body.ttlSeconds === undefined ? source.ttlSeconds : body.ttlSeconds,
+      snapshots: body.snapshots ?? source.snapshots,
+      monitoring: body.monitoring ?? source.monitoring,
+    },
+    {
+      caller,
+      restoreFrom,
+      inherited: whatItsDiskHolds(source),
+    },
+  );
+}
+
+/** The environment whose files are on the disk, whose logins these are, and who may see them. */
+function whatItsDiskHolds(source: SandboxRecord): Partial<SandboxRecord> {
+  return {
+    environment: source.environment,
+    environmentId: source.environmentId,
+    environmentVersionId: source.environmentVersionId,
+    environmentVersion: source.environmentVersion,
+    secretFilePaths: source.secretFilePaths,
+    loginsWiped: source.loginsWiped,
+    teamId: source.teamId,
+    madePrivate: source.madePrivate,
+    wipePendingUntilRestart: source.wipePendingUntilRestart,
+  };
+}

@@ -1,0 +1,63 @@
+/** What goes wrong with a machine that runs (specification, "Sandbox", fields `health` and `error`). */
+import { isUsable } from '../../contract/states.js';
+import type { Context } from '../core/context.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { makeUsable } from './boot.js';
+import { changeSandbox } from './change.js';
+
+/**
+ * Makes a usable sandbox degraded, with the reason, or well again with null. It keeps running. It is well again, too, once
+ * its machine stops.
+ * @throws ServiceError `machine_not_running`
+ */
+export function setDegraded(context: Context, sandboxId: string, reason: string | null): SandboxRecord {
+  const sandbox = requireUsable(context, sandboxId);
+  const since = sandbox.degraded?.since ?? context.clock.iso();
+  return changeSandbox(context, sandbox, { degraded: reason === null ? null : { reason, since } });
+}
+
+/**
+ * Lets a usable sandbox enter `error`; what its agent works on is interrupted.
+ * @param options.recoverMs after which it recovers by itself; null where it does not
+ * @throws ServiceError `machine_not_running`
+ */
+export function breakSandbox(
+  context: Context,
+  sandboxId: string,
+  options: { readonly reason: string; readonly recoverMs: number | null },
+): SandboxRecord {
+  requireUsable(context, sandboxId);
+  return context.database.transaction(() => {
+    context.prompts.interrupt(sandboxId);
+    const sandbox = requireUsable(context, sandboxId);
+    const broken = changeSandbox(context, sandbox, { state: 'error', error: options.reason, epoch: sandbox.epoch + 1 });
+    for (const kind of ['auto_stop', 'hydrate'] as const) context.stores.work.cancel(kind, sandboxId);
+    if (options.recoverMs !== null) {
+      context.schedule('recover', sandboxId, String(broken.epoch), context.clock.now() + options.recoverMs);
+    }
+    return broken;
+  });
+}
+
+/**
+ * Lets a sandbox in `error` become usable; nothing where it is not in `error`.
+ * @throws ServiceError `machine_not_running` where its disk could not be made: a resume tries again
+ */
+export function recoverNow(context: Context, sandboxId: string): void {
+  const sandbox = context.stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  if (sandbox.state !== 'error') return;
+  if (sandbox.restoreFrom !== null) {
+    throw new ServiceError(400, 'machine_not_running', 'The disk of the sandbox could not be made. Resume it.');
+  }
+  context.stores.work.cancel('recover', sandboxId);
+  makeUsable(context, sandbox);
+}
+
+function requireUsable({ stores }: Context, sandboxId: string): SandboxRecord {
+  const sandbox = stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  if (isUsable(sandbox.state)) return sandbox;
+  throw new ServiceError(400, 'machine_not_running', `The sandbox is ${sandbox.state}, so no machine of it runs.`);
+}

@@ -1,0 +1,103 @@
+/** The background copy of a restored sandbox, and its progress (specification, "Sandbox", field `hydration`). */
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCreating } from '../../contract/states.js';
+import type { Context } from '../core/context.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox } from './change.js';
+
+export interface Hydration {
+  readonly phase: string;
+  readonly entriesDone: number;
+  readonly entriesTotal: number | null;
+  readonly percent: number | null;
+}
+
+/** Specification, "Limits": null if the sandbox does not answer within 1.5 s. */
+const ANSWER_WITHIN_MS = 1_500;
+/** Shown for the copy of a disk with more entries than are counted. */
+const UNCOUNTED_ENTRIES = 100_000;
+
+/** The share of the copy at which each phase ends. */
+const phases = [
+  { phase: 'dvol', until: 0.1 },
+  { phase: 'sysdelta', until: 0.25 },
+  { phase: 'images', until: 0.4 },
+  { phase: 'hydrating', until: 0.9 },
+  { phase: 'reconciling', until: 1 },
+] as const;
+/** System files are counted until here. */
+const COUNTED_FROM = 0.25;
+/** Where a step fails that a fault lets fail. */
+const SETBACK_AT = 0.5;
+
+/** How a copy that begins now will go; uses up a fault. */
+export function planHydration({ faults, timings }: Context): {
+  readonly setback: SandboxRecord['hydrationSetback'];
+  readonly durationMs: number;
+} {
+  const degraded = faults.take('hydration_degraded');
+  const fault = degraded ?? faults.take('hydration_stuck');
+  if (!fault) return { setback: null, durationMs: timings.hydrationMs };
+  const phase = degraded ? 'degraded' : 'stuck';
+  return { setback: { phase, ms: fault.ms }, durationMs: timings.hydrationMs + fault.ms };
+}
+
+/**
+ * Progress of a sandbox that is not hydrated; null once it is, and when it does not answer in time. The files are there
+ * from the start; what is shown is the share of the set time that has passed.
+ */
+export async function hydrationOf(context: Context, sandboxId: string): Promise<Hydration | null> {
+  const { faults, closing, stores, clock, timings } = context;
+  const late = faults.take('hydration_late');
+  if (late) {
+    await delay(Math.min(late.ms, ANSWER_WITHIN_MS), undefined, { signal: closing });
+    if (late.ms > ANSWER_WITHIN_MS) return null;
+  }
+  const record = stores.sandboxes.get(sandboxId);
+  if (!record || record.hydrated || record.hydrationStartedAt === null) return null;
+  return progress(record, {
+    passedMs: clock.now() - Date.parse(record.hydrationStartedAt),
+    hydrationMs: timings.hydrationMs,
+  });
+}
+
+function progress(
+  { hydrationSetback: setback, hydrationEntries }: SandboxRecord,
+  { passedMs, hydrationMs }: { readonly passedMs: number; readonly hydrationMs: number },
+): Hydration {
+  const setbackFromMs = SETBACK_AT * hydrationMs;
+  const setbackMs = setback && passedMs > setbackFromMs ? Math.min(setback.ms, passedMs - setbackFromMs) : 0;
+  const share = Math.max(0, Math.min(0.999, (passedMs - setbackMs) / hydrationMs));
+  const phase = phases.find(({ until }) => share < until)?.phase ?? 'reconciling';
+  const failing = setback !== null && setbackMs > 0 && setbackMs < setback.ms;
+  const counted = share >= COUNTED_FROM;
+  return {
+    phase: failing ? setback.phase : phase,
+    entriesDone: Math.floor(share * (hydrationEntries ?? UNCOUNTED_ENTRIES)),
+    entriesTotal: counted ? hydrationEntries : null,
+    percent: counted ? Math.floor(100 * share) : null,
+  };
+}
+
+/** The work `hydrate`: the background copy of a restored sandbox is final. */
+export function hydrate(context: Context, { subject, token }: Work): void {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
+  changeSandbox(context, sandbox, {
+    hydrated: true,
+    hydratedAt: context.clock.iso(),
+    hydrationStartedAt: null,
+    hydrationSetback: null,
+  });
+}
+
+/** How many files, folders and links a snapshot holds; null where it has more than are counted. */
+export async function countEntries({ host }: Context, snapshotId: string): Promise<number | null> {
+  try {
+    return (await host.tree(snapshotId)).length;
+  } catch {
+    // Only the progress that is shown depends on it.
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+/** Resume (specification, "States and transitions"; assumptions, POST …/resume). */
+
+import type { ResumeBody } from '../../contract/requests.js';
+import { isCreating, isUsable } from '../../contract/states.js';
+import { requireStandingToStart } from '../accounts/billing-status.js';
+import type { Context } from '../core/context.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import { scheduleBoot } from './boot.js';
+import { changeSandbox } from './change.js';
+import { wipeAtStart } from './sharing.js';
+
+/**
+ * Starts an archived sandbox again, or one whose stop is under way, which supersedes that stop. A no-op on a sandbox
+ * that is usable or on its way there.
+ * @throws ServiceError `snapshot_data_expired`; `resume_failed` where nothing was kept; and as `requireStandingToStart`
+ */
+export function resumeSandbox(context: Context, sandboxId: string, body: ResumeBody): SandboxRecord {
+  const sandbox = context.stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  if (isUsable(sandbox.state) || isCreating(sandbox.state)) return sandbox;
+  if (sandbox.dataExpiredAt !== null) {
+    const message = `The data of this sandbox was deleted on ${sandbox.dataExpiredAt}.`;
+    throw new ServiceError(409, 'snapshot_data_expired', message);
+  }
+  const archived = sandbox.state === 'archived';
+  if (archived && sandbox.snapshotId === null) {
+    throw new ServiceError(409, 'resume_failed', 'There is no snapshot of the sandbox, so there is nothing to resume.');
+  }
+  const type = body.type ?? sandbox.type;
+  const ttlSeconds = body.ttlSeconds === undefined ? sandbox.ttlSeconds : body.ttlSeconds;
+  requireStandingToStart(context, sandbox, { type, ttlSeconds });
+  return context.database.transaction(() => {
+    const stop = sandbox.state === 'archiving' ? superseded(context, sandbox) : sandbox.stop;
+    const restoreFrom = archived ? sandbox.snapshotId : sandbox.restoreFrom;
+    const after = changeSandbox(context, sandbox, {
+      state: 'provisioning',
+      error: null,
+      stop,
+      restoreFrom,
+      ttlSeconds,
+      type,
+      ...wipeAtStart(context, sandbox),
+      hydrated: restoreFrom === null && sandbox.hydrated,
+      hydratedAt: restoreFrom === null ? sandbox.hydratedAt : null,
+      pendingSnapshotId: null,
+      epoch: sandbox.epoch + 1,
+    });
+    for (const kind of ['archive', 'expire_data', 'recover'] as const) context.stores.work.cancel(kind, sandboxId);
+    scheduleBoot(context, after);
+    return after;
+  });
+}
+
+function superseded(context: Context, sandbox: SandboxRecord): StopRecord | null {
+  if (!sandbox.stop) return null;
+  const stop: StopRecord = {
+    ...sandbox.stop,
+    status: 'superseded',
+    error: null,
+    endedAt: context.clock.iso(),
+  };
+  context.stores.stops.put(sandbox.id, stop);
+  return stop;
+}

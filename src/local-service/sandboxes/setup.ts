@@ -1,0 +1,41 @@
+/** The create-time setup script (specification, fields `setupStatus` and `setupError`). */
+import { isUsable } from '../../contract/states.js';
+import type { Context } from '../core/context.js';
+import { machineEnvironment } from '../environments/on-machine.js';
+import { reasonOf } from '../log.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox } from './change.js';
+
+const STDERR_TAIL = 2_000;
+
+/** The work `setup`: runs the script once, in the background of a usable sandbox. */
+export async function setUp(context: Context, { subject }: Work): Promise<void> {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (!sandbox || sandbox.setupScript === null) return;
+  if (sandbox.setupStatus === 'running') {
+    // Work is begun again only when the service that had begun it is gone, and its processes with it.
+    finish(context, subject, 'The service was restarted while the script was running.');
+    return;
+  }
+  // Where a stop came first, the next boot schedules it again.
+  if (sandbox.setupStatus !== 'pending' || !isUsable(sandbox.state)) return;
+  changeSandbox(context, sandbox, { setupStatus: 'running' });
+  let problem: string | null;
+  try {
+    const { exitCode, stderr } = await context.host.run(subject, {
+      command: sandbox.setupScript,
+      env: machineEnvironment(context, sandbox),
+    });
+    const end = exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`;
+    problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-STDERR_TAIL)}`;
+  } catch (cause) {
+    problem = reasonOf(cause);
+  }
+  if (!context.closing.aborted) finish(context, subject, problem);
+}
+
+function finish(context: Context, sandboxId: string, problem: string | null): void {
+  const sandbox = context.stores.sandboxes.get(sandboxId);
+  if (!sandbox) return;
+  changeSandbox(context, sandbox, { setupStatus: problem === null ? 'done' : 'failed', setupError: problem });
+}

@@ -1,0 +1,61 @@
+/** Share and unshare of organization sandboxes (specification, "Access rules" and POST …/unshare). */
+
+import type { Context } from '../core/context.js';
+import { ServiceError } from '../service-error.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { holdsLogins, visibilityOf } from './access.js';
+import { changeSandbox } from './change.js';
+
+export interface Sharing {
+  readonly sandbox: SandboxRecord;
+  readonly message: string;
+}
+
+function requireOrganization(sandbox: SandboxRecord): void {
+  if (sandbox.teamId !== null) return;
+  const message = 'This sandbox is billed to its owner and not to an organization, so it has nobody to be shared with.';
+  throw new ServiceError(400, 'invalid_request', message);
+}
+
+/**
+ * Makes an organization sandbox shared: at once where it holds none of its creator's logins, or else at its next start, which
+ * wipes them. Only its creator may. Safe to repeat.
+ * @throws ServiceError 400 for a personal sandbox
+ */
+export function shareSandbox(context: Context, sandbox: SandboxRecord): Sharing {
+  requireOrganization(sandbox);
+  if (visibilityOf(context, sandbox) === 'shared') {
+    return { sandbox, message: 'Every member of the organization can use this sandbox already.' };
+  }
+  const wipePendingUntilRestart = holdsLogins(context, sandbox);
+  const changed = changeSandbox(context, sandbox, { madePrivate: false, wipePendingUntilRestart });
+  const message = wipePendingUntilRestart
+    ? 'Your logins are wiped from this sandbox when it starts the next time; from then on the organization can use it.'
+    : 'Every member of the organization can use this sandbox now.';
+  return { sandbox: changed, message };
+}
+
+/**
+ * Makes an organization sandbox private, at once. Files, installs and environment stay as they are. Only its creator may.
+ * Safe to repeat.
+ * @throws ServiceError 400 for a personal sandbox
+ */
+export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharing {
+  requireOrganization(sandbox);
+  const isPrivate = visibilityOf(context, sandbox) === 'private';
+  if (isPrivate && !sandbox.wipePendingUntilRestart) {
+    return { sandbox, message: 'This sandbox is private already.' };
+  }
+  const changed = changeSandbox(context, sandbox, { madePrivate: true, wipePendingUntilRestart: false });
+  return { sandbox: changed, message: 'Only you can use this sandbox now; the organization sees it and can stop it.' };
+}
+
+/**
+ * What the start of a sandbox changes where a share waits for it: its creator's logins are gone. Part of the transaction that
+ * begins the start; the disk is cleaned before anybody can use it.
+ */
+export function wipeAtStart(context: Context, sandbox: SandboxRecord): Partial<SandboxRecord> {
+  if (!sandbox.wipePendingUntilRestart) return {};
+  context.sandboxCredentials.revoke(sandbox.id);
+  return { loginsWiped: true, wipePendingUntilRestart: false };
+}

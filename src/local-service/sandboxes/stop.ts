@@ -1,0 +1,82 @@
+/**
+ * Stops (specification, "StopOperation"):
+ *
+ *     pending ──► completed
+ *        │ ▲
+ *        ▼ │ retry
+ *     failing          pending, failing ──► superseded, by a resume
+ */
+import { isCreating, isUsable } from '../../contract/states.js';
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { newSnapshotId, newStopId } from '../core/ids.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import type { Work } from '../store/work-store.js';
+import { changeSandbox, freshArchiveAfter } from './change.js';
+
+/**
+ * Stops a sandbox. While a stop is under way, and on an archived sandbox, it returns that stop.
+ * @throws ServiceError `machine_not_running` in a creating state (assumption)
+ */
+export function stopSandbox(context: Context, sandboxId: string): StopRecord {
+  const sandbox = context.stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  if (isCreating(sandbox.state)) {
+    assume('A-stop-states');
+    throw new ServiceError(400, 'machine_not_running', 'The sandbox is still being created. Wait until it is ready.');
+  }
+  if ((sandbox.state === 'archiving' || sandbox.state === 'archived') && sandbox.stop) return sandbox.stop;
+  if (sandbox.state === 'error' || !sandbox.snapshots) assume('A-stop-states');
+  return beginStop(context, sandbox);
+}
+
+/** Begins the stop of a sandbox that is usable or in `error`. */
+function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
+  const { stores, timings } = context;
+  return context.database.transaction(() => {
+    context.prompts.interrupt(sandbox.id);
+    const settled = stores.sandboxes.get(sandbox.id) ?? sandbox;
+    const stop: StopRecord = {
+      id: newStopId(),
+      status: 'pending',
+      requestedAt: context.clock.iso(),
+      lastAttemptAt: null,
+      error: null,
+      endedAt: null,
+    };
+    const epoch = settled.epoch + 1;
+    stores.stops.put(sandbox.id, stop);
+    changeSandbox(context, settled, {
+      state: 'archiving',
+      stop,
+      epoch,
+      archiveAfter: null,
+      pendingSnapshotId: settled.snapshots ? newSnapshotId() : null,
+    });
+    for (const kind of ['auto_stop', 'hydrate', 'recover'] as const) stores.work.cancel(kind, sandbox.id);
+    context.schedule('archive', sandbox.id, String(epoch), context.clock.now() + timings.archiveMs);
+    return stop;
+  });
+}
+
+/** The work `auto_stop`: at `archiveAfter` a sandbox stops by itself, unless its agent is at work (trap S11). */
+export function autoStop(context: Context, { subject, token }: Work): void {
+  const sandbox = context.stores.sandboxes.get(subject);
+  if (!sandbox || !isUsable(sandbox.state) || sandbox.archiveAfter === null || String(sandbox.epoch) !== token) return;
+  const dueAt = Date.parse(sandbox.archiveAfter);
+  if (dueAt > context.clock.now()) {
+    context.schedule('auto_stop', subject, token, dueAt);
+    return;
+  }
+  if (sandbox.state !== 'running') {
+    beginStop(context, sandbox);
+    return;
+  }
+  const archiveAfter = freshArchiveAfter(context.clock, sandbox.ttlSeconds);
+  if (archiveAfter === null) return;
+  context.database.transaction(() => {
+    changeSandbox(context, sandbox, { archiveAfter });
+    context.schedule('auto_stop', subject, token, Date.parse(archiveAfter));
+  });
+}

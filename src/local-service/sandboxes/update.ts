@@ -1,0 +1,57 @@
+/** PATCH of a sandbox: its name, its time to live, the name of its snapshot. */
+import type { UpdateSandboxBody } from '../../contract/requests.js';
+import { isUsable } from '../../contract/states.js';
+import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
+import type { Caller } from '../accounts/caller.js';
+import { requireAction } from '../accounts/key-scope.js';
+import type { Context } from '../core/context.js';
+import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { giveName } from '../snapshots/snapshots.js';
+import type { SandboxRecord } from '../store/sandbox-record.js';
+import { sandboxFor } from './access.js';
+import { changeSandbox, freshArchiveAfter } from './change.js';
+
+/** @throws ServiceError `no_changes` for a body that holds none of the known fields */
+export function updateSandbox(
+  context: Context,
+  sandboxId: string,
+  body: UpdateSandboxBody,
+  { caller }: { readonly caller: Caller },
+): SandboxRecord {
+  const { stores } = context;
+  const sandbox = stores.sandboxes.get(sandboxId);
+  if (!sandbox) throw sandboxNotFound(sandboxId);
+  const { name, ttlSeconds, snapshotName } = body;
+  if (name === undefined && ttlSeconds === undefined && snapshotName === undefined) {
+    throw new ServiceError(400, 'no_changes', 'Give at least one of name, ttlSeconds and snapshotName.');
+  }
+  return context.database.transaction(() => {
+    let change: Partial<SandboxRecord> = name === undefined ? {} : { name };
+    if (ttlSeconds !== undefined) {
+      requireAutoStopOfTrial(context, sandbox, ttlSeconds);
+      const archiveAfter = freshArchiveAfter(context.clock, ttlSeconds);
+      const runs = isUsable(sandbox.state);
+      change = { ...change, ttlSeconds, ...(runs ? { archiveAfter } : {}) };
+      if (!runs || archiveAfter === null) stores.work.cancel('auto_stop', sandboxId);
+      else context.schedule('auto_stop', sandboxId, String(sandbox.epoch), Date.parse(archiveAfter));
+    }
+    if (snapshotName !== undefined) {
+      requireNameMoves(context, caller, sandbox, snapshotName);
+      if (sandbox.snapshotId !== null) giveName(context, sandbox.snapshotId, snapshotName);
+      else change = { ...change, nextSnapshotName: snapshotName };
+    }
+    return changeSandbox(context, sandbox, change);
+  });
+}
+
+/**
+ * Naming a snapshot writes snapshots, and replacing a named one needs access to its sandbox, too (specification, "Scope").
+ */
+function requireNameMoves(context: Context, caller: Caller, sandbox: SandboxRecord, name: string): void {
+  const { stores } = context;
+  requireAction(caller, 'snapshot.write');
+  for (const { ownerId, sandboxId } of stores.snapshots.named(name)) {
+    if (ownerId !== sandbox.ownerId || !stores.sandboxes.get(sandboxId)) continue;
+    sandboxFor(context, caller, sandboxId, 'owner');
+  }
+}

@@ -1,0 +1,72 @@
+/** A sandbox as the service shows it to a caller (specification, "Sandbox"). Made from records; it never touches a disk. */
+import { machineTypes } from '../../contract/machine-types.js';
+import type { Caller } from '../accounts/caller.js';
+import type { Core } from '../core/context.js';
+import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
+import { type Access, accessOf } from './access.js';
+import { accessView } from './access-view.js';
+
+export type SandboxView = Readonly<Record<string, unknown>>;
+
+/** Records are never changed in place, so what was made of one stays right. */
+const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
+
+/** The JSON of a sandbox, for lists; made once for each record and kind of access. */
+export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): string {
+  const access = accessOf(context, caller.accountId, record) ?? 'view';
+  const known = texts.get(record) ?? {};
+  texts.set(record, known);
+  known[access] ??= JSON.stringify(sandboxView(context, caller, record));
+  return known[access];
+}
+
+/** On the sandbox `requestedAt` is null once the stop has ended; read by id it is kept. */
+function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
+  return stop && { ...stop, requestedAt: stop.endedAt === null ? stop.requestedAt : null };
+}
+
+export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): SandboxView {
+  const access = accessOf(context, caller.accountId, record) ?? 'view';
+  const machine = machineTypes[record.type];
+  return {
+    id: record.id,
+    name: record.name,
+    state: record.state,
+    error: record.error,
+    dataExpiredAt: record.dataExpiredAt,
+    health: record.degraded === null ? 'ok' : 'degraded',
+    healthReason: record.degraded?.reason ?? null,
+    degradedSince: record.degraded?.since ?? null,
+    hydrated: record.hydrated,
+    hydratedAt: record.hydratedAt,
+    hydration: null,
+    type: record.type,
+    vcpu: machine.vcpu,
+    memoryGB: machine.memoryGB,
+    billingMultiplier: machine.multiplier,
+    machineProvider: null,
+    url: null,
+    ip: null,
+    sshEndpoint: record.sshEndpoint,
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    archiveAfter: record.archiveAfter,
+    ttlSeconds: record.ttlSeconds,
+    desktopAvailable: false,
+    desktopUrl: null,
+    snapshots: record.snapshots,
+    monitoring: record.monitoring,
+    snapshotAvailable: record.snapshotId !== null,
+    snapshotCompletedAt: record.snapshotCompletedAt,
+    snapshotVerifiedAt: record.snapshotCompletedAt,
+    lastSnapshotAttemptAt: record.lastSnapshotAttemptAt,
+    lastSnapshotStatus: record.lastSnapshotStatus,
+    ...accessView(context, record, access),
+    subdomain: record.subdomain,
+    setupStatus: record.setupStatus,
+    setupError: record.setupError,
+    environment: record.environmentId === null ? null : record.environment,
+    environmentVersion: record.environmentVersion,
+    stop: stopOnSandbox(record.stop),
+  };
+}

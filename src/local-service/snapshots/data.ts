@@ -1,0 +1,87 @@
+/** Snapshot data goes when nobody needs it any more, and stays while a boot restores from it. */
+
+import { assume } from '../core/assume.js';
+import type { Context } from '../core/context.js';
+import { newDeletionId } from '../core/ids.js';
+import { changeSandbox } from '../sandboxes/change.js';
+import type { DeletionRecord } from '../store/deletion-store.js';
+import type { SnapshotRecord } from '../store/snapshot-store.js';
+import type { Work } from '../store/work-store.js';
+
+/** Snapshots that a boot of now restores, or that one which failed has yet to restore. */
+export function snapshotsInUse({ stores }: Context): ReadonlySet<string> {
+  const inUse = new Set<string>();
+  for (const { restoreFrom } of stores.sandboxes.living()) if (restoreFrom !== null) inUse.add(restoreFrom);
+  return inUse;
+}
+
+/**
+ * Accepts the deletion of a snapshot, or returns the one that is under way; from here on it is not found. Its sandbox has
+ * the one before it, or none.
+ */
+export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): DeletionRecord {
+  const { stores, clock, timings } = context;
+  const underWay = stores.deletions.openOfSnapshot(snapshot.id);
+  if (underWay) return underWay;
+  return context.database.transaction(() => {
+    const deletion: DeletionRecord = {
+      id: newDeletionId(),
+      sandboxId: snapshot.sandboxId,
+      snapshotId: snapshot.id,
+      status: 'pending',
+      requestedAt: clock.iso(),
+      completedAt: null,
+      error: null,
+    };
+    stores.deletions.put(deletion);
+    stores.snapshots.markDeleted(snapshot.id);
+    const sandbox = stores.sandboxes.get(snapshot.sandboxId);
+    if (sandbox?.snapshotId === snapshot.id) {
+      const latest = stores.snapshots.of(sandbox.id).findLast(({ expired }) => !expired);
+      if (latest) assume('A-snapshot-before');
+      changeSandbox(context, sandbox, {
+        snapshotId: latest?.id ?? null,
+        snapshotCompletedAt: latest?.completedAt ?? null,
+      });
+    }
+    context.schedule('drop_snapshot', snapshot.id, '', clock.now() + timings.deleteMs);
+    return deletion;
+  });
+}
+
+/**
+ * The work `drop_snapshot`: due when a snapshot may have become needless. It looks why, and is repeated at the end of the
+ * last boot that restores it.
+ */
+export async function dropSnapshot(context: Context, { subject }: Work): Promise<void> {
+  const { stores, host } = context;
+  const deletion = stores.deletions.openOfSnapshot(subject);
+  if (deletion?.status === 'pending') stores.deletions.put({ ...deletion, status: 'running' });
+  if (snapshotsInUse(context).has(subject)) return;
+  const snapshot = stores.snapshots.get(subject);
+  if (snapshot && !snapshot.deleted && !snapshot.expired) {
+    removeReplacedSnapshots(context, snapshot.sandboxId);
+    return;
+  }
+  await host.deleteSnapshot(subject);
+  if (context.closing.aborted) return;
+  context.database.transaction(() => {
+    if (snapshot?.deleted) stores.snapshots.remove(subject);
+    if (deletion) stores.deletions.put({ ...deletion, status: 'completed', completedAt: context.clock.iso() });
+  });
+}
+
+/** Keeps the newest snapshot of a sandbox, those with a name, and what a boot of now restores. */
+export function removeReplacedSnapshots(context: Context, sandboxId: string): void {
+  const { stores, clock } = context;
+  const replaced = stores.snapshots.of(sandboxId).slice(0, -1);
+  if (replaced.length === 0) return;
+  const inUse = snapshotsInUse(context);
+  context.database.transaction(() => {
+    for (const { id, name } of replaced) {
+      if (name !== null || inUse.has(id)) continue;
+      stores.snapshots.markDeleted(id);
+      context.schedule('drop_snapshot', id, '', clock.now());
+    }
+  });
+}

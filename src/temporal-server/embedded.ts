@@ -1,0 +1,175 @@
+/** A Temporal server as a child process: in memory for tests, in a file for the embedded stack. */
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { freePort } from '../os/free-port.js';
+import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
+import { spawnLeashed } from '../os/spawn-bound-to-parent.js';
+import { prepareNamespace } from './namespace.js';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
+const ATTEMPTS = 3;
+/** What the server says when somebody has taken the port since it was found free. */
+const PORT_TAKEN = 'address already in use';
+
+export interface EmbeddedServerOptions {
+  /** The `temporal` program. */
+  readonly binary: string;
+  /** Where the server keeps its state. Default: in memory. */
+  readonly databaseFile?: string;
+  /** Taken when it is free. Default: any. */
+  readonly port?: number;
+  /** Port of the web interface, taken when it is free; 0 is any; false is none. Default false. */
+  readonly uiPort?: number | false;
+  /** Loopback address of the web interface, which asks nobody who he is; see `unguessableLoopback`. Default 127.0.0.1. */
+  readonly uiHost?: string;
+  /** Output of the server, rotated by size. */
+  readonly logFile: string;
+  /** Default `default`. */
+  readonly namespace?: string;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+export interface EmbeddedServer {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | undefined;
+  readonly pid: number;
+  /** Resolves when the process has ended, with its exit code or null after a signal. */
+  readonly exited: Promise<number | null>;
+  /** Ends the server and waits for it. Repeating it changes nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server on the loopback interface and waits until it answers for its namespace. It dies with this process.
+ * A port that is in use is not an error; another is taken.
+ * @throws SandflowError `temporal_start_failed` with the end of the server's output
+ */
+export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+  const log = openRotatingLog(options.logFile);
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const started = await tryStart(options, log);
+      if (typeof started !== 'string') return started;
+      if (attempt === ATTEMPTS || started !== 'port_taken') throw startFailed(log);
+    }
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+/** @returns a word when the process ended early: one of its ports may have been taken since it was found free */
+async function tryStart(
+  options: EmbeddedServerOptions,
+  log: RotatingLog,
+): Promise<EmbeddedServer | 'port_taken' | 'ended'> {
+  const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false, uiHost = '127.0.0.1' } = options;
+  const port = await freePort(options.port === undefined ? [] : [options.port]);
+  const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort], uiHost);
+  const child = spawnLeashed(binary, serverArguments({ port, uiPort, uiHost, namespace, databaseFile }), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = exitOf(child);
+  // Not looked for in the end of the log: the server says it first, and then how it came to say it, at great length.
+  let isPortTaken = false;
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (chunk: Buffer) => {
+      log.write(chunk);
+      isPortTaken ||= chunk.includes(PORT_TAKEN);
+    });
+  }
+  const address = `127.0.0.1:${port}`;
+  const abort = new AbortController();
+  const given = options.signal ?? abort.signal;
+  const signal = AbortSignal.any([abort.signal, given]);
+  const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal });
+  try {
+    const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
+    if (first === 'exited' || child.pid === undefined) return isPortTaken ? 'port_taken' : 'ended';
+  } catch (cause) {
+    await stop(child, exited, 'SIGKILL');
+    given.throwIfAborted();
+    throw startFailed(log, cause);
+  } finally {
+    abort.abort();
+    await ready.catch(() => undefined);
+  }
+  void exited.then(() => log.close());
+  return {
+    address,
+    namespace,
+    uiUrl: uiPort === undefined ? undefined : `http://${uiHost}:${uiPort}`,
+    pid: child.pid,
+    exited,
+    // What is only in memory needs no orderly end, which takes a second.
+    stop: () => stop(child, exited, databaseFile === undefined ? 'SIGKILL' : 'SIGTERM'),
+  };
+}
+
+interface ServerArguments {
+  readonly port: number;
+  readonly uiPort: number | undefined;
+  readonly uiHost: string;
+  readonly namespace: string;
+  readonly databaseFile: string | undefined;
+}
+
+function serverArguments({ port, uiPort, uiHost, namespace, databaseFile }: ServerArguments): string[] {
+  const where = ['--ip', '127.0.0.1', '--port', String(port), '--namespace', namespace];
+  const ui = uiPort === undefined ? ['--headless'] : ['--ui-ip', uiHost, '--ui-port', String(uiPort)];
+  // The default pragmas are three times slower; with these a crash of the server loses nothing either.
+  const pragmas = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
+  const file = databaseFile === undefined ? [] : ['--db-filename', databaseFile, ...pragmas];
+  const dynamic = [...dynamicConfig, shutHttpApi()].flatMap((value) => ['--dynamic-config-value', value]);
+  const log = ['--log-level', 'warn', '--log-format', 'json'];
+  return ['server', 'start-dev', ...where, ...ui, ...file, ...dynamic, ...log];
+}
+
+const dynamicConfig = [
+  // 20 a second for each shard by default, and the dev server has one shard: four jobs a second.
+  'history.transferProcessorMaxPollRPS=200',
+  'history.timerProcessorMaxPollRPS=200',
+  'history.visibilityProcessorMaxPollRPS=200',
+  // One second by default: a timer of 50 ms would take a second.
+  'history.timerProcessorMaxTimeShift="10ms"',
+  'system.enableActivityEagerExecution=true',
+];
+
+/**
+ * The server has an HTTP API beside gRPC, which takes orders from whoever sends a plain POST, a web page included, and
+ * cannot be left out. It answers only who calls it by a name of its list, and nobody can know this one.
+ */
+function shutHttpApi(): string {
+  return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    // Not `exit`: the end of its output, which says why, may come later.
+    child.once('close', (code) => resolve(code));
+    child.once('error', () => resolve(null));
+  });
+}
+
+async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  const patience = new AbortController();
+  const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { signal: patience.signal }).catch(() => undefined);
+  if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
+  patience.abort();
+  await exited;
+}
+
+function startFailed(log: RotatingLog, cause?: unknown): SandflowError {
+  const reason = cause instanceof Error ? `${cause.message}\n` : '';
+  return new SandflowError(
+    'temporal_start_failed',
+    `The Temporal server did not start; its output is in ${log.path}.\n${reason}${log.tail()}`,
+    { cause },
+  );
+}

@@ -1,0 +1,87 @@
+/** Finds a Temporal server to run, and makes one where there is none. */
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { acquireFileLock } from '../os/file-lock.js';
+import { checkTrustedFolder } from '../os/trusted-folder.js';
+import { buildTemporalCli } from './build.js';
+import { downloadTemporalCli } from './download.js';
+import { inspectCliBinary } from './inspect.js';
+
+/** The newest version that `go install` can build: later ones replace a module by a path. */
+const CLI_VERSION = '1.5.1';
+
+export interface FindServerOptions {
+  readonly cacheDirectory: string;
+  readonly onProgress?: (line: string) => void;
+  /** Ends a download or build that is under way. */
+  readonly signal?: AbortSignal;
+  /** The program that is looked for first. Default: `temporal` on the PATH; undefined looks for none. */
+  readonly installed?: string | undefined;
+  /** For tests: how a missing server is made. Default: the publisher's release, then `go install`. */
+  readonly download?: typeof downloadTemporalCli;
+  readonly build?: typeof buildTemporalCli;
+}
+
+/**
+ * The path of a `temporal` binary that runs: the one on the PATH, the cached one, the publisher's release, or one built with
+ * Go. Safe to call from several processes at once: one makes it, the others wait for it.
+ * @throws SandflowError `temporal_server_missing`, which says what to install; `home_not_trusted` for a cache that others may write
+ */
+export async function findTemporalServer(options: FindServerOptions): Promise<string> {
+  const { cacheDirectory, onProgress = () => undefined } = options;
+  const installed = 'installed' in options ? options.installed : 'temporal';
+  if (installed !== undefined) {
+    const found = await inspectCliBinary(installed);
+    if (found?.recentEnough) return found.path;
+    if (found) onProgress(`the installed Temporal CLI holds server ${found.serverVersion}, which is too old`);
+  }
+  const home = join(cacheDirectory, 'temporal', CLI_VERSION);
+  // Before anything in it is run, and before the first run makes it.
+  await checkTrustedFolder({ path: home, setting: 'SANDFLOW_CACHE', rootMayOwn: true });
+  const cached = join(home, 'temporal');
+  if (await inspectCliBinary(cached)) return cached;
+  const lock = await acquireFileLock(join(home, 'build.lock'), {
+    onWait: () => onProgress('another process is getting the Temporal server; waiting for it'),
+    signal: options.signal,
+  });
+  try {
+    if (await inspectCliBinary(cached)) return cached;
+    await makeBinary(home, cached, options);
+    return cached;
+  } finally {
+    lock.release();
+  }
+}
+
+async function makeBinary(home: string, cached: string, options: FindServerOptions): Promise<void> {
+  const { onProgress = () => undefined, signal } = options;
+  const { download = downloadTemporalCli, build = buildTemporalCli } = options;
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const directory = await mkdtemp(join(home, 'making-'));
+  const made = join(directory, 'temporal');
+  const making = { version: `v${CLI_VERSION}`, directory, onProgress, signal };
+  try {
+    const downloaded = (await download(making)) && (await inspectCliBinary(made)) !== undefined;
+    signal?.throwIfAborted();
+    if (!downloaded) {
+      await rm(made, { force: true });
+      await build(making);
+      if (!(await inspectCliBinary(made))) throw new Error('the binary that was built does not run');
+    }
+    await rename(made, cached);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw missing(cause);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function missing(cause: unknown): SandflowError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const advice =
+    'There is no Temporal server. Install the Temporal CLI so that `temporal` is on the PATH, or Go 1.25 or newer, ' +
+    'with which one is built; or set TEMPORAL_ADDRESS to a server that runs.';
+  return new SandflowError('temporal_server_missing', `${advice}\n${reason}`, { cause });
+}

@@ -1,0 +1,89 @@
+/** Starts cleanups, and finds those that there were. */
+import { randomBytes } from 'node:crypto';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type {
+  CleanupInput,
+  CleanupMemo,
+  CleanupProgress,
+  CleanupSettings,
+  CleanupSummary,
+} from '../../../workflows/cleanup/types.js';
+import { cleanupProgressQuery, workflowTypes } from '../../../workflows/messages.js';
+import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
+import type { CleanupPolicy } from '../../retention/index.js';
+import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
+import { checkCleanup, checkDeployment } from './input.js';
+
+export type CleanupHandle = WorkflowHandle<(input: CleanupInput) => Promise<CleanupSummary>>;
+
+export interface StartCleanupOptions {
+  readonly deployment: string;
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  readonly policy: CleanupPolicy;
+  /** `plan` changes nothing. */
+  readonly mode: CleanupInput['mode'];
+  readonly settings?: Partial<CleanupSettings>;
+}
+
+/**
+ * Starts one cleanup. Not safe to repeat, but harmless: of two that run at once the later one does nothing.
+ * @throws SandflowError `bad_policy` before anything is started
+ */
+export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
+  const { deployment, taskQueue, policy, mode, settings } = options;
+  checkCleanup(options);
+  const memo: CleanupMemo = { policy: policy.name, mode, acted: 0, fleet: null };
+  return client.workflow.start<(input: CleanupInput) => Promise<CleanupSummary>>(workflowTypes.retentionCleanup, {
+    workflowId: `${cleanupId(deployment, policy.name)}-${new Date().toISOString()}-${randomBytes(2).toString('hex')}`,
+    taskQueue,
+    args: [{ deployment, policy, mode, settings }],
+    workflowIdConflictPolicy: 'FAIL',
+    memo: { ...memo },
+    staticSummary: `${mode === 'plan' ? 'plan' : 'cleanup'} ${policy.name}`,
+  });
+}
+
+/** A run of a cleanup as lists show it. */
+export interface CleanupListed {
+  /** What `cleanupHandle` takes: the workflow id without what all of the deployment have in common. */
+  readonly id: string;
+  readonly mode: CleanupInput['mode'] | null;
+  /** `running`, or how the workflow ended. */
+  readonly status: string;
+  readonly startedAt: string;
+  readonly acted: number | null;
+  /** Why `mode` and `acted` cannot be read, such as for want of a key; null where they can. */
+  readonly unreadable: UnreadableMemo | null;
+}
+
+/** The newest first. Visibility lags: one that was started a moment ago may be missing. */
+export async function listCleanups(
+  client: Client,
+  { deployment, limit = 20 }: { readonly deployment: string; readonly limit?: number },
+): Promise<CleanupListed[]> {
+  checkDeployment(deployment);
+  const prefix = cleanupPrefix(deployment);
+  const query = `WorkflowType = '${workflowTypes.retentionCleanup}' AND WorkflowId STARTS_WITH '${prefix}'`;
+  const found: CleanupListed[] = [];
+  for await (const { workflowId, status, startTime, memo } of lenientClient(client).workflow.list({ query })) {
+    if (status.name === 'CONTINUED_AS_NEW') continue;
+    const { memo: readable, unreadable } = memoOf(memo);
+    const { mode = null, acted = null } = readable as Partial<CleanupMemo>;
+    const id = workflowId.slice(prefix.length);
+    found.push({ id, mode, status: status.name.toLowerCase(), startedAt: startTime.toISOString(), acted, unreadable });
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+/** A handle on a run. Asks nothing. */
+export function cleanupHandle(client: Client, deployment: string, id: string): CleanupHandle {
+  checkDeployment(deployment);
+  return client.workflow.getHandle(`${cleanupPrefix(deployment)}${id}`);
+}
+
+/** Where a cleanup is. Needs a worker. */
+export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
+  return handle.query(cleanupProgressQuery);
+}

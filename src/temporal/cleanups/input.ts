@@ -1,0 +1,39 @@
+/** Checks what a cleanup is asked to do where it enters: before anything is started or scheduled. */
+import { deploymentProblem } from '../../contract/addresses.js';
+import { noCommandText } from '../../contract/notify-command.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { payloadBytes } from '../../contract/texts.js';
+import type { CleanupPolicy } from '../../retention/index.js';
+
+/** A policy travels with the state of a cleanup. */
+const maxPolicyBytes = 300_000;
+/** It is part of ids, as in a policy file. */
+const longestName = 40;
+
+/** @throws SandflowError `bad_policy` where it is too large; `bad_configuration` */
+export function checkCleanup({
+  deployment,
+  policy,
+}: {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+}): void {
+  checkDeployment(deployment);
+  if (policy.name.length > longestName) {
+    throw bad(`Its name has ${policy.name.length} characters, the most is ${longestName}: give it a shorter one.`);
+  }
+  if (policy.notify && 'command' in policy.notify) throw bad(`notify.command: ${noCommandText}.`);
+  const bytes = payloadBytes(policy);
+  if (bytes <= maxPolicyBytes) return;
+  throw bad(`It takes ${bytes} bytes, the most is ${maxPolicyBytes}: give it fewer or shorter rules and patterns.`);
+}
+
+/** @throws SandflowError `bad_configuration` */
+export function checkDeployment(deployment: string): void {
+  const problem = deploymentProblem(deployment);
+  if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
+}
+
+function bad(why: string): SandflowError {
+  return new SandflowError('bad_policy', `The policy cannot be used. ${why}`);
+}

@@ -1,0 +1,149 @@
+/** Cleanups at their time: one Temporal Schedule for each policy of a deployment. */
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import type { CleanupInput, CleanupMemo, CleanupSettings } from '../../../workflows/cleanup/types.js';
+import { workflowTypes } from '../../../workflows/messages.js';
+import { cleanupId, cleanupPrefix } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import type { CleanupPolicy, Weekday } from '../../retention/index.js';
+import { lenientClient } from '../readable-memos.js';
+import { checkCleanup } from './input.js';
+
+/** When it begins, by the clock of the policy's time zone. */
+export type ScheduledTime =
+  | { readonly kind: 'daily'; readonly minute: number; readonly days: readonly Weekday[] }
+  | { readonly kind: 'cron'; readonly expression: string };
+
+export interface CleanupScheduleOptions {
+  readonly deployment: string;
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  readonly policy: CleanupPolicy;
+  readonly time: ScheduledTime;
+  /** Begins up to so much later, in ms. Default 10 minutes. */
+  readonly jitterMs?: number;
+  /** A night that Temporal has missed is caught up when it is back within this, in ms. Default 24 hours; at least 10 s. */
+  readonly catchUpMs?: number;
+  readonly settings?: Partial<CleanupSettings>;
+}
+
+/** A schedule as lists show it. */
+export interface CleanupSchedule {
+  readonly policy: string;
+  readonly paused: boolean;
+  readonly note: string | null;
+  readonly nextAt: string | null;
+  /** What the latest run is called, for its report; null where there was none. */
+  readonly lastRun: string | null;
+}
+
+const weekdayNames = {
+  mon: 'MONDAY',
+  tue: 'TUESDAY',
+  wed: 'WEDNESDAY',
+  thu: 'THURSDAY',
+  fri: 'FRIDAY',
+  sat: 'SATURDAY',
+  sun: 'SUNDAY',
+} as const;
+
+/**
+ * Creates the schedule of a policy, or replaces what it does; one that is paused stays paused. Safe to repeat.
+ * @returns whether it is new
+ * @throws SandflowError `bad_policy` before anything is scheduled
+ */
+export async function applyCleanupSchedule(client: Client, options: CleanupScheduleOptions): Promise<boolean> {
+  const { deployment, policy } = options;
+  checkCleanup(options);
+  const scheduleId = cleanupId(deployment, policy.name);
+  const wanted = scheduleOf(options);
+  try {
+    await client.schedule.create({ scheduleId, ...wanted });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    // What it had may be of a key that is gone, and is replaced whole.
+    await lenientClient(client)
+      .schedule.getHandle(scheduleId)
+      .update(({ state }) => ({ ...wanted, state }));
+    return false;
+  }
+}
+
+function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'scheduleId'> {
+  const { deployment, taskQueue, policy, time, jitterMs = 600_000, catchUpMs = 86_400_000, settings } = options;
+  const memo: CleanupMemo = { policy: policy.name, mode: 'apply', acted: 0, fleet: null };
+  const input: CleanupInput = { deployment, policy, mode: 'apply', settings };
+  const at =
+    time.kind === 'cron'
+      ? { cronExpressions: [time.expression] }
+      : { calendars: [{ hour: Math.floor(time.minute / 60), minute: time.minute % 60, dayOfWeek: daysOf(time.days) }] };
+  return {
+    spec: { ...at, timezone: policy.timeZone, jitter: jitterMs },
+    action: {
+      type: 'startWorkflow',
+      workflowType: workflowTypes.retentionCleanup,
+      // Temporal puts the time of the night behind it.
+      workflowId: cleanupId(deployment, policy.name),
+      taskQueue,
+      args: [input],
+      memo: { ...memo },
+      staticSummary: `cleanup ${policy.name}`,
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
+  };
+}
+
+const daysOf = (days: readonly Weekday[]) => days.map((day) => weekdayNames[day]);
+
+/** The schedules of a deployment, by name. Visibility lags: one that was made a moment ago may be missing. */
+export async function listCleanupSchedules(client: Client, deployment: string): Promise<CleanupSchedule[]> {
+  const prefix = cleanupPrefix(deployment);
+  const found: CleanupSchedule[] = [];
+  for await (const { scheduleId, state, info } of lenientClient(client).schedule.list()) {
+    if (!scheduleId.startsWith(prefix)) continue;
+    const last = info.recentActions.at(-1)?.action.workflow.workflowId;
+    found.push({
+      policy: scheduleId.slice(prefix.length),
+      paused: state.paused,
+      note: state.note || null,
+      nextAt: info.nextActionTimes[0]?.toISOString() ?? null,
+      lastRun: last?.slice(prefix.length) ?? null,
+    });
+  }
+  return found.sort((a, b) => (a.policy < b.policy ? -1 : 1));
+}
+
+export type ScheduleChange = 'pause' | 'resume' | 'trigger' | 'delete';
+
+/**
+ * Pauses, resumes, triggers or deletes the schedule of a policy. A trigger begins a run now, unless one is at work.
+ * @throws SandflowError `schedule_not_found`
+ */
+export async function changeCleanupSchedule(
+  client: Client,
+  change: ScheduleChange,
+  { deployment, policyName }: { readonly deployment: string; readonly policyName: string },
+): Promise<void> {
+  const handle = client.schedule.getHandle(cleanupId(deployment, policyName));
+  try {
+    await changes[change](handle);
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    const message = `There is no cleanup schedule "${policyName}". See what there is with: sandflow cleanup schedule list`;
+    throw new SandflowError('schedule_not_found', message, { cause: error });
+  }
+}
+
+const changes: Readonly<Record<ScheduleChange, (handle: ScheduleHandle) => Promise<unknown>>> = {
+  pause: (handle) => handle.pause('paused with sandflow'),
+  resume: (handle) => handle.unpause('resumed with sandflow'),
+  trigger: (handle) => handle.trigger(ScheduleOverlapPolicy.SKIP),
+  delete: (handle) => handle.delete(),
+};

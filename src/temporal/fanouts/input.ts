@@ -1,0 +1,183 @@
+/** Checks a batch and its items where they enter: before anything is started. */
+import { z } from 'zod';
+import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
+import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
+import { maxBytesInChunk, maxRetries } from '../../contract/fanout-addresses.js';
+import { sandboxIdSchema, sandboxTypes } from '../../contract/records.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts.js';
+import {
+  commandSchema,
+  createBodySchema,
+  filePutSchema,
+  issuesOf,
+  jobTimingSchema,
+  notifyTargetSchema,
+  promptStepSchema,
+  remotePathSchema,
+} from '../jobs/input.js';
+
+/** A batch's input travels with its state, which must fit one payload as well. */
+const maxInputBytes = 600_000;
+/** An item is the input of a job too, and a chunk has room for it and for what it is wrapped in. */
+const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
+/** Two years: longer than anything is kept. */
+const longestMs = 2 * 366 * 86_400_000;
+
+const ms = z.number().int().positive().max(longestMs);
+const sandboxType = z.enum(sandboxTypes);
+const end = z.enum(['stop', 'delete', 'keep']);
+
+const source = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('sandbox'), sandboxId: sandboxIdSchema, allowStale: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('snapshot'),
+    from: z.string().min(1).max(200),
+    body: createBodySchema.omit({ from: true }),
+  }),
+  z
+    .strictObject({
+      kind: z.literal('prepare'),
+      body: createBodySchema,
+      put: z.array(filePutSchema).max(maxSteps),
+      commands: z.array(commandSchema).max(maxSteps),
+      prompts: z.array(promptStepSchema).max(maxSteps),
+      deadlineMs: ms,
+      end: z.enum(['stop', 'delete']),
+    })
+    .refine(
+      ({ body }) => body.snapshots !== false,
+      'with snapshots off nothing of it is kept, so there is nothing to fork',
+    )
+    .refine(
+      ({ put, commands, prompts, body }) =>
+        put.length + commands.length + prompts.length > 0 || (body.setupScript ?? body.environment) !== undefined,
+      'needs files, commands, prompts, a setup script or an environment: an empty sandbox need not be prepared',
+    ),
+]);
+
+export const fanoutPolicySchema = z.strictObject({
+  concurrency: z.number().int().min(1).max(10_000),
+  stopAt: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('go_on') }),
+    z.strictObject({ kind: z.literal('fail_fast') }),
+    z.strictObject({ kind: z.literal('successes'), count: z.number().int().min(1) }),
+  ]),
+  retries: z.number().int().min(0).max(maxRetries),
+  itemDeadlineMs: ms,
+  deadlineMs: ms,
+  budgetSeconds: z.number().positive().nullable(),
+  type: sandboxType.nullable(),
+  end,
+  ttlSeconds: z.number().int().positive(),
+  onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
+}) satisfies z.ZodType<FanoutPolicy>;
+
+const pace = z
+  .strictObject({
+    reportEveryMs: ms,
+    checkChunksEveryMs: ms,
+    recoverEveryMs: ms,
+    maxHistoryEvents: z.number().int().positive().nullable(),
+    maxMessages: z.number().int().positive(),
+  })
+  .partial();
+
+export const fanoutInputSchema = z
+  .strictObject({
+    deployment: z.string(),
+    batchId: z.string(),
+    source,
+    policy: fanoutPolicySchema,
+    title: z.string().min(1).max(200).optional(),
+    notify: notifyTargetSchema.optional(),
+    timing: jobTimingSchema.optional(),
+    pace: pace.optional(),
+  })
+  .superRefine((input, context) => {
+    const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    const deployment = deploymentProblem(input.deployment);
+    if (deployment) issue(['deployment'], deployment);
+    const batchId = jobIdProblem(input.deployment, input.batchId);
+    if (batchId) issue(['batchId'], batchId.replace('the job id', 'the batch id'));
+    if (input.policy.budgetSeconds !== null && input.policy.end === 'keep') issue(['policy', 'end'], keptForks);
+  }) satisfies z.ZodType<FanoutInput>;
+
+const keptForks = 'no budget holds for forks that are kept and run on: stop or delete them, or set no budget';
+
+export const fanoutItemSchema = z.strictObject({
+  id: z.string().min(1).max(200),
+  prompts: z.array(promptStepSchema).min(1, 'needs at least one prompt').max(maxSteps),
+  put: z.array(filePutSchema).max(maxSteps).optional(),
+  collect: z.array(remotePathSchema).max(maxSteps).optional(),
+  type: sandboxType.optional(),
+  end: end.optional(),
+  deadlineMs: ms.optional(),
+  labels: z
+    .record(z.string().max(100), z.string().max(4_000))
+    .refine((labels) => Object.keys(labels).length <= 100, 'must not be more than 100')
+    .optional(),
+}) satisfies z.ZodType<FanoutItem>;
+
+/**
+ * Checks a batch without its items, but for what it takes in all: `startFanout` puts long texts into the result store
+ * first.
+ * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
+ */
+export function parseFanoutInput(input: unknown): FanoutInput {
+  const parsed = fanoutInputSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw badBatch(issuesOf(parsed.error));
+}
+
+/** @throws SandflowError `bad_fanout_input` where the input is too large although its long texts are in the result store */
+export function checkFanoutSize(input: FanoutInput): void {
+  const bytes = payloadBytes(input);
+  if (bytes <= maxInputBytes) return;
+  throw badBatch(
+    `what prepares its source still takes ${bytes} bytes without its long texts, the most is ${maxInputBytes}: give it fewer or shorter prompts and files`,
+  );
+}
+
+export function badBatch(why: string): SandflowError {
+  return bad(`The batch cannot be started: ${why}.`);
+}
+
+/**
+ * Checks an item, but for what it takes in its chunk.
+ * @param index its place in the batch, from 0, for the message
+ * @throws SandflowError `bad_fanout_input`
+ */
+export function parseFanoutItem(
+  item: unknown,
+  index: number,
+  policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
+): FanoutItem {
+  const parsed = fanoutItemSchema.safeParse(item);
+  if (!parsed.success) throw badItem(index, issuesOf(parsed.error));
+  if (policy?.budgetSeconds != null && parsed.data.end === 'keep') throw badItem(index, `end: ${keptForks}`);
+  return parsed.data;
+}
+
+/** @throws SandflowError `bad_fanout_input` where the item is too large although its long texts are in the result store */
+export function checkItemSize(item: FanoutItem, index: number): void {
+  const bytes = itemBytes(item);
+  if (bytes <= maxItemBytes) return;
+  throw badItem(
+    index,
+    `without its long texts it still takes ${bytes} bytes, the most is ${maxItemBytes}: give it fewer or shorter prompts, files and paths`,
+  );
+}
+
+export function badItem(index: number, why: string): SandflowError {
+  return bad(`Item ${index + 1} cannot be submitted: ${why}.`);
+}
+
+/** What an item takes in its chunk. */
+export function itemBytes(item: FanoutItem): number {
+  return payloadBytes(item) + 1;
+}
+
+export function bad(message: string): SandflowError {
+  return new SandflowError('bad_fanout_input', message);
+}

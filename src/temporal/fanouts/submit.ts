@@ -1,0 +1,133 @@
+/** Starts a batch with its items, and waits for it. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { ChunkWish } from '../../../workflows/fanout/protocol.js';
+import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { abortable } from '../abortable-calls.js';
+import {
+  type FanoutAddress,
+  fanoutProgress,
+  type StartedFanout,
+  type StartFanoutOptions,
+  startFanout,
+} from './client.js';
+import { fanoutNotFound } from './errors.js';
+import { fanoutHandle } from './handle.js';
+import { bad, parseFanoutInput } from './input.js';
+import { packItems } from './pack-items.js';
+import { sendChunk, sendSeal } from './updates.js';
+
+/** A worker that is busy with the first items takes the next ones late. */
+const patienceMs = 300_000;
+
+export interface SubmitFanoutOptions extends StartFanoutOptions {
+  /** Told after each chunk that the batch has taken. Default: nobody. */
+  readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
+}
+
+/**
+ * Starts a batch and hands it all its items, in chunks. The batch begins with the first of them. Safe to repeat with the
+ * same items in the same order, also after a submitter died in the middle: what the batch has changes nothing.
+ * @returns without sending anything where the batch has its items, or has ended
+ * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`
+ */
+export async function submitFanout(
+  client: Client,
+  input: FanoutInput,
+  items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
+  { taskQueue, results, onProgress }: SubmitFanoutOptions,
+): Promise<StartedFanout> {
+  const checked = parseFanoutInput(input);
+  const packed = packItems(items, { policy: checked.policy, results });
+  // What is wrong with the first items keeps the batch from being started.
+  const first = await packed.next();
+  if (first.done) throw bad('The batch has no items.');
+  const started = await startFanout(client, checked, { taskQueue, results });
+  if (!started.started && (await hasAll(client, checked))) return started;
+  let chunks = 0;
+  let sent = 0;
+  try {
+    for (let next: IteratorResult<ChunkWish> = first; !next.done; next = await packed.next()) {
+      const wish = next.value;
+      await sendChunk(client, checked, wish, { patienceMs });
+      chunks += 1;
+      sent += wish.items.length;
+      onProgress?.({ chunks, items: sent });
+    }
+    await sendSeal(client, checked, { chunks, items: sent }, { patienceMs });
+  } catch (error) {
+    // It ended while it was being given its items, and says why: its source failed, or somebody cancelled it.
+    const phase = await fanoutProgress(client, checked).then(
+      (progress) => progress.phase,
+      () => null,
+    );
+    if (phase !== 'ending' && phase !== 'ended') throw error;
+  }
+  return started;
+}
+
+async function hasAll(client: Client, batch: FanoutAddress): Promise<boolean> {
+  const { sealed, phase } = await fanoutProgress(client, batch);
+  return sealed || phase === 'ended';
+}
+
+export interface AwaitFanoutOptions {
+  /** Told whenever something has changed. Default: nobody. */
+  readonly onProgress?: (progress: FanoutProgress) => void;
+  /** Ends the wait; the batch goes on. Default: never. */
+  readonly signal?: AbortSignal;
+  /** How often to look for progress, in ms. Default 1 000. */
+  readonly lookEveryMs?: number;
+}
+
+/**
+ * Waits until a batch has ended. The batch goes on whatever happens to the wait; it can be taken up again.
+ * @throws SandflowError `fanout_not_found`; `fanout_lost` where somebody terminated it; the reason of `signal`
+ */
+export async function awaitFanout(
+  client: Client,
+  batch: FanoutAddress,
+  options: AwaitFanoutOptions = {},
+): Promise<FanoutResult> {
+  const { signal, onProgress } = options;
+  const over = new AbortController();
+  const watching = onProgress && watch(client, batch, { ...options, onProgress, signal: over.signal });
+  try {
+    signal?.throwIfAborted();
+    const result = () => fanoutHandle(client, batch).result() as Promise<FanoutResult>;
+    return await (signal ? abortable(client, signal, result) : result());
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof WorkflowNotFoundError) throw fanoutNotFound(batch, error);
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const why = error.cause?.message ?? error.message;
+    const message = `The batch "${batch.batchId}" was ended from outside: ${why}. \`sandflow fanout resume ${batch.batchId}\` goes on with it.`;
+    throw new SandflowError('fanout_lost', message, { cause: error });
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+async function watch(
+  client: Client,
+  batch: FanoutAddress,
+  options: Required<Pick<AwaitFanoutOptions, 'onProgress' | 'signal'>> & AwaitFanoutOptions,
+): Promise<void> {
+  const { onProgress, signal, lookEveryMs = 1_000 } = options;
+  let seen = '';
+  while (!signal.aborted) {
+    try {
+      const progress = await abortable(client, signal, () => fanoutProgress(client, batch));
+      const now = JSON.stringify(progress);
+      if (now !== seen) onProgress(progress);
+      seen = now;
+      await sleep(lookEveryMs, undefined, { signal });
+    } catch {
+      // Who waits for the result hears of what is wrong.
+      if (!signal.aborted) await sleep(lookEveryMs);
+    }
+  }
+}

@@ -1,0 +1,218 @@
+/** Starts jobs, and talks to those that run. */
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import type { JobInput, JobProgress, JobResult, PromptStep } from '../../../workflows/job/types.js';
+import {
+  progressQuery,
+  promptUpdate,
+  type Resolution,
+  resolveUpdate,
+  skipCollectingSignal,
+  workflowTypes,
+} from '../../../workflows/messages.js';
+import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { bytesOf, cut, headOf } from '../../contract/texts.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { inputDigest } from '../input-digest.js';
+import { describeReadable } from '../readable-memos.js';
+import { keepJobTexts, keepPromptText } from '../store-texts.js';
+import { explainJobError, jobEnded } from './errors.js';
+import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema, resolutionSchema } from './input.js';
+
+/** How long an update or a query may wait for a worker, in ms. */
+const answerTimeoutMs = 30_000;
+const summaryLength = 120;
+/** What Temporal takes as the id of an update, in bytes. */
+const longestUpdateId = 1_000;
+/** A follow-up that is longer goes by reference where there is a store, in bytes. */
+const followUpRoomBytes = 1_000;
+
+/** Which job. */
+export interface JobAddress {
+  readonly deployment: string;
+  readonly jobId: string;
+}
+
+export type JobHandle = WorkflowHandle<(input: JobInput) => Promise<JobResult>>;
+
+export interface StartJobOptions {
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+  /** Start anew where an earlier job of this id has ended. False by default: the earlier one stands. */
+  readonly again?: boolean;
+  /**
+   * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
+   * there; without it they are refused.
+   */
+  readonly results?: ResultStore;
+  /**
+   * True shows the first line of the first prompt as the summary of the workflow in Temporal's own lists, otherwise the
+   * job's id. Default: true, unless the client has a payload codec.
+   */
+  readonly promptInSummary?: boolean;
+}
+
+export interface StartedJob {
+  readonly handle: JobHandle;
+  /** False where a job of this id was there already: it runs, or it has ended and `again` was not given. */
+  readonly started: boolean;
+}
+
+/** What a job's memo holds, for lists. */
+export interface JobMemo {
+  /** First line of the first prompt. */
+  readonly prompt: string;
+  /** Tells whether a second start under the same id asks for the same. */
+  readonly inputDigest: string;
+}
+
+/**
+ * Starts a job, or returns the one that has its id already. Safe to repeat and to race: Temporal itself decides who
+ * starts it, there is no check before.
+ * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` where the id belongs to a batch
+ */
+export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
+  const checked = await keepJobTexts(parseJobInput(input), {
+    results: options.results,
+    refuse: (why) => badJob(why),
+  });
+  checkJobSize(checked);
+  const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
+  const prompt = firstLine(headOf(checked.prompts[0]?.prompt ?? checked.commands?.[0] ?? '', 2 * summaryLength));
+  const memo: JobMemo = { prompt, inputDigest: inputDigest(checked) };
+  const { promptInSummary = client.options.loadedDataConverter.payloadCodecs.length === 0 } = options;
+  try {
+    const handle = await client.workflow.start<(input: JobInput) => Promise<JobResult>>(
+      workflowTypes.createThenPrompt,
+      {
+        workflowId,
+        taskQueue: options.taskQueue,
+        args: [checked],
+        workflowIdReusePolicy: options.again
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+        memo: { ...memo },
+        staticSummary: promptInSummary ? prompt : checked.jobId,
+      },
+    );
+    return { handle, started: true };
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await describeJob(client, checked);
+    return { handle: jobHandle(client, checked), started: false };
+  }
+}
+
+/** A handle on the newest run of a job. Asks nothing. */
+export function jobHandle(client: Client, job: JobAddress): JobHandle {
+  const problem = jobIdProblem(job.deployment, job.jobId);
+  if (problem) throw new SandflowError('bad_job_id', `${upperFirst(problem)}.`);
+  return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
+}
+
+/**
+ * What Temporal knows of a job without asking it: its status, when it started and ended, and of its memo what can be
+ * read. Needs no worker.
+ * @throws SandflowError `job_not_found`, `not_a_job` where the id belongs to a batch
+ */
+export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
+  const description = await answered(client, job, () => describeReadable(client, jobHandle(client, job).workflowId));
+  if (description.type === workflowTypes.createThenPrompt) return description;
+  const message = `"${job.jobId}" is a batch and no job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
+  throw new SandflowError('not_a_job', message);
+}
+
+/**
+ * Where a job is; also after its end. Needs a worker.
+ * @throws SandflowError `job_not_found`, or `no_worker` where none answers within 30 s
+ */
+export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
+  return answered(client, job, () => jobHandle(client, job).query(progressQuery));
+}
+
+export interface PromptJobOptions {
+  readonly updateId?: string;
+  /** As for `startJob`. */
+  readonly results?: ResultStore;
+}
+
+/**
+ * Sends one more prompt to a job that runs. Repeating it with the same `updateId` sends nothing twice.
+ * @returns the index of the prompt in the job
+ * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
+ */
+export async function promptJob(
+  client: Client,
+  job: JobAddress,
+  step: PromptStep,
+  { updateId, results }: PromptJobOptions = {},
+): Promise<{ readonly index: number }> {
+  const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
+  const parsed = promptStepSchema.safeParse(step);
+  if (!parsed.success) throw refuse(issuesOf(parsed.error));
+  if (bytesOf(updateId ?? '') > longestUpdateId) {
+    throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
+  }
+  // Nobody knows here how much room the prompts of the job have left.
+  const roomBytes = results ? followUpRoomBytes : undefined;
+  const sent = await keepPromptText(parsed.data, { results, refuse, roomBytes });
+  return answered(client, job, () => jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }));
+}
+
+/**
+ * Decides a call of which nobody can know whether it took effect.
+ * @returns the step that was decided: `create` or `prompt`
+ * @throws SandflowError `bad_job_input`, `refused` where nothing is undecided or the decision does not fit, and as `promptJob`
+ */
+export async function resolveJob(
+  client: Client,
+  job: JobAddress,
+  resolution: Resolution,
+): Promise<{ readonly step: string }> {
+  const parsed = resolutionSchema.safeParse(resolution);
+  if (!parsed.success) {
+    throw new SandflowError('bad_job_input', `The decision cannot be sent: ${issuesOf(parsed.error)}.`);
+  }
+  return answered(client, job, () => jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }));
+}
+
+/**
+ * Asks a job to end: it interrupts the agent, collects the files that there are, stops or deletes the sandbox as the job
+ * was told, and ends as `cancelled`. Asked once more, it collects no more files. Returns when Temporal has taken the request.
+ * @returns `again`: true where it was asked to end before
+ * @throws SandflowError `job_not_found`, `job_ended`
+ */
+export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
+  // Temporal takes the request for a closed workflow without a word.
+  const { status, raw } = await describeJob(client, job);
+  if (status.name !== 'RUNNING') throw jobEnded(job);
+  const again = raw.workflowExtendedInfo?.cancelRequested === true;
+  const handle = jobHandle(client, job);
+  await answered(client, job, async () => void (await (again ? handle.signal(skipCollectingSignal) : handle.cancel())));
+  return { again };
+}
+
+async function answered<T>(client: Client, job: JobAddress, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + answerTimeoutMs, ask);
+  } catch (error) {
+    throw await explainJobError(error, client, job);
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return cut(line, summaryLength);
+}
+
+function upperFirst(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

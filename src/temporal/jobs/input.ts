@@ -1,0 +1,167 @@
+/** Checks the input of a job where it enters: before anything is started. */
+import { z } from 'zod';
+import type { JobInput } from '../../../workflows/job/types.js';
+import type { Resolution } from '../../../workflows/messages.js';
+import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
+import { noCommandText, notifyCommandIdPattern } from '../../contract/notify-command.js';
+import { sandboxIdSchema, sandboxTypes } from '../../contract/records.js';
+import { reasoningEfforts } from '../../contract/requests.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts.js';
+
+const positiveMs = z.number().int().positive();
+const sandboxType = z.enum(sandboxTypes);
+const name = z.string().min(1).max(200);
+export const remotePathSchema = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(4_096)
+  .refine((path) => !path.includes('\0'), 'must hold no NUL');
+
+const reference = z.string().min(1).max(1_000);
+
+const storedTextSchema = z.strictObject({
+  ref: reference,
+  bytes: z.number().int().positive().max(maxTextBytes),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  head: z.string().max(200),
+});
+
+/** A text, or the reference of one in the result store. */
+export const textSchema = z.union([
+  z
+    .string()
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .refine((text) => bytesOf(text) <= maxTextBytes, `must not be longer than ${maxTextBytes} bytes`),
+  storedTextSchema,
+]);
+
+/** Of a command the service takes no more. */
+const maxCommandBytes = 120 * 1024;
+
+export const commandSchema = textSchema.refine(
+  (command) => bytesOf(command) <= maxCommandBytes,
+  `must not be longer than ${maxCommandBytes} bytes: put a script and run that`,
+);
+
+/** Body of a create, without what the job itself sets. */
+export const createBodySchema = z.strictObject({
+  environment: name.optional(),
+  from: name.optional(),
+  noEnv: z.boolean().optional(),
+  setupScript: textSchema.optional(),
+  snapshots: z.boolean().optional(),
+  monitoring: z.boolean().optional(),
+  type: sandboxType.optional(),
+});
+
+const source = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('create'), body: createBodySchema }),
+  z.strictObject({ kind: z.literal('existing'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
+  z.strictObject({ kind: z.literal('fork'), sandboxId: sandboxIdSchema, type: sandboxType.optional() }),
+]);
+
+export const promptStepSchema = z.strictObject({
+  prompt: textSchema,
+  provider: name.optional(),
+  model: name.optional(),
+  reasoningEffort: z.enum(reasoningEfforts).optional(),
+});
+
+export const filePutSchema = z.strictObject({
+  path: remotePathSchema,
+  content: z.union([z.strictObject({ base64: z.base64() }), z.strictObject({ ref: reference })]),
+});
+
+export const notifyTargetSchema = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .optional(),
+    commandId: z.string().regex(notifyCommandIdPattern, 'is not the id of a command').optional(),
+    command: z.never({ error: noCommandText }).optional(),
+  })
+  .refine((target) => target.url !== undefined || target.commandId !== undefined, 'needs a url or a commandId');
+
+export const jobTimingSchema = z
+  .strictObject({
+    safetyPollFirstMs: positiveMs,
+    safetyPollGrowth: z.number().min(1),
+    safetyPollMaxMs: positiveMs,
+    errorGraceMs: z.number().int().nonnegative(),
+    cleanUpMs: positiveMs,
+    readLagMs: positiveMs,
+    leaseLastsMs: positiveMs,
+    renewLeaseEveryMs: positiveMs,
+  })
+  .partial();
+
+/** A decision about a call of a job. */
+export const resolutionSchema = z.strictObject({
+  action: z.enum(['sent', 'resend', 'abandon']),
+  sandboxId: name.optional(),
+  conversationId: name.optional(),
+  promptId: name.optional(),
+}) satisfies z.ZodType<Resolution>;
+
+/** The input of a `createThenPrompt` job. */
+export const jobInputSchema = z
+  .strictObject({
+    deployment: z.string(),
+    jobId: z.string(),
+    source,
+    waitFor: z.enum(['usable', 'hydrated']),
+    put: z.array(filePutSchema).max(maxSteps),
+    commands: z.array(commandSchema).max(maxSteps).optional(),
+    prompts: z.array(promptStepSchema).max(maxSteps),
+    conversations: z.enum(['one', 'each']),
+    collect: z.array(remotePathSchema).max(maxSteps),
+    end: z.enum(['stop', 'delete', 'keep']),
+    deadlineMs: positiveMs,
+    ttlSeconds: z.number().int().positive(),
+    onUnknownOutcome: z.enum(['wait', 'abandon', 'resend']),
+    maxGenerations: z.number().int().min(1).max(999),
+    notify: notifyTargetSchema.optional(),
+    timing: jobTimingSchema.optional(),
+    maxHistoryEvents: z.number().int().positive().optional(),
+  })
+  .superRefine((input, context) => {
+    if (input.prompts.length === 0 && (input.commands ?? []).length === 0) {
+      context.addIssue({ code: 'custom', path: ['prompts'], message: 'needs at least one prompt' });
+    }
+    const deployment = deploymentProblem(input.deployment);
+    if (deployment) context.addIssue({ code: 'custom', path: ['deployment'], message: deployment });
+    const jobId = jobIdProblem(input.deployment, input.jobId);
+    if (jobId) context.addIssue({ code: 'custom', path: ['jobId'], message: jobId });
+  }) satisfies z.ZodType<JobInput>;
+
+/**
+ * Checks the input of a job, but for what it takes in all: `startJob` puts long texts into the result store first.
+ * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
+ */
+export function parseJobInput(input: unknown): JobInput {
+  const parsed = jobInputSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw badJob(issuesOf(parsed.error));
+}
+
+/** @throws SandflowError `bad_job_input` where the input is too large although its long texts are in the result store */
+export function checkJobSize(input: JobInput): void {
+  const bytes = payloadBytes(input);
+  if (bytes <= maxJobInputBytes) return;
+  throw badJob(
+    `without its long texts it still takes ${bytes} bytes, the most is ${maxJobInputBytes}: give it fewer or shorter prompts, files and paths`,
+  );
+}
+
+export function badJob(why: string): SandflowError {
+  return new SandflowError('bad_job_input', `The job cannot be started: ${why}.`);
+}
+
+/** One line for all issues: `field: what is wrong`. */
+export function issuesOf(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+    .join('; ');
+}

@@ -1,0 +1,58 @@
+/** Lists the jobs of a deployment from Temporal's visibility. */
+import type { Client } from '@temporalio/client';
+import { workflowTypes } from '../../../workflows/messages.js';
+import { deploymentProblem, jobIdOfWorkflow, jobWorkflowId } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
+
+export interface JobSummary {
+  readonly jobId: string;
+  /** `running`, or how the workflow ended. A job that has a named outcome is `completed`, whatever the outcome. */
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** First line of the first prompt. */
+  readonly prompt: string | null;
+  /** Why that cannot be read, such as for want of the key that it was encrypted with; null where it can. */
+  readonly unreadable: UnreadableMemo | null;
+}
+
+export interface ListJobsOptions {
+  readonly deployment: string;
+  /** Only those that run. False by default. */
+  readonly open?: boolean;
+  /** The newest so many; 50 by default. */
+  readonly limit?: number;
+}
+
+/** The newest jobs first. Visibility lags: a job that was started a moment ago may be missing. */
+export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
+  const { deployment, limit = 50 } = options;
+  const problem = deploymentProblem(deployment);
+  if (problem) throw new SandflowError('bad_configuration', `SANDFLOW_DEPLOYMENT: ${problem}.`);
+  const conditions = [
+    `WorkflowType = '${workflowTypes.createThenPrompt}'`,
+    `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`,
+  ];
+  if (options.open) conditions.push(`ExecutionStatus = 'Running'`);
+  const jobs: JobSummary[] = [];
+  for await (const execution of lenientClient(client).workflow.list({
+    query: conditions.join(' AND '),
+    pageSize: Math.min(limit, 1000),
+  })) {
+    const jobId = jobIdOfWorkflow(deployment, execution.workflowId);
+    if (jobId === undefined) continue;
+    const { memo, unreadable } = memoOf(execution.memo);
+    const { prompt } = memo;
+    jobs.push({
+      jobId,
+      status: execution.status.name.toLowerCase(),
+      startedAt: execution.startTime.toISOString(),
+      endedAt: execution.closeTime?.toISOString() ?? null,
+      prompt: typeof prompt === 'string' ? prompt : null,
+      unreadable,
+    });
+    if (jobs.length >= limit) break;
+  }
+  return jobs;
+}

@@ -1,0 +1,96 @@
+/** Asks for sandboxes to be stopped. One workflow per sandbox sees all its stops through. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  type WorkflowUpdateHandle,
+  WorkflowUpdateStage,
+} from '@temporalio/client';
+import { requestStopUpdate, workflowTypes } from '../../../workflows/messages.js';
+import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
+import { sandboxStopId } from '../../contract/addresses.js';
+import { withinPatience } from '../answer-timeout.js';
+import { explainStopError, isBusy, isClosing, isSlow } from './errors.js';
+import { parseStopOptions, type StopOptions } from './input.js';
+import { findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
+
+/** A request may meet a workflow that is just ending; the next one starts it anew. */
+const tries = 5;
+/** Temporal answers ten updates of a workflow at once; where a service does not answer, more callers wait their turn. */
+const busyPauseMs = 1_000;
+const busyTries = 30;
+
+export interface RequestedStop extends StopRequestAddress {
+  /**
+   * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null where the
+   * service refuses or does not answer for now: the request goes on.
+   */
+  readonly accepted: StopRequestView;
+}
+
+export interface RequestStopOptions {
+  /** Task queue of the workers that run jobs. */
+  readonly taskQueue: string;
+}
+
+/**
+ * Stops a sandbox, durably: the request lives in Temporal until the stop has ended or its deadline has passed, whoever
+ * goes away meanwhile. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
+ * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` where none answers within 30 s;
+ *   `refused` where too many requests wait for the sandbox
+ */
+export async function requestStop(
+  client: Client,
+  options: StopOptions,
+  { taskQueue }: RequestStopOptions,
+): Promise<RequestedStop> {
+  const parsed = parseStopOptions(options);
+  const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...wish } = parsed;
+  const request: StopRequest = { requestId, ...wish };
+  const known = options.requestId === undefined ? undefined : await findStopRequest(client, sandboxId, requestId);
+  if (known) return { sandboxId, requestId, runId: known.runId, accepted: known.view };
+  for (let attempt = 1; ; attempt += 1) {
+    const startWorkflowOperation = new WithStartWorkflowOperation(workflowTypes.stopAndAwaitArchive, {
+      workflowId: sandboxStopId(sandboxId),
+      taskQueue,
+      args: [{ sandboxId, timing, maxHistoryEvents, maxMessages }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `stop ${sandboxId}`,
+    });
+    try {
+      const update = await withinPatience(client, () =>
+        client.workflow.startUpdateWithStart(requestStopUpdate, {
+          args: [request],
+          updateId: requestId,
+          waitForStage: WorkflowUpdateStage.ACCEPTED,
+          startWorkflowOperation,
+        }),
+      );
+      const address = { sandboxId, requestId, runId: update.workflowRunId ?? '' };
+      return { ...address, accepted: await acceptedBy(client, update, address) };
+    } catch (error) {
+      if (attempt < tries && isClosing(error)) continue;
+      if (attempt < busyTries && isBusy(error)) {
+        await sleep(busyPauseMs);
+        continue;
+      }
+      throw explainStopError(error, sandboxId);
+    }
+  }
+}
+
+/** The update answers when the service does, which may be away for longer than anybody holds a call open. */
+async function acceptedBy(
+  client: Client,
+  update: WorkflowUpdateHandle<StopRequestView>,
+  address: StopRequestAddress,
+): Promise<StopRequestView> {
+  try {
+    return await withinPatience(client, () => update.result());
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError || !(isSlow(error) || isClosing(error))) throw error;
+    return stopProgress(client, address);
+  }
+}

@@ -1,0 +1,47 @@
+/** Checks a request to stop a sandbox where it enters: before anything is started. */
+import { z } from 'zod';
+import type { StopRequest } from '../../../workflows/stop/types.js';
+import { sandboxIdSchema } from '../../contract/records.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { issuesOf, jobTimingSchema, notifyTargetSchema } from '../jobs/input.js';
+
+/** Two years: longer than anything is kept. */
+const longestMs = 2 * 366 * 86_400_000;
+const ms = z.number().int().positive().max(longestMs);
+
+export const stopOptionsSchema = z.strictObject({
+  sandboxId: sandboxIdSchema,
+  requestId: z.string().min(1).max(200).optional(),
+  deadlineMs: ms.default(1_800_000),
+  alertAfterMs: ms.nullable().default(null),
+  notify: notifyTargetSchema.optional(),
+  timing: jobTimingSchema.optional(),
+  maxHistoryEvents: z.number().int().positive().optional(),
+  maxMessages: z.number().int().positive().optional(),
+});
+
+/** What is asked of the stop of one sandbox. */
+export interface StopOptions {
+  readonly sandboxId: string;
+  /** The same id is the same request, and its first settings stand. Default: a new one. */
+  readonly requestId?: string;
+  /** When to stop waiting, in ms from now; at most two years. Default 30 minutes. */
+  readonly deadlineMs?: number;
+  /** When somebody is told that the stop has not ended, in ms from now. Default null: never. */
+  readonly alertAfterMs?: number | null;
+  /** Who is told: of the alert, of a service that refuses, and of the end. */
+  readonly notify?: StopRequest['notify'];
+  /** How often the service is asked for want of events. Counts where this request starts the sandbox's workflow. */
+  readonly timing?: z.infer<typeof jobTimingSchema>;
+  /** Goes on as a new run when its history is longer. Default: when Temporal suggests it. Counts as `timing` does. */
+  readonly maxHistoryEvents?: number;
+  /** Goes on as a new run after so many requests, or events. Default: 1,000 and 5,000. Counts as `timing` does. */
+  readonly maxMessages?: number;
+}
+
+/** @throws SandflowError `bad_stop_request` */
+export function parseStopOptions(options: StopOptions): z.output<typeof stopOptionsSchema> {
+  const parsed = stopOptionsSchema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw new SandflowError('bad_stop_request', `The sandbox cannot be stopped: ${issuesOf(parsed.error)}.`);
+}

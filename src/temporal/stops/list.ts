@@ -1,0 +1,50 @@
+/** Asks the workflows that see stops through, of many sandboxes at once. */
+import type { Client } from '@temporalio/client';
+import { workflowTypes } from '../../../workflows/messages.js';
+import type { StopReport } from '../../../workflows/stop/types.js';
+import { sandboxStopId } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { lenientClient } from '../readable-memos.js';
+import { stopReport } from './read.js';
+
+const atOnce = 8;
+
+/**
+ * What the workflows know that run for these sandboxes now. Visibility lags: one that was started a moment ago may be
+ * missing.
+ * @returns by sandbox id, where a workflow runs; null where no worker answers for it
+ */
+export async function openStopReports(
+  client: Client,
+  sandboxIds: readonly string[],
+): Promise<ReadonlyMap<string, StopReport | null>> {
+  const wanted = new Map(sandboxIds.map((id) => [sandboxStopId(id), id]));
+  const running: string[] = [];
+  const query = `WorkflowType = '${workflowTypes.stopAndAwaitArchive}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of lenientClient(client).workflow.list({ query })) {
+    const sandboxId = wanted.get(workflowId);
+    if (sandboxId !== undefined) running.push(sandboxId);
+  }
+  const reports = new Map<string, StopReport | null>();
+  let isAnswering = true;
+  const rest = running.values();
+  const askOn = async () => {
+    for (const sandboxId of rest) {
+      const report = isAnswering ? await answerFor(client, sandboxId) : 'no_worker';
+      // Nobody answers for the others either, and each would take as long to say so.
+      if (report === 'no_worker') isAnswering = false;
+      if (report !== null) reports.set(sandboxId, report === 'no_worker' ? null : report);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, askOn));
+  return reports;
+}
+
+async function answerFor(client: Client, sandboxId: string): Promise<StopReport | null | 'no_worker'> {
+  try {
+    return await stopReport(client, sandboxId);
+  } catch (error) {
+    if (error instanceof SandflowError && error.code === 'no_worker') return 'no_worker';
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+/** What became of requests to stop a sandbox. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { stopReportQuery } from '../../../workflows/messages.js';
+import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
+import { sandboxStopId } from '../../contract/addresses.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
+import { firstQueryTimeoutMs, withinPatience } from '../answer-timeout.js';
+import { lenientClient } from '../readable-memos.js';
+import { explainStopError } from './errors.js';
+
+/** Which request, and on which chain of runs. */
+export interface StopRequestAddress {
+  readonly sandboxId: string;
+  readonly requestId: string;
+  /** A run that has the request. */
+  readonly runId: string;
+}
+
+/**
+ * Where a request is; also after its end. Needs a worker.
+ * @throws SandflowError `stop_not_found`, or `no_worker` where none answers within 30 s
+ */
+export async function stopProgress(client: Client, address: StopRequestAddress): Promise<StopRequestView> {
+  const { sandboxId, requestId, runId } = address;
+  const newest = await stopReport(client, sandboxId);
+  const view = newest && viewIn(newest, requestId);
+  if (view) return view;
+  try {
+    // A later request has started the workflow anew: this one is in the result of its own chain of runs.
+    const ended = viewIn(await resultOf(client, sandboxId, runId === '' ? undefined : runId), requestId);
+    if (ended) return ended;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw explainStopError(error, sandboxId);
+  }
+  throw new SandflowError('stop_not_found', `Temporal knows no request "${requestId}" to stop ${sandboxId} any more.`);
+}
+
+/**
+ * What the workflow that stops a sandbox knows, running or ended; null where there is none. Needs a worker.
+ * @throws SandflowError `no_worker` where none answers within 30 s
+ */
+export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
+  try {
+    const handle = client.workflow.getHandle(sandboxStopId(sandboxId));
+    return await withinPatience(client, () => handle.query(stopReportQuery), firstQueryTimeoutMs);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw explainStopError(error, sandboxId);
+  }
+}
+
+export interface AwaitStopOptions {
+  /** Told whenever something has changed. Default: nobody. */
+  readonly onChange?: (view: StopRequestView) => void;
+  /** Ends the wait; the stop goes on. Default: never. */
+  readonly signal?: AbortSignal;
+  /** How often to look, in ms, at first and at most. Default: from 250 ms up to 5 s. */
+  readonly lookEveryMs?: readonly [first: number, atMost: number];
+}
+
+/**
+ * Waits until a request has ended. The service goes on whatever happens to the wait; it can be taken up again.
+ * @throws as `stopProgress`, and the reason of `signal`
+ */
+export async function awaitStop(
+  client: Client,
+  address: StopRequestAddress,
+  options: AwaitStopOptions = {},
+): Promise<StopRequestView> {
+  const { signal, onChange, lookEveryMs: [firstMs, atMostMs] = [250, 5_000] } = options;
+  let seen = '';
+  for (let delayMs = firstMs; ; delayMs = Math.min(atMostMs, delayMs * 1.5)) {
+    signal?.throwIfAborted();
+    const view = await stopProgress(client, address);
+    const now = JSON.stringify(view);
+    if (now !== seen) onChange?.(view);
+    seen = now;
+    if (view.outcome !== null) return view;
+    await sleep(delayMs, undefined, { signal });
+  }
+}
+
+/** A request with the run that has it; undefined where Temporal knows none of this id. Needs a worker. */
+export async function findStopRequest(
+  client: Client,
+  sandboxId: string,
+  requestId: string,
+): Promise<{ readonly view: StopRequestView; readonly runId: string } | undefined> {
+  const newest = await stopReport(client, sandboxId);
+  if (newest === null) return undefined;
+  const workflowId = sandboxStopId(sandboxId);
+  const view = viewIn(newest, requestId);
+  if (view) return { view, runId: (await lenientClient(client).workflow.getHandle(workflowId).describe()).runId };
+  // A later request has started the workflow anew: this one may be in the result of an earlier chain of runs.
+  const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
+  for await (const { runId } of lenientClient(client).workflow.list({ query })) {
+    const ended = viewIn(await resultOf(client, sandboxId, runId), requestId);
+    if (ended) return { view: ended, runId };
+  }
+  return undefined;
+}
+
+async function resultOf(client: Client, sandboxId: string, runId: string | undefined): Promise<StopReport> {
+  const handle = client.workflow.getHandle(sandboxStopId(sandboxId), runId);
+  return (await withinPatience(client, () => handle.result())) as StopReport;
+}
+
+function viewIn(report: StopReport, requestId: string): StopRequestView | undefined {
+  return report.requests.find((request) => request.requestId === requestId);
+}

@@ -1,0 +1,106 @@
+/** A worker with all activities, a workflow that calls them one at a time, and a service that answers as a test says. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, WorkflowFailedError } from '@temporalio/client';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { createActivities } from '../../activities/index.js';
+import type { SandboxClientOptions } from '../../src/client/index.js';
+import { createResultStore, type ResultStore } from '../../src/result-store/index.js';
+import { createSecretStore, type SecretStore } from '../../src/secret-store/index.js';
+import { type Answer, createClosing, startStand } from '../client/http-harness.js';
+import type { callActivity } from './own/call-activity.js';
+
+export interface ActivityStand {
+  readonly results: ResultStore;
+  readonly secrets: SecretStore;
+  /** Replaces what the service answers; forgets what it has seen. */
+  answer(next: Answer): void;
+  /** Methods and paths that the service has seen. */
+  seen(): string[];
+  /** What the activity returned to the workflow. */
+  run(name: string, ...args: readonly unknown[]): Promise<unknown>;
+  /** The failure that the workflow saw. */
+  failureOf(name: string, ...args: readonly unknown[]): Promise<ApplicationFailure>;
+  /** All that Temporal keeps of the last run. */
+  history(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Activities warn of what the tests provoke. */
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+/** @param options.withSecrets false for a worker without a secret store; `client`: settings of its client */
+export async function createActivityStand(
+  options: { readonly withSecrets?: boolean; readonly client?: Partial<SandboxClientOptions> } = {},
+): Promise<ActivityStand> {
+  const closing = createClosing();
+  const directory = await mkdtemp(join(tmpdir(), 'sandflow-activities-'));
+  let current: Answer = (_, response) => void response.writeHead(500).end();
+  const service = closing.keep(await startStand((request, response) => current(request, response)));
+  const results = createResultStore(join(directory, 'results'));
+  const secrets = createSecretStore(join(directory, 'secrets'));
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  const temporal = new Client({ connection });
+  const taskQueue = `activities-${randomBytes(4).toString('hex')}`;
+  const workflowsPath = fileURLToPath(new URL('./own/call-activity.ts', import.meta.url));
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const activities = createActivities({
+    client: closing.client(service, options.client),
+    results,
+    secrets: options.withSecrets === false ? undefined : secrets,
+    taskQueue,
+  });
+  const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
+  const running = worker.run();
+  let lastId = '';
+
+  const run = (name: string, ...args: readonly unknown[]) => {
+    lastId = `call-${name}-${randomBytes(4).toString('hex')}`;
+    return temporal.workflow.execute<typeof callActivity>('callActivity', {
+      workflowId: lastId,
+      taskQueue,
+      args: [name, args],
+    });
+  };
+  return {
+    results,
+    secrets,
+    run,
+    answer(next) {
+      current = next;
+      service.seen.length = 0;
+    },
+    seen: () => service.seen.map(({ method, url }) => `${method} ${url}`),
+    async failureOf(name, ...args) {
+      try {
+        await run(name, ...args);
+      } catch (error) {
+        const activity = error instanceof WorkflowFailedError ? error.cause : undefined;
+        const failure = activity instanceof ActivityFailure ? activity.cause : activity;
+        if (failure instanceof ApplicationFailure) return failure;
+        throw error;
+      }
+      throw new Error('it did not fail');
+    },
+    async history() {
+      const text = JSON.stringify(await temporal.workflow.getHandle(lastId).fetchHistory());
+      // Payloads are bytes in base64.
+      const payloads = [...text.matchAll(/"data":"([A-Za-z0-9+/=]+)"/g)].map(([, data = '']) =>
+        Buffer.from(data, 'base64').toString('utf8'),
+      );
+      return [text, ...payloads].join('\n');
+    },
+    async close() {
+      worker.shutdown();
+      await running;
+      await closing.closeAll();
+      await connection.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

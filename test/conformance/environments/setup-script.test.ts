@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import { rule } from '../rule.js';
+import { startLocalTarget, useTarget } from '../target/index.js';
+
+const target = useTarget();
+const waitsForGo = 'until test -e go; do sleep 0.02; done';
+
+rule(
+  ['sandbox.setup-status', 'sandbox.setup-running', 'sandbox.setup-done', 'states.setup-moves', 'create.setup-script'],
+  'the script runs in the background of a usable sandbox, and is done when it ends',
+  async () => {
+    const id = await target.ready({ setupScript: waitsForGo });
+    const status = async () => (await target.call('GET', `/sandboxes/${id}`)).body.sandbox.setupStatus;
+    await expect.poll(status).toBe('running');
+    await target.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'go', content: '' } });
+    await expect.poll(status).toBe('done');
+    const without = await target.create();
+    expect((await target.call('GET', `/sandboxes/${without}`)).body.sandbox).toMatchObject({
+      setupStatus: null,
+      setupError: null,
+    });
+  },
+);
+
+rule(
+  ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error', 'sandbox.setup-error-pending'],
+  'the script is pending while its sandbox is being created, and has no error as long as no start has failed',
+  async () => {
+    const local = await startLocalTarget({ timings: { bootMs: 60_000 } });
+    const id = await local.create({ setupScript: 'true' });
+    const { body } = await local.call('GET', `/sandboxes/${id}`);
+    expect(body.sandbox).toMatchObject({ setupStatus: 'pending', setupError: null });
+    await local.service.clock.advance(60_000);
+    const status = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox.setupStatus;
+    await expect.poll(status).toBe('done');
+  },
+  { needs: ['clock'] },
+);
+
+rule(
+  'sandbox.setup-failed',
+  'a script whose process the sandbox lost track of has failed',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready({ setupScript: 'sleep 60' });
+    const read = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    await expect.poll(async () => (await read()).setupStatus).toBe('running');
+    await local.service.close();
+    const again = await startLocalTarget({ directory: local.directory });
+    const { body } = await again.call('GET', `/sandboxes/${id}`);
+    expect(body.sandbox.setupStatus).not.toBe('done');
+    const after = async () => (await again.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    await expect.poll(async () => (await after()).setupStatus).toBe('failed');
+    expect((await after()).setupError).toEqual(expect.any(String));
+  },
+  { needs: ['local'] },
+);

@@ -1,0 +1,73 @@
+import { expect } from 'vitest';
+import { rule } from '../rule.js';
+import { type LocalTarget, startLocalTarget, useTarget } from '../target/index.js';
+
+const target = useTarget();
+
+rule(
+  ['sandbox.cost-included', 'sandbox.cost-shape'],
+  'cost comes with include=cost on the list and nowhere else, and counts from the first of the month',
+  async () => {
+    const id = await target.create();
+    const of = async (path: string) => {
+      const { body } = await target.call('GET', path);
+      return body.sandboxes.find((sandbox) => sandbox.id === id);
+    };
+    expect(await of('/sandboxes')).not.toHaveProperty('cost');
+    expect((await target.call('GET', `/sandboxes/${id}?include=cost`)).body.sandbox).not.toHaveProperty('cost');
+    const cost = (await of('/sandboxes?include=cost'))?.cost;
+    expect(cost).toEqual({ since: expect.any(String), seconds: expect.any(Number), dollars: expect.any(Number) });
+    expect(new Date(cost?.since ?? '').toISOString()).toMatch(/^\d{4}-\d{2}-01T00:00:00\.000Z$/);
+  },
+);
+
+async function costs(local: LocalTarget) {
+  const { body } = await local.call('GET', '/sandboxes?include=cost');
+  return body.sandboxes.map(({ type, cost }) => ({ type, ...cost }));
+}
+
+/** Far from the end of a month, where the meter begins anew. */
+async function midMonth(local: LocalTarget): Promise<void> {
+  const now = new Date(local.service.clock.now());
+  if (now.getUTCDate() > 25) await local.service.clock.advance(10 * 24 * 3_600_000);
+}
+
+rule(
+  ['sandbox.cost-multiplier', 'sandbox.cost-dollars'],
+  'an hour of each size costs its multiplier, and dollars are in proportion to seconds',
+  async () => {
+    const local = await startLocalTarget();
+    await midMonth(local);
+    for (const type of ['small', 'default', 'large', 'xlarge']) await local.ready({ type, ttlSeconds: null });
+    local.service.clock.hold();
+    const before = await costs(local);
+    await local.service.clock.advance(3_600_000);
+    const after = await costs(local);
+    const multipliers: Readonly<Record<string, number>> = { small: 0.5, default: 1, large: 2, xlarge: 50 / 9 };
+    expect(after).toHaveLength(4);
+    for (const [index, { type = '', seconds = 0, dollars = 0 }] of after.entries()) {
+      const passed = seconds - (before[index]?.seconds ?? 0);
+      expect(Math.abs(passed - 3_600 * (multipliers[type] ?? 0)), type).toBeLessThanOrEqual(1);
+      expect(dollars / seconds).toBeCloseTo((after[0]?.dollars ?? 0) / (after[0]?.seconds ?? 1), 10);
+    }
+  },
+  { needs: ['clock'] },
+);
+
+rule(
+  ['sandbox.cost-same-meter', 'sandboxes.usage'],
+  'usage reads the same meter as cost',
+  async () => {
+    const local = await startLocalTarget();
+    await midMonth(local);
+    const id = await local.ready({ type: 'large', ttlSeconds: null });
+    local.service.clock.hold();
+    await local.service.clock.advance(7_200_000);
+    const [cost] = (await local.call('GET', '/sandboxes?include=cost')).body.sandboxes.map((sandbox) => sandbox.cost);
+    const { body } = await local.call('GET', `/sandboxes/${id}/usage`);
+    expect(body.type).toBe('sandbox.usage');
+    expect(body.usage).toEqual(cost);
+    expect(cost?.seconds).toBeGreaterThanOrEqual(14_400);
+  },
+  { needs: ['clock'] },
+);

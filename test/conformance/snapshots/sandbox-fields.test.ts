@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { rule } from '../rule.js';
+import { startLocalTarget, useTarget } from '../target/index.js';
+
+const target = useTarget();
+
+rule(
+  [
+    'sandbox.snapshot-available',
+    'sandbox.snapshot-completed-at',
+    'sandbox.snapshot-verified-at',
+    'sandbox.last-snapshot-attempt-at',
+    'sandbox.last-snapshot-status',
+  ],
+  'a sandbox has no snapshot until it has been stopped; then its times and its status say that it completed',
+  async () => {
+    const id = await target.ready();
+    const { body } = await target.call('GET', `/sandboxes/${id}`);
+    expect(body.sandbox).toMatchObject({
+      snapshotAvailable: false,
+      snapshotCompletedAt: null,
+      snapshotVerifiedAt: null,
+      lastSnapshotAttemptAt: null,
+      lastSnapshotStatus: null,
+    });
+    const archived = await target.archive(id);
+    expect(archived).toMatchObject({ snapshotAvailable: true, lastSnapshotStatus: 'completed' });
+    const completed = Date.parse(archived.snapshotCompletedAt ?? '');
+    expect(Date.parse(archived.snapshotVerifiedAt ?? '')).toBeGreaterThanOrEqual(completed);
+    expect(Date.parse(archived.lastSnapshotAttemptAt ?? '')).toBeGreaterThanOrEqual(completed);
+  },
+);
+
+rule(
+  'sandbox.snapshot-verified-nothing-new',
+  'a stop that finds nothing new moves snapshotVerifiedAt',
+  async () => {
+    const local = await startLocalTarget();
+    const id = await local.ready({ ttlSeconds: null });
+    const first = await local.archive(id);
+    await local.service.clock.advance(60_000);
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    await local.reach(id, 'ready');
+    const second = await local.archive(id);
+    const passed = Date.parse(second.snapshotVerifiedAt ?? '') - Date.parse(first.snapshotVerifiedAt ?? '');
+    expect(passed).toBeGreaterThanOrEqual(60_000);
+  },
+  { needs: ['clock'] },
+);
+
+rule(
+  ['sandbox.failing-snapshots', 'sandbox.last-snapshot-status', 'sandbox.last-snapshot-attempt-at'],
+  'a snapshot that fails shows in the status and the time of the attempt, beside the stale time of the one before',
+  async () => {
+    const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
+    const id = await local.ready();
+    const before = await local.archive(id);
+    await local.call('POST', `/sandboxes/${id}/resume`);
+    await local.reach(id, 'ready');
+    await local.service.clock.advance(1_000);
+    await local.arm({ kind: 'stop_fails' });
+    await local.call('POST', `/sandboxes/${id}/stop`);
+    const read = async () => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
+    await expect.poll(async () => (await read()).lastSnapshotStatus).toBe('failed');
+    const after = await read();
+    expect(after.snapshotCompletedAt).toBe(before.snapshotCompletedAt);
+    expect(Date.parse(after.lastSnapshotAttemptAt ?? '')).toBeGreaterThan(Date.parse(before.snapshotCompletedAt ?? ''));
+  },
+  { needs: ['faults', 'clock'] },
+);

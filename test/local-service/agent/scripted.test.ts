@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createAgents } from '../../../src/local-service/agent/index.js';
+import { machine, runningWith, SANDBOX, usableIsolations } from '../machine/machine-fixture.js';
+import { runAgent } from './agent-fixture.js';
+
+const agent = createAgents()('codex');
+const block = (...lines: string[]) => `\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
+
+describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation) => {
+  it('runs the shell blocks in order, tells of each, and answers with what they printed', async () => {
+    const { host } = await machine(isolation);
+    const prompt = `Count:\n${block('echo one > file', 'cat file')}then\n${block('echo two >> file; cat file; echo note >&2')}`;
+    const { outcome, events } = await runAgent(agent, host, prompt);
+    expect(outcome).toEqual({ status: 'completed', result: 'one\none\ntwo\n' });
+    expect(events).toEqual([
+      { type: 'agent.tool', data: { command: 'echo one > file\ncat file\n', exitCode: 0, output: 'one\n' } },
+      { type: 'agent.message', data: { text: 'one\n' } },
+      {
+        type: 'agent.tool',
+        data: { command: 'echo two >> file; cat file; echo note >&2\n', exitCode: 0, output: 'one\ntwo\nnote\n' },
+      },
+      { type: 'agent.message', data: { text: 'one\ntwo\n' } },
+    ]);
+  });
+
+  it('fails at the first block that fails, and keeps the output', async () => {
+    const { host } = await machine(isolation);
+    const prompt = block('echo fine') + block('echo half; echo broken >&2; exit 3') + block('touch never');
+    const { outcome } = await runAgent(agent, host, prompt);
+    expect(outcome).toEqual({ status: 'failed', error: 'block 2 exited with 3', result: 'fine\nhalf\nbroken\n' });
+    await expect(host.readFile(SANDBOX, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('tells that a signal ended a block', async () => {
+    const { host } = await machine(isolation);
+    const { outcome } = await runAgent(agent, host, block('kill -KILL $$'));
+    // Bubblewrap tells a signal as a shell does: 128 and its number.
+    const error = isolation === 'plain' ? 'block 1 was ended by a signal' : 'block 1 exited with 137';
+    expect(outcome).toEqual({ status: 'failed', error, result: null });
+  });
+
+  it('says what it is where there is no shell block', async () => {
+    const { host } = await machine(isolation);
+    const { outcome, events } = await runAgent(agent, host, '\nWrite me a poem\nabout ```rivers```');
+    expect(outcome.status).toBe('completed');
+    expect(outcome.result).toMatch(/scripted agent.*found none in: "Write me a poem"$/);
+    expect(events).toEqual([{ type: 'agent.message', data: { text: outcome.result } }]);
+  });
+
+  it('is interrupted at once, with its processes', async () => {
+    const { host } = await machine(isolation);
+    const abort = new AbortController();
+    const mark = String(300_000_000 + process.pid);
+    const prompt = block('echo begun') + block(`echo half; sleep ${mark} & sleep ${mark}`) + block('touch never');
+    const running = runAgent(agent, host, prompt, { signal: abort.signal });
+    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2));
+    const abortedAt = performance.now();
+    abort.abort();
+    const { outcome } = await running;
+    expect(outcome).toEqual({ status: 'interrupted', result: 'begun\nhalf\n' });
+    expect(performance.now() - abortedAt).toBeLessThan(1_500);
+    expect(runningWith(mark)).toEqual([]);
+    await expect(host.readFile(SANDBOX, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('does nothing when it was interrupted before', async () => {
+    const { host } = await machine(isolation);
+    const { outcome, events } = await runAgent(agent, host, block('touch never'), { signal: AbortSignal.abort() });
+    expect([outcome, events]).toEqual([{ status: 'interrupted', result: null }, []]);
+  });
+
+  it('keeps one MiB of the result, cut between characters, and says what it left out', async () => {
+    const { host } = await machine(isolation);
+    const { outcome } = await runAgent(agent, host, block('head -c 1500000 /dev/zero | sed "s/\\x0/é/g"'));
+    const [kept = '', mark] = outcome.result?.split('\n') ?? [];
+    expect(Buffer.byteLength(kept)).toBe(1024 * 1024);
+    expect(new Set(kept)).toEqual(new Set(['é']));
+    expect(mark).toBe(`[truncated: ${3_000_000 - 1024 * 1024} more bytes]`);
+  });
+});

@@ -1,0 +1,162 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCli } from '../../../src/cli/run-cli.js';
+import { readConfig } from '../../../src/config.js';
+import { apiKey, emptyDirectory, type ServiceUnderTest, startService } from '../service-under-test.js';
+
+interface Commands {
+  readonly cwd: string;
+  run(
+    args: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>;
+  /** What has been printed so far by the run of now. */
+  readonly printed: { stdout: string };
+}
+
+async function commandsFor({ service }: ServiceUnderTest): Promise<Commands> {
+  const cwd = await emptyDirectory();
+  const printed = { stdout: '' };
+  const env = { SANDFLOW_HOME: cwd, SANDBOX_API_URL: service.url, SANDBOX_API_KEY: apiKey };
+  return {
+    cwd,
+    printed,
+    async run(args, signal = new AbortController().signal) {
+      let stderr = '';
+      printed.stdout = '';
+      const exitCode = await runCli(['local', ...args], {
+        stdin: (async function* () {})(),
+        stdout: { write: (text) => (printed.stdout += text) },
+        stderr: { write: (text) => (stderr += text) },
+        main: { command: process.execPath, args: ['no-such-program.js'] },
+        cwd,
+        readConfig: async () => readConfig(env),
+        interrupted: signal,
+      });
+      return { exitCode, stdout: printed.stdout, stderr };
+    },
+  };
+}
+
+test('export, reset and import take a service there and back; the file is for its owner alone', async () => {
+  const under = await startService();
+  const { run, cwd } = await commandsFor(under);
+  const id = await under.ready({ name: 'kept' });
+  expect(await run(['export', 'state.tar.gz'])).toMatchObject({ exitCode: 0, stdout: '' });
+  expect((await stat(join(cwd, 'state.tar.gz'))).mode & 0o777).toBe(0o600);
+  expect((await run(['reset'])).exitCode).toBe(2);
+  expect((await under.call('GET', `/sandboxes/${id}`)).status).toBe(200);
+  expect(await run(['reset', '--yes', '--json'])).toMatchObject({
+    exitCode: 0,
+    stdout: '{"reset":true,"error":null}\n',
+  });
+  expect((await under.call('GET', `/sandboxes/${id}`)).status).toBe(404);
+  const imported = await run(['import', 'state.tar.gz', '--json']);
+  expect(JSON.parse(imported.stdout)).toMatchObject({ sandboxes: 1, error: null });
+  expect((await under.call('GET', `/sandboxes/${id}`)).status).toBe(200);
+});
+
+test('a seed is added; one that is wrong, or not there, is refused with what to mend', async () => {
+  const under = await startService();
+  const { run, cwd } = await commandsFor(under);
+  await writeFile(join(cwd, 'seed.json'), JSON.stringify({ version: 1, sandboxes: [{ name: 'seeded' }] }));
+  const made = JSON.parse((await run(['seed', 'seed.json', '--json'])).stdout);
+  expect(made.sandboxes).toMatchObject([{ name: 'seeded' }]);
+  await writeFile(join(cwd, 'wrong.json'), JSON.stringify({ version: 1, sandboxes: [{ name: '' }] }));
+  const wrong = await run(['seed', 'wrong.json', '--json']);
+  expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('sandboxes.0.name') });
+  expect(JSON.parse(wrong.stdout).error).toMatchObject({
+    code: 'bad_seed',
+    status: 400,
+    requestId: expect.stringMatching(/^req_/),
+  });
+  expect((await run(['seed', 'missing.json'])).exitCode).toBe(2);
+});
+
+test('the log tells each call on one line, and no secret', async () => {
+  const under = await startService();
+  const { run } = await commandsFor(under);
+  await under.call('POST', '/sandboxes', {
+    body: { name: 'secret-body' },
+    headers: { 'idempotency-key': 'a-long-key-to-be-cut' },
+  });
+  await under.call('GET', '/sandboxes/bx_22222222');
+  await under.call('GET', '/sandboxes?limit=5&_token=hush');
+  const { stdout } = await run(['log', '--lines', '2']);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(
+    /^\S+Z GET {4}\/v1\/sandboxes\/bx_22222222 404 sandbox_not_found [\d.]+ms req_\w+ bx_22222222$/,
+  );
+  expect(lines[1]).toContain('/v1/sandboxes?limit=5&_token=[redacted] 200 -');
+  const all = (await run(['log', '--json'])).stdout;
+  const [created] = all
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(created).toMatchObject({ endpoint: 'createSandbox', status: 202, idempotencyKey: 'a-long-k…', code: null });
+  expect(created.durationMs).toBeGreaterThan(0);
+  for (const secret of ['secret-body', 'hush', 'a-long-key-to-be-cut', apiKey]) expect(all).not.toContain(secret);
+  expect((await run(['log', '--status', '4xx'])).stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect((await run(['log', '--endpoint', 'createSandbox'])).stdout).toContain('POST');
+  expect((await run(['log', '--status', '9'])).exitCode).toBe(2);
+});
+
+test('a log that is followed goes on with new calls until Ctrl-C', async () => {
+  const under = await startService();
+  const { run, printed } = await commandsFor(under);
+  await under.call('GET', '/me?limit=1');
+  const interrupt = new AbortController();
+  const following = run(['log', '--follow', '-n', '0'], interrupt.signal);
+  await expect
+    .poll(async () => {
+      await under.call('GET', '/me?limit=2');
+      return printed.stdout;
+    })
+    .toContain('/v1/me?limit=2');
+  interrupt.abort('SIGINT');
+  expect(await following).toMatchObject({ exitCode: 0 });
+  expect(printed.stdout).not.toContain('limit=1');
+});
+
+test('assumptions are listed once an answer has rested on one, with a count and the first request', async () => {
+  const under = await startService();
+  const { run } = await commandsFor(under);
+  expect((await run(['assumptions'])).stderr).toContain('No answer');
+  const first = await under.call('GET', '/sandboxes?limit=1');
+  expect(first.headers.get('x-svc-assumptions')).toBe('A-paging');
+  await under.call('GET', '/sandboxes');
+  const { assumptions } = JSON.parse((await run(['assumptions', '--json'])).stdout);
+  expect(assumptions).toMatchObject([{ id: 'A-paging', count: 2, firstRequestId: first.headers.get('x-request-id') }]);
+  expect((await run(['assumptions'])).stdout).toMatch(/A-paging +2 +req_/);
+});
+
+test('a service that is not there, and one that is no local service, are told apart', async () => {
+  const under = await startService();
+  const { run } = await commandsFor(under);
+  await under.service.close();
+  expect(await run(['log'])).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('cannot be reached') });
+  const other = createServer((_request, response) => void response.writeHead(404).end('{"code":"not_found"}'));
+  const { port } = new URL(under.service.url);
+  await new Promise<void>((resolve) => other.listen(Number(port), '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is no local service') });
+});
+
+test('the clock is read, held, moved and released from the command line', async () => {
+  const under = await startService();
+  const { run } = await commandsFor(under);
+  expect((await run(['clock'])).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
+  const held = JSON.parse((await run(['clock', '--hold', '--json'])).stdout).clock;
+  const later = await run(['clock', '--advance', '15d']);
+  expect(later.stdout).toBe(`${new Date(Date.parse(held.now) + 15 * 86_400_000).toISOString()} (held)\n`);
+  expect((await run(['clock', '--release'])).stdout).not.toContain('held');
+  for (const args of [
+    ['--hold', '--release'],
+    ['--advance', 'soon'],
+  ]) {
+    expect((await run(['clock', ...args])).exitCode).toBe(2);
+  }
+});

@@ -1,0 +1,100 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMachineHost } from '../../../src/local-service/machine/index.js';
+import { machine, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
+  it('shows neither the state of the service nor the disks of others', async () => {
+    const { host, directory } = await machine('bubblewrap');
+    await host.createDisk('bx_efgh2345');
+    await host.writeFile('bx_efgh2345', 'secret', Buffer.from('other'));
+    await writeFile(join(directory, 'webhook-secrets'), 'x');
+    const { stdout } = await host.run(SANDBOX, {
+      command: `ls -a /home /home/sandbox / ${directory} 2>&1; find / -path /usr -prune -o -path /proc -prune -o -name secret -print 2>/dev/null`,
+    });
+    expect(stdout).not.toContain('bx_efgh2345');
+    expect(stdout).not.toContain('webhook-secrets');
+    expect(stdout).not.toContain('/secret');
+    expect(stdout).toContain('No such file or directory');
+  });
+
+  it('lets a command write to its home and /tmp, and to nothing else', async () => {
+    const { host } = await machine('bubblewrap');
+    const command =
+      'for d in / /usr /etc /home /var /opt /usr/local; do touch $d/x 2>/dev/null && echo "wrote $d"; done; touch ~/x /tmp/x /var/tmp/y && ls ~ /tmp';
+    expect((await host.run(SANDBOX, { command })).stdout).toBe('/home/sandbox:\nx\n\n/tmp:\nx\ny\n');
+  });
+
+  it('gives variables to the command, and none of them to bubblewrap outside of the sandbox', async () => {
+    const { host, directory } = await machine('bubblewrap');
+    const trace = join(directory, 'trace');
+    // With these the dynamic loader of a program writes a file of its own.
+    const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: trace, LONG: 'x'.repeat(100_000), LINES: 'a\nb' };
+    const command = 'printf "%s-%s-" "$LD_DEBUG" "$LINES"; printf "%s" "$LONG" | tr -d x';
+    const { stdout } = await host.run(SANDBOX, { command, env });
+    expect(stdout).toContain('libs-a\nb-');
+    expect(stdout).not.toContain('x'.repeat(10));
+    expect((await readdir(directory)).filter((name) => name.startsWith('trace'))).toEqual([]);
+  });
+
+  it('keeps /tmp from command to command, apart from that of others', async () => {
+    const { host } = await machine('bubblewrap');
+    await host.createDisk('bx_efgh2345');
+    await host.run(SANDBOX, { command: 'echo kept > /tmp/a' });
+    expect((await host.run(SANDBOX, { command: 'cat /tmp/a' })).stdout).toBe('kept\n');
+    expect((await host.run('bx_efgh2345', { command: 'ls /tmp' })).stdout).toBe('');
+    await host.deleteDisk(SANDBOX);
+    await host.createDisk(SANDBOX);
+    expect((await host.run(SANDBOX, { command: 'ls /tmp' })).stdout).toBe('');
+  });
+
+  it('shows only the processes of the command, and the id of the sandbox as the name of the machine', async () => {
+    const { host } = await machine('bubblewrap');
+    const { stdout } = await host.run(SANDBOX, {
+      command: 'ls -d /proc/[0-9]* | wc -l; cat /proc/sys/kernel/hostname',
+    });
+    const [count, name] = stdout.trim().split('\n');
+    expect(Number(count)).toBeLessThan(8);
+    expect(name).toBe('bx-abcd2345');
+  });
+
+  it('hides the passwords of the machine', async () => {
+    const { host } = await machine('bubblewrap');
+    expect((await host.run(SANDBOX, { command: 'cat /etc/shadow 2>/dev/null' })).stdout).toBe('');
+  });
+});
+
+describe('without isolation', () => {
+  it('says so once, and is chosen only where it is asked for or nothing else works', async () => {
+    const messages: string[] = [];
+    const log = (message: string) => void messages.push(message);
+    const host = await createMachineHost({ directory: await temporaryDirectory(), isolation: 'plain', log });
+    onTestFinished(async () => await host.close());
+    await host.createDisk(SANDBOX);
+    await host.run(SANDBOX, { command: ':' });
+    await host.run(SANDBOX, { command: ':' });
+    expect(messages).toEqual([expect.stringContaining('NOT isolated')]);
+  });
+
+  it('is no answer to the wish for bubblewrap where that does not work', async () => {
+    const directory = await temporaryDirectory();
+    const programs = join(directory, 'programs');
+    await mkdir(programs);
+    await writeFile(join(programs, 'bwrap'), '#!/bin/sh\necho "bwrap: no permission" >&2; exit 1\n', { mode: 0o755 });
+    const asked = createMachineHost({ directory, isolation: 'bubblewrap', programPath: programs });
+    await expect(asked).rejects.toMatchObject({
+      code: 'isolation_unavailable',
+      message: expect.stringMatching('no permission'),
+    });
+    const messages: string[] = [];
+    const host = await createMachineHost({
+      directory,
+      programPath: programs,
+      log: (message) => void messages.push(message),
+    });
+    onTestFinished(async () => await host.close());
+    expect(host.description.isolation).toBe('plain');
+    expect(messages.join(' ')).toMatch(/no permission/);
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
+import { machine, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+
+const SNAPSHOT = `snap_${'0'.repeat(24)}`;
+const FORK = 'bx_efgh2345';
+
+describe.each(usableIsolations)('a snapshot of a running %s sandbox', (isolation) => {
+  it('leaves its processes running, and holds what was there', async () => {
+    const { host } = await machine(isolation);
+    await host.writeFile(SANDBOX, 'kept', Buffer.from('12345'));
+    const begun = new Promise<void>((resolve) => {
+      void host.run(SANDBOX, { command: 'sleep 1161 & echo begun; wait' }, { onStdout: () => resolve() });
+    });
+    await begun;
+    const before = await host.processes(SANDBOX);
+    expect(await host.takeSnapshot(SANDBOX, SNAPSHOT)).toEqual({ sizeBytes: 5 });
+    expect((await host.processes(SANDBOX)).processes.map(({ pid }) => pid)).toEqual(
+      before.processes.map(({ pid }) => pid),
+    );
+    await host.restoreDisk(FORK, SNAPSHOT);
+    expect((await host.readFile(FORK, 'kept', 10)).toString()).toBe('12345');
+    await host.writeFile(FORK, 'kept', Buffer.from('changed'));
+    expect((await host.readFile(SANDBOX, 'kept', 10)).toString()).toBe('12345');
+  });
+});
+
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isolated sandbox', () => {
+  it('holds nothing from outside, while the sandbox swaps folders for links', async () => {
+    const { host, disk, directory } = await machine('bubblewrap');
+    const outside = await temporaryDirectory();
+    await mkdir(join(disk, 'folder'));
+    for (let index = 0; index < 200; index += 1) {
+      await writeFile(join(disk, 'folder', `f${index}`), 'inside');
+      await writeFile(join(outside, `f${index}`), 'secret');
+    }
+    await symlink(outside, join(disk, 'evil'));
+    swapUntilTheEnd(host, disk);
+    const seen = new Set<string>();
+    for (let round = 0; round < 25 || !seen.has('inside'); round += 1) {
+      // A copy may fail under such a sandbox; it may not hold what is not the sandbox's.
+      const taken = await host.takeSnapshot(SANDBOX, SNAPSHOT).catch(() => undefined);
+      if (taken === undefined) continue;
+      for (const text of await contents(join(directory, 'snapshots', SNAPSHOT))) seen.add(text);
+    }
+    expect([...seen]).toEqual(['inside']);
+  });
+});
+
+/** As fast as it can, as a program of the sandbox could. */
+function swapUntilTheEnd(host: MachineHost, disk: string): void {
+  let swapping = true;
+  const [folder, parked, evil] = [join(disk, 'folder'), join(disk, 'parked'), join(disk, 'evil')];
+  const swapped = (async () => {
+    while (swapping) {
+      await rename(folder, parked);
+      await rename(evil, folder);
+      await rename(folder, evil);
+      await rename(parked, folder);
+    }
+  })();
+  onTestFinished(async () => {
+    swapping = false;
+    await swapped;
+    await host.close();
+  });
+}
+
+async function contents(snapshot: string): Promise<string[]> {
+  const texts: string[] = [];
+  for (const entry of await readdir(snapshot, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) texts.push(await readFile(join(entry.parentPath, entry.name), 'utf8'));
+  }
+  return texts;
+}

@@ -1,0 +1,60 @@
+import { access, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
+import { machine, SANDBOX } from './machine-fixture.js';
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+const write = (host: MachineHost, path: string, mode?: number) =>
+  host.writeFile(SANDBOX, path, Buffer.from('content'), mode === undefined ? {} : { mode });
+
+describe('the mode of a file', () => {
+  it('is what was asked for, on a new file and on one that is there; without asking it stays', async () => {
+    const { host, disk } = await machine('plain');
+    await write(host, 'a/file', 0o600);
+    expect(await modeOf(join(disk, 'a/file'))).toBe(0o600);
+    await write(host, 'a/file', 0o640);
+    await write(host, 'a/file');
+    expect(await modeOf(join(disk, 'a/file'))).toBe(0o640);
+  });
+});
+
+describe('removing a file', () => {
+  it('removes it, and may be repeated', async () => {
+    const { host, disk } = await machine('plain');
+    await write(host, 'a/file');
+    await host.removeFile(SANDBOX, '/home/sandbox/a/file');
+    await expect(access(join(disk, 'a/file'))).rejects.toThrow();
+    await host.removeFile(SANDBOX, 'a/file');
+    await host.removeFile(SANDBOX, 'never/there');
+  });
+
+  it('does not leave the disk, by dots, absolute paths or links', async () => {
+    const { host, disk, directory } = await machine('plain');
+    const secret = join(directory, 'secret');
+    await writeFile(secret, 'kept');
+    await symlink(secret, join(disk, 'link'));
+    await symlink(directory, join(disk, 'folder'));
+    for (const path of ['../secret', '../../secret', secret, 'link', 'folder/secret']) {
+      await expect(host.removeFile(SANDBOX, path), path).rejects.toMatchObject({ code: 'outside' });
+    }
+    expect(await readFile(secret, 'utf8')).toBe('kept');
+  });
+
+  it('removes no folder', async () => {
+    const { host, disk } = await machine('plain');
+    await mkdir(join(disk, 'folder'));
+    for (const path of ['folder', '.', '']) {
+      await expect(host.removeFile(SANDBOX, path), path).rejects.toMatchObject({ code: 'not_a_file' });
+    }
+    await expect(host.removeFile('bx_22222222', 'x')).rejects.toMatchObject({ code: 'no_disk' });
+  });
+
+  it('removes what a link inside the disk leads to', async () => {
+    const { host, disk } = await machine('plain');
+    await write(host, 'target');
+    await symlink('target', join(disk, 'link'));
+    await host.removeFile(SANDBOX, 'link');
+    await expect(access(join(disk, 'target'))).rejects.toThrow();
+  });
+});

@@ -1,0 +1,161 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ServiceUnderTest, startService } from '../service-under-test.js';
+import { isSignedWith, startReceiver } from '../webhooks/receiver.js';
+
+const machines = async ({ directory }: ServiceUnderTest): Promise<string[]> =>
+  (await Promise.all(['disks', 'snapshots'].map((name) => readdir(join(directory, 'machines', name))))).flat();
+
+test('a document makes sandboxes in given states, with files and snapshots, and sends no event', async () => {
+  const under = await startService();
+  const receiver = await startReceiver();
+  const seeded = await under.service.seed({
+    version: 1,
+    webhooks: [{ name: 'all', url: receiver.url, events: ['sandbox.ready', 'sandbox.archived', 'sandbox.error'] }],
+    sandboxes: [
+      { id: 'bx_seeded22', name: 'ready', ttlSeconds: 60, files: { 'a/b.txt': 'text', bytes: { base64: '/wA=' } } },
+      {
+        name: 'kept',
+        state: 'archived',
+        files: { 'c.txt': 'last' },
+        snapshots: [{ name: 'first', files: { 'c.txt': 'early' } }],
+      },
+      { name: 'broken', state: 'error', error: 'no power' },
+      { id: 'bx_dead2222', name: 'gone', state: 'cancelled' },
+    ],
+  });
+  expect(seeded.sandboxes).toMatchObject([
+    { id: 'bx_seeded22' },
+    { name: 'kept' },
+    { name: 'broken' },
+    { name: 'gone' },
+  ]);
+  const read = async (id: string, path: string) =>
+    (await under.call('GET', `/sandboxes/${id}/files?path=${path}`)).body;
+  expect(await read('bx_seeded22', 'a/b.txt')).toMatchObject({ content: 'text' });
+  expect(await read('bx_seeded22', 'bytes')).toMatchObject({ content: '/wA=', encoding: 'base64' });
+  const listed = (await under.call('GET', '/sandboxes')).body.sandboxes;
+  expect(listed.map(({ state, error }) => [state, error])).toEqual([
+    ['ready', null],
+    ['archived', null],
+    ['error', 'no power'],
+  ]);
+  expect(listed[1]?.stop?.status).toBe('completed');
+  expect((await under.call('GET', '/sandboxes/bx_dead2222')).body.sandbox.state).toBe('cancelled');
+  expect((await under.call('GET', '/sandboxes/bx_dead2222')).status).toBe(404);
+  const kept = seeded.sandboxes[1]?.id ?? '';
+  await under.call('POST', `/sandboxes/${kept}/resume`);
+  await under.reach(kept, 'ready');
+  expect(await read(kept, 'c.txt')).toMatchObject({ content: 'last' });
+  const early = await under.ready({ from: 'first' });
+  expect(await read(early, 'c.txt')).toMatchObject({ content: 'early' });
+  const events = await receiver.waitFor(2);
+  expect(events.map(({ body }) => body.data.sandbox.id)).toEqual([kept, early]);
+  expect(events[0] && isSignedWith(seeded.webhooks[0]?.secret ?? '', events[0])).toBe(true);
+});
+
+test('what is due for a seeded sandbox happens at its time: auto-stop, and the end of its data', async () => {
+  const under = await startService();
+  const archivedAt = new Date(under.service.clock.now() - 13 * 86_400_000).toISOString();
+  const { sandboxes } = await under.service.seed({
+    version: 1,
+    sandboxes: [
+      { name: 'short', ttlSeconds: 60 },
+      { name: 'old', state: 'archived', archivedAt },
+    ],
+  });
+  await under.service.clock.advance(120_000);
+  await under.reach(sandboxes[0]?.id ?? '', 'archived');
+  await under.service.clock.advance(2 * 86_400_000);
+  expect(await under.call('POST', `/sandboxes/${sandboxes[1]?.id}/resume`)).toMatchObject({
+    status: 409,
+    body: { code: 'snapshot_data_expired' },
+  });
+});
+
+test('accounts, organizations and environments come with it', async () => {
+  const under = await startService();
+  const { accounts, sandboxes } = await under.service.seed({
+    version: 1,
+    accounts: [{ login: 'ada', apiKey: 'a-key-of-ada-that-is-long' }, { login: 'ben' }],
+    teams: [{ name: 'Team', members: ['ada', 'ben'] }],
+    environments: [{ name: 'Node', account: 'ada', envContents: 'A=1' }],
+    sandboxes: [{ name: 'of ada', account: 'ada', environment: 'Node' }],
+  });
+  const headers = { authorization: `Bearer ${accounts[0]?.apiKey}` };
+  const seen = await under.call('GET', `/sandboxes/${sandboxes[0]?.id}`, { headers });
+  expect(seen.body.sandbox).toMatchObject({
+    environment: 'Node',
+    environmentVersion: 1,
+    access: 'owner',
+    team: { name: 'Team' },
+  });
+  expect((await under.call('GET', `/sandboxes/${sandboxes[0]?.id}`)).status).toBe(404);
+});
+
+test.each([
+  ['a field that nobody knows', { version: 1, sandbox: [] }, /sandbox/],
+  [
+    'a state that cannot be seeded',
+    { version: 1, sandboxes: [{ name: 'x', state: 'running' }] },
+    /sandboxes\.0\.state/,
+  ],
+  ['an id that is none', { version: 1, sandboxes: [{ id: 'bx_1', name: 'x' }] }, /sandboxes\.0\.id/],
+  [
+    'an id twice',
+    {
+      version: 1,
+      sandboxes: [
+        { id: 'bx_seeded22', name: 'x' },
+        { id: 'bx_seeded22', name: 'y' },
+      ],
+    },
+    /sandboxes\.1\.id/,
+  ],
+  ['a file outside', { version: 1, sandboxes: [{ name: 'x', files: { '../../x': '' } }] }, /\.\.\/\.\.\/x/],
+  ['an account that nobody has', { version: 1, sandboxes: [{ name: 'x', account: 'nobody' }] }, /nobody/],
+  ['an unknown environment', { version: 1, sandboxes: [{ name: 'x', files: { a: '' }, environment: 'none' }] }, /none/],
+  [
+    'a URL that is not allowed',
+    { version: 1, webhooks: [{ name: 'x', url: 'http://10.0.0.1/', events: ['sandbox.ready'] }] },
+    /https/,
+  ],
+  ['another version', { version: 2 }, /version/],
+  ['no object', 'seed', /document/],
+])('%s is refused with what is wrong, and nothing of the document is there', async (_what, wrong, says) => {
+  const under = await startService();
+  const document = typeof wrong === 'string' ? wrong : { ...wrong, accounts: [{ login: 'ada' }] };
+  const refused = await under.call('POST', '/seed', { body: document, admin: true });
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(refused.status).toBeLessThan(500);
+  expect(refused.body.message).toMatch(says);
+  expect((await under.call('GET', '/sandboxes')).body.sandboxes).toEqual([]);
+  expect((await under.call('GET', '/accounts', { admin: true })).text).not.toContain('ada');
+  expect(await machines(under)).toEqual([]);
+});
+
+test('a seed that names a sandbox that is there changes neither it nor anything else', async () => {
+  const under = await startService();
+  const document = {
+    version: 1,
+    sandboxes: [{ name: 'new' }, { id: 'bx_seeded22', name: 'x', files: { a: 'first' } }],
+  };
+  await under.service.seed(document);
+  await expect(under.service.seed(document)).rejects.toMatchObject({ code: 'bad_seed', status: 400 });
+  expect((await under.call('GET', '/sandboxes')).body.sandboxes).toHaveLength(2);
+  expect((await under.call('GET', '/sandboxes/bx_seeded22/files?path=a')).body.content).toBe('first');
+  expect(await machines(under)).toHaveLength(2);
+});
+
+test('the example of a seed is one', async () => {
+  const under = await startService();
+  const text = await readFile(new URL('../../../examples/seed.json', import.meta.url), 'utf8');
+  await under.service.seed(JSON.parse(text));
+  const { body } = await under.call('GET', '/sandboxes');
+  expect(body.sandboxes.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
+    'forgotten archived',
+    'toolchain archived',
+    'website ready',
+  ]);
+});

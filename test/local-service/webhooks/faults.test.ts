@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { startService } from '../service-under-test.js';
+import { register, startReceiver } from './receiver.js';
+
+test('a dropped event reaches nobody and counts as delivered', async () => {
+  const under = await startService();
+  const receiver = await startReceiver();
+  await register(under, receiver.url, ['sandbox.ready']);
+  await under.arm({ kind: 'webhook_drop', event: 'sandbox.ready' });
+  const lost = await under.ready();
+  const next = await under.ready();
+  await receiver.waitFor(1, { sandboxId: next });
+  expect(receiver.of({ sandboxId: lost })).toEqual([]);
+  expect(under.service.books.deliveries({ sandboxId: lost })).toMatchObject([{ fault: 'webhook_drop', status: null }]);
+  await expect.poll(() => under.service.books.summary().queuedDeliveries).toBe(0);
+});
+
+test('a doubled event comes twice under one id', async () => {
+  const under = await startService();
+  const receiver = await startReceiver();
+  await register(under, receiver.url, ['sandbox.ready']);
+  await under.arm({ kind: 'webhook_double' });
+  await under.ready();
+  const [first, second] = await receiver.waitFor(2);
+  expect(second?.body).toEqual(first?.body);
+});
+
+test('a delayed event comes late, and a fault for one webhook spares the other', async () => {
+  const under = await startService();
+  const [delayed, prompt] = [await startReceiver(), await startReceiver()];
+  const { id: webhookId } = await register(under, delayed.url, ['sandbox.ready']);
+  await register(under, prompt.url, ['sandbox.ready']);
+  await under.arm({ kind: 'webhook_delay', ms: 200, webhookId });
+  await under.ready();
+  const [early] = await prompt.waitFor(1);
+  const [late] = await delayed.waitFor(1);
+  expect((late?.receivedAt ?? 0) - (early?.receivedAt ?? 0)).toBeGreaterThanOrEqual(150);
+});
+
+test('S6: a reordered event comes after the one that followed it', async () => {
+  const under = await startService();
+  const receiver = await startReceiver();
+  await register(under, receiver.url, ['sandbox.ready', 'sandbox.archived']);
+  await under.arm({ kind: 'webhook_reorder', event: 'sandbox.ready', ms: 60_000 });
+  const id = await under.ready();
+  await under.archive(id);
+  await receiver.waitFor(2);
+  expect(receiver.received.map(({ body }) => body.type)).toEqual(['sandbox.archived', 'sandbox.ready']);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { sandboxView } from '../../../activities/sandbox/view.js';
+import { keptOf } from '../../../src/contract/preserved-work.js';
+
+const stop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00Z', error: null };
+const sandbox = (fields: Record<string, unknown>) => sandboxView({ id: 'bx_22222222', state: 'archived', ...fields });
+
+describe('keptOf', () => {
+  it.each([
+    [
+      'saved',
+      { snapshotAvailable: true, lastSnapshotStatus: 'completed', snapshotCompletedAt: '2026-01-01T10:00:05Z' },
+    ],
+    [
+      'saved',
+      {
+        snapshotAvailable: true,
+        snapshotCompletedAt: '2026-01-01T09:00:00Z',
+        snapshotVerifiedAt: '2026-01-01T10:00:05Z',
+      },
+    ],
+    [
+      'stale',
+      { snapshotAvailable: true, lastSnapshotStatus: 'completed', snapshotCompletedAt: '2026-01-01T09:59:59Z' },
+    ],
+    ['stale', { snapshotAvailable: true, lastSnapshotStatus: 'failed', snapshotCompletedAt: '2026-01-01T10:00:05Z' }],
+    ['none', { snapshots: false, snapshotAvailable: false }],
+    ['none', { snapshotAvailable: false, lastSnapshotStatus: 'failed' }],
+    [null, {}],
+    [null, { snapshotAvailable: true }],
+  ])('says %s for %j', (kept, fields) => {
+    expect(keptOf(sandbox(fields), stop)).toBe(kept);
+  });
+
+  it('trusts a completed snapshot where the time of the request is not known', () => {
+    const saved = sandbox({
+      snapshotAvailable: true,
+      lastSnapshotStatus: 'completed',
+      snapshotCompletedAt: '2026-01-01T09:00:00Z',
+    });
+    expect(keptOf(saved, { ...stop, requestedAt: null })).toBe('saved');
+  });
+});

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { acquireFileLock, tryAcquireFileLock } from '../../../src/os/file-lock.js';
+
+describe('the lock on a file', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'sandflow-lock-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('is held by one at a time and free after its release', () => {
+    const path = join(directory, 'deeper', 'a.lock');
+    const first = tryAcquireFileLock(path);
+    expect(first).toBeDefined();
+    expect(tryAcquireFileLock(path)).toBeUndefined();
+    first?.release();
+    first?.release();
+    const second = tryAcquireFileLock(path);
+    expect(second).toBeDefined();
+    second?.release();
+  });
+
+  it('is given to who waits for it, who hears once that somebody has it', async () => {
+    const path = join(directory, 'a.lock');
+    const first = tryAcquireFileLock(path);
+    const onWait = vi.fn();
+    const waiting = acquireFileLock(path, { onWait });
+    await vi.waitFor(() => expect(onWait).toHaveBeenCalled());
+    first?.release();
+    (await waiting).release();
+    expect(onWait).toHaveBeenCalledOnce();
+  });
+
+  it('says after the time to wait that another process holds it', async () => {
+    const path = join(directory, 'a.lock');
+    const lock = tryAcquireFileLock(path);
+    await expect(acquireFileLock(path, { waitMs: 150 })).rejects.toMatchObject({ code: 'lock_timeout' });
+    lock?.release();
+  });
+
+  it('is free at once when the process that held it is killed', async () => {
+    const path = join(directory, 'a.lock');
+    const libsql = createRequire(import.meta.url).resolve('libsql');
+    const hold = `const D = require(process.argv[1]); const d = new D(process.argv[2]); d.exec('BEGIN EXCLUSIVE');
+      console.log('held'); setInterval(() => d.open, 1000);`;
+    const holder = spawn(process.execPath, ['-e', hold, libsql, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    expect(tryAcquireFileLock(path)).toBeUndefined();
+    holder.kill('SIGKILL');
+    const lock = await acquireFileLock(path, { waitMs: 5_000 });
+    lock.release();
+  });
+
+  it('says that a place which cannot be written must be mended', () => {
+    writeFileSync(join(directory, 'file'), '');
+    expect(() => tryAcquireFileLock(join(directory, 'file', 'a.lock'))).toThrow(/cannot be written/);
+  });
+});

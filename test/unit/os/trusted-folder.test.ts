@@ -1,0 +1,166 @@
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureKeyFile, readJsonFile, readPrivateFile } from '../../../src/os/private-file.js';
+import { checkTrustedFolder, prepareTrustedFolder } from '../../../src/os/trusted-folder.js';
+import { findTemporalServer } from '../../../src/temporal-server/find.js';
+
+/** Files can be given to somebody else by root alone. */
+const asRoot = it.skipIf(process.getuid?.() !== 0);
+const stranger = 12_345;
+
+let around: string;
+let home: string;
+const prepare = () => prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const refused = (message: RegExp) => ({ code: 'home_not_trusted', message: expect.stringMatching(message) });
+
+beforeEach(() => {
+  around = mkdtempSync(join(tmpdir(), 'sandflow-trust-'));
+  home = join(around, 'home');
+  mkdirSync(home, { mode: 0o700 });
+});
+afterEach(() => rmSync(around, { recursive: true, force: true }));
+
+describe('C7: a home', () => {
+  it('that others may read is shut to them', async () => {
+    chmodSync(home, 0o755);
+    writeFileSync(join(home, 'temporal.db'), '', { mode: 0o644 });
+    await prepare();
+    expect(modeOf(home)).toBe(0o700);
+  });
+
+  it.each([0o777, 0o770, 0o702, 0o1777])(
+    'that others may write, with mode %o, is refused and left as it is',
+    async (mode) => {
+      chmodSync(home, mode);
+      await expect(prepare()).rejects.toMatchObject(refused(/others may write it.*chmod 700/));
+      expect(statSync(home).mode & 0o7777).toBe(mode);
+    },
+  );
+
+  it('in a folder in which others may put another in its place is refused, also before it is made', async () => {
+    chmodSync(around, 0o777);
+    await expect(prepare()).rejects.toMatchObject(refused(/on the way to it, can be written by everybody/));
+    home = join(around, 'new', 'home');
+    await expect(prepare()).rejects.toMatchObject(refused(/on the way/));
+    chmodSync(around, 0o1777);
+    await prepare();
+    expect(modeOf(home)).toBe(0o700);
+  });
+
+  it('may be a link of ours to a directory of ours, and is judged by where that leads', async () => {
+    const link = join(around, 'link');
+    symlinkSync('home', link);
+    home = link;
+    await prepare();
+    chmodSync(home, 0o777);
+    await expect(prepare()).rejects.toMatchObject(refused(/others may write it/));
+  });
+
+  it('that others could enter is refused where they may write a file in it', async () => {
+    chmodSync(home, 0o755);
+    writeFileSync(join(home, 'supervisor.json'), '{}');
+    chmodSync(join(home, 'supervisor.json'), 0o666);
+    await expect(prepare()).rejects.toMatchObject(refused(/others may write .*supervisor\.json/));
+  });
+
+  it('holding a link to what others may write is refused', async () => {
+    writeFileSync(join(around, 'loose'), '');
+    chmodSync(join(around, 'loose'), 0o666);
+    symlinkSync(join(around, 'loose'), join(home, 'local-api-key'));
+    await expect(prepare()).rejects.toMatchObject(refused(/link to what others may write/));
+  });
+
+  asRoot('of another user is refused, also for root', async () => {
+    chownSync(home, stranger, stranger);
+    await expect(prepare()).rejects.toMatchObject(refused(/belongs to user 12345, and this is user 0.*sudo/));
+    chownSync(home, 0, 0);
+    chownSync(around, stranger, stranger);
+    await expect(prepare()).rejects.toMatchObject(refused(/on the way to it, belongs to user 12345/));
+  });
+
+  asRoot.each(['supervisor.json', 'local-api-key', 'webhook-secrets', 'ports.json', 'supervisor.lock', 'temporal.db'])(
+    'in which somebody else has put %s is refused, be it a file, a link or a link to his file',
+    async (name) => {
+      const planted = join(home, name);
+      writeFileSync(planted, '{}', { mode: 0o600 });
+      chownSync(planted, stranger, stranger);
+      await expect(prepare()).rejects.toMatchObject(refused(/belongs to user 12345/));
+      rmSync(planted);
+      writeFileSync(join(around, 'mine'), 'key', { mode: 0o600 });
+      symlinkSync(join(around, 'mine'), planted);
+      lchownSync(planted, stranger, stranger);
+      await expect(prepare()).rejects.toMatchObject(refused(/belongs to user 12345/));
+      rmSync(planted);
+      chownSync(join(around, 'mine'), stranger, stranger);
+      symlinkSync(join(around, 'mine'), planted);
+      await expect(prepare()).rejects.toMatchObject(refused(/link to what belongs to user 12345/));
+    },
+  );
+});
+
+describe('C7: a private file', () => {
+  it('that others may read is shut to them, one that they may write is refused', async () => {
+    const file = join(home, 'local-api-key');
+    writeFileSync(file, 'key\n', { mode: 0o644 });
+    expect(await ensureKeyFile(file)).toBe('key');
+    expect(modeOf(file)).toBe(0o600);
+    chmodSync(file, 0o622);
+    await expect(ensureKeyFile(file)).rejects.toMatchObject({ code: 'file_not_trusted' });
+    await expect(readJsonFile(file)).rejects.toMatchObject({ code: 'file_not_trusted' });
+  });
+
+  it('is a file, not a directory or a device', async () => {
+    mkdirSync(join(home, 'key'));
+    await expect(readPrivateFile(join(home, 'key'))).rejects.toMatchObject({ code: 'file_not_trusted' });
+    await expect(readPrivateFile('/dev/null')).rejects.toMatchObject({ code: 'file_not_trusted' });
+  });
+
+  asRoot('of somebody else is refused', async () => {
+    const file = join(home, 'supervisor.json');
+    writeFileSync(file, '{}', { mode: 0o600 });
+    chownSync(file, stranger, stranger);
+    await expect(readJsonFile(file)).rejects.toMatchObject({ code: 'file_not_trusted' });
+  });
+});
+
+describe('suspected: a cache with a Temporal server', () => {
+  it('in which others may write is refused before anything in it is run', async () => {
+    const version = join(home, 'temporal', '1.5.1');
+    mkdirSync(version, { recursive: true });
+    const ran = join(around, 'ran');
+    writeFileSync(join(version, 'temporal'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+    for (const open of [version, join(home, 'temporal')]) {
+      chmodSync(open, 0o777);
+      const finding = findTemporalServer({ cacheDirectory: home, installed: undefined });
+      await expect(finding).rejects.toMatchObject({
+        code: 'home_not_trusted',
+        message: expect.stringContaining('SANDFLOW_CACHE'),
+      });
+      chmodSync(open, 0o700);
+    }
+    expect(() => statSync(ran)).toThrow('ENOENT');
+  });
+
+  asRoot('of another user is refused', async () => {
+    chownSync(home, stranger, stranger);
+    await expect(findTemporalServer({ cacheDirectory: home, installed: undefined })).rejects.toMatchObject({
+      code: 'home_not_trusted',
+    });
+    await expect(checkTrustedFolder({ path: join(home, 'x'), setting: 'SANDFLOW_CACHE' })).rejects.toMatchObject({
+      code: 'home_not_trusted',
+    });
+  });
+});

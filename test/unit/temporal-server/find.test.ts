@@ -1,0 +1,81 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SandflowError } from '../../../src/contract/sandflow-error.js';
+import { findTemporalServer } from '../../../src/temporal-server/find.js';
+
+/** A program that answers as a Temporal CLI of this server version. */
+function writeCli(path: string, serverVersion = '1.29.1'): void {
+  writeFileSync(path, `#!/bin/sh\necho "temporal version 0.0.0-DEV (Server ${serverVersion}, UI 2.42.1)"\n`);
+  chmodSync(path, 0o755);
+}
+
+describe('finding a Temporal server', () => {
+  let cacheDirectory: string;
+  const download = vi.fn(async () => false);
+  const build = vi.fn(async ({ directory }: { directory: string }) => writeCli(join(directory, 'temporal')));
+  const cached = () => join(cacheDirectory, 'temporal', '1.5.1', 'temporal');
+  const find = (installed?: string, onProgress?: (line: string) => void) =>
+    findTemporalServer({ cacheDirectory, installed, download, build, onProgress });
+
+  beforeEach(() => {
+    cacheDirectory = mkdtempSync(join(tmpdir(), 'sandflow-cache-'));
+    vi.clearAllMocks();
+  });
+  afterEach(() => rmSync(cacheDirectory, { recursive: true, force: true }));
+
+  it('takes the installed one first', async () => {
+    const installed = join(cacheDirectory, 'installed');
+    writeCli(installed);
+    expect(await find(installed)).toBe(installed);
+    expect(download).not.toHaveBeenCalled();
+  });
+
+  it('passes over an installed one that is too old, and says so', async () => {
+    const installed = join(cacheDirectory, 'installed');
+    writeCli(installed, '1.24.3');
+    const onProgress = vi.fn();
+    expect(await find(installed, onProgress)).toBe(cached());
+    expect(onProgress).toHaveBeenCalledWith(expect.stringContaining('1.24.3, which is too old'));
+  });
+
+  it('makes it once and takes the cached one from then on', async () => {
+    expect(await find(join(cacheDirectory, 'not-there'))).toBe(cached());
+    expect(await find()).toBe(cached());
+    expect(download).toHaveBeenCalledOnce();
+    expect(build).toHaveBeenCalledOnce();
+    expect(readdirSync(join(cacheDirectory, 'temporal', '1.5.1')).sort()).toEqual(['build.lock', 'temporal']);
+  });
+
+  it('makes it once when two look for it at the same time', async () => {
+    const onProgress = vi.fn();
+    expect(await Promise.all([find(), find(undefined, onProgress)])).toEqual([cached(), cached()]);
+    expect(build).toHaveBeenCalledOnce();
+  });
+
+  it('does not build what could be downloaded', async () => {
+    download.mockImplementationOnce(async ({ directory }: { directory: string } = { directory: '' }) => {
+      writeCli(join(directory, 'temporal'));
+      return true;
+    });
+    expect(await find()).toBe(cached());
+    expect(build).not.toHaveBeenCalled();
+  });
+
+  it('builds a cached one again that does not run', async () => {
+    mkdirSync(join(cacheDirectory, 'temporal', '1.5.1'), { recursive: true });
+    writeFileSync(cached(), 'half a binary', { mode: 0o755 });
+    expect(await find()).toBe(cached());
+    expect(build).toHaveBeenCalledOnce();
+  });
+
+  it('says what to install, with the end of the output, where none can be made', async () => {
+    build.mockRejectedValueOnce(new SandflowError('go_build_failed', 'go install failed:\nno route to the proxy'));
+    const error = await find().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'temporal_server_missing' });
+    expect(String(error)).toMatch(/Install the Temporal CLI .* or Go 1\.25 or newer/);
+    expect(String(error)).toMatch(/no route to the proxy$/);
+    expect(existsSync(cached())).toBe(false);
+  });
+});

@@ -1,0 +1,30 @@
+import { getEventListeners } from 'node:events';
+import type { Client } from '@temporalio/client';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { abortable } from '../../../src/temporal/abortable-calls.js';
+
+/** As Temporal's client does: a listener for each request, never removed. */
+function clientOfManyRequests(requests: number) {
+  let cut = 0;
+  const client = {
+    withAbortSignal: async <T>(signal: AbortSignal, calls: () => Promise<T>) => {
+      for (let request = 0; request < requests; request += 1) signal.addEventListener('abort', () => (cut += 1));
+      return calls();
+    },
+  } as Pick<Client, 'withAbortSignal'> as Client;
+  return { client, cut: () => cut };
+}
+
+it('cuts off every request of a long wait, and leaves the signal of its caller as it was', async () => {
+  const warned = vi.fn();
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  const { client, cut } = clientOfManyRequests(30);
+  const given = new AbortController();
+  expect(await abortable(client, given.signal, async () => 'done')).toBe('done');
+  expect(getEventListeners(given.signal, 'abort')).toEqual([]);
+  given.abort();
+  expect(cut()).toBe(30);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warned).not.toHaveBeenCalled();
+});

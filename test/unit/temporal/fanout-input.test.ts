@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseFanoutInput, parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
+import { packItems } from '../../../src/temporal/fanouts/pack-items.js';
+import type { ChunkWish } from '../../../workflows/fanout/protocol.js';
+import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
+
+const input: FanoutInput = {
+  deployment: 'test',
+  batchId: 'nightly-42',
+  source: { kind: 'sandbox', sandboxId: 'bx_22222222', allowStale: false },
+  policy: {
+    concurrency: 10,
+    stopAt: { kind: 'go_on' },
+    retries: 1,
+    itemDeadlineMs: 60_000,
+    deadlineMs: 600_000,
+    budgetSeconds: null,
+    type: null,
+    end: 'delete',
+    ttlSeconds: 600,
+    onUnknownOutcome: 'wait',
+  },
+};
+const item = (id: string, prompt = 'hello'): FanoutItem => ({ id, prompts: [{ prompt }] });
+
+async function pack(items: readonly FanoutItem[]): Promise<ChunkWish[]> {
+  const chunks: ChunkWish[] = [];
+  for await (const chunk of packItems(items)) chunks.push(chunk);
+  return chunks;
+}
+
+describe('the input of a batch', () => {
+  it('is taken as it is', () => {
+    expect(parseFanoutInput(input)).toEqual(input);
+  });
+
+  it.each([
+    ['batchId: the batch id "Nightly"', { batchId: 'Nightly' }],
+    ['policy.concurrency', { policy: { ...input.policy, concurrency: 0 } }],
+    ['policy.retries', { policy: { ...input.policy, retries: 11 } }],
+    ['no budget holds for forks that are kept', { policy: { ...input.policy, budgetSeconds: 5, end: 'keep' } }],
+    ['source.sandboxId', { source: { ...input.source, sandboxId: 'bx_1' } }],
+    [
+      'an empty sandbox need not be prepared',
+      { source: { kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' } },
+    ],
+  ])('is refused with a word about what is wrong: %s', (message, over) => {
+    const parse = () => parseFanoutInput({ ...input, ...over });
+    expect(parse).toThrow(message);
+    expect(parse).toThrow(expect.objectContaining({ code: 'bad_fanout_input' }));
+  });
+});
+
+describe('items', () => {
+  it('are refused by their number, with what is wrong', async () => {
+    expect(() => parseFanoutItem({ id: 'a', prompts: [] }, 4)).toThrow(
+      'Item 5 cannot be submitted: prompts: needs at least one',
+    );
+    await expect(pack([item('a', 'x'.repeat(1_000_000))])).rejects.toThrow(
+      'Item 1 cannot be submitted: prompts.0.prompt takes 1000000 bytes',
+    );
+    expect(() => parseFanoutItem({ ...item('a'), end: 'keep' }, 0, { budgetSeconds: 5 })).toThrow('no budget holds');
+    await expect(pack([item('a'), item('b'), item('a')])).rejects.toThrow(
+      'Item 3 cannot be submitted: the id "a" comes twice',
+    );
+  });
+
+  it('are packed by count and by bytes, in their order, and always alike', async () => {
+    const size = fc.oneof(fc.nat(2_000), fc.integer({ min: 0, max: 149_000 }));
+    const sizes = fc.array(size, { minLength: 1, maxLength: 250 });
+    await fc.assert(
+      fc.asyncProperty(sizes, async (of) => {
+        const items = of.map((bytes, at) => item(`${at}`, `p${'x'.repeat(bytes)}`));
+        const chunks = await pack(items);
+        expect(chunks.flatMap((chunk) => chunk.items)).toEqual(items);
+        for (const [at, { chunk, firstIndex, items: held }] of chunks.entries()) {
+          expect(chunk).toBe(at);
+          expect(firstIndex).toBe(Number(held[0]?.id));
+          expect(held.length).toBeLessThanOrEqual(100);
+          expect(JSON.stringify(held).length).toBeLessThan(500_000);
+        }
+        expect((await pack(items)).map(({ digest }) => digest)).toEqual(chunks.map(({ digest }) => digest));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

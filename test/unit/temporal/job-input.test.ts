@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { ResultStore } from '../../../src/result-store/index.js';
+import { inputDigest } from '../../../src/temporal/input-digest.js';
+import { checkJobSize, parseJobInput } from '../../../src/temporal/jobs/input.js';
+import { keepJobTexts } from '../../../src/temporal/store-texts.js';
+import type { JobInput } from '../../../workflows/job/types.js';
+
+const input: JobInput = {
+  deployment: 'dev',
+  jobId: 'nightly-42',
+  source: { kind: 'create', body: { type: 'small' } },
+  waitFor: 'usable',
+  put: [{ path: 'a.txt', content: { base64: 'YQ==' } }],
+  prompts: [{ prompt: 'Say hello' }],
+  conversations: 'one',
+  collect: ['out.md'],
+  end: 'stop',
+  deadlineMs: 3_600_000,
+  ttlSeconds: 1_800,
+  onUnknownOutcome: 'wait',
+  maxGenerations: 3,
+};
+
+function refusal(change: Record<string, unknown>): string {
+  try {
+    parseJobInput({ ...input, ...change });
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'bad_job_input' });
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+describe('the input of a job', () => {
+  it('is taken as it is when it is right', () => {
+    expect(parseJobInput(input)).toEqual(input);
+  });
+
+  it('needs no prompt where it has a command', () => {
+    expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
+    expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');
+    expect(refusal({ commands: [''] })).toContain('commands.0: must not be empty');
+  });
+
+  it.each([
+    [{ deployment: 'My-Team' }, 'deployment: the deployment "My-Team" must be 1 to 12 characters'],
+    [{ jobId: 'Nightly_42' }, 'jobId: the job id "Nightly_42" must be lower-case letters and digits'],
+    [{ jobId: 'x'.repeat(64) }, 'jobId: the job id'],
+    [{ source: { kind: 'existing', sandboxId: 'bx_0' } }, 'source.sandboxId: must be bx_ and eight characters'],
+    [{ source: { kind: 'create', body: { type: 'huge' } } }, 'source.body.type'],
+    [{ prompts: [] }, 'prompts: needs at least one prompt'],
+    [{ prompts: [{ prompt: ' \n' }] }, 'prompts.0.prompt: must not be empty'],
+    [{ put: [{ path: '', content: { ref: 'r' } }] }, 'put.0.path: must not be empty'],
+    [{ put: [{ path: 'a', content: { base64: 'not base64!' } }] }, 'put.0.content'],
+    [{ collect: [''] }, 'collect.0: must not be empty'],
+    [{ deadlineMs: 0 }, 'deadlineMs'],
+    [{ ttlSeconds: 1.5 }, 'ttlSeconds'],
+    [{ notify: {} }, 'notify: needs a url or a commandId'],
+    [{ notify: { command: 'true' } }, 'notify.command: the text of a command is not taken'],
+    [{ notify: { commandId: 'a b' } }, 'notify.commandId: is not the id of a command'],
+    [{ notify: { url: 'file:///etc/passwd' } }, 'notify.url'],
+    [{ surprise: true }, 'surprise'],
+  ])('is refused with %j, naming the field', (change, message) => {
+    expect(refusal(change)).toContain(message);
+  });
+
+  it.each([
+    ['prompts', { prompts: Array.from({ length: 1_001 }, () => ({ prompt: 'x' })) }],
+    ['put', { put: Array.from({ length: 1_001 }, () => ({ path: 'a', content: { ref: 'r' } })) }],
+    ['collect', { collect: Array.from({ length: 1_001 }, () => 'a') }],
+    ['collect.0', { collect: ['x'.repeat(5_000)] }],
+    ['prompts.0.prompt', { prompts: [{ prompt: 'x'.repeat(40_000_000) }] }],
+  ])('A1: is refused where there is too much of it: %s', (field, change) => {
+    expect(refusal(change)).toContain(`${field}: `);
+  });
+
+  it('names every field that is wrong at once', () => {
+    expect(refusal({ ttlSeconds: -1, deadlineMs: -1 })).toMatch(/deadlineMs.*ttlSeconds/);
+  });
+
+  it('has a digest that tells other prompts apart, and not other ids', () => {
+    expect(inputDigest({ ...input, jobId: 'another' })).toBe(inputDigest(input));
+    expect(inputDigest({ ...input, prompts: [{ prompt: 'Say goodbye' }] })).not.toBe(inputDigest(input));
+  });
+
+  it('A1: has the same digest wherever its texts and files are kept', async () => {
+    const kept = await keepJobTexts(input, { results: memoryStore(), refuse: (why) => new Error(why), roomBytes: -1 });
+    expect(inputDigest(kept)).toBe(inputDigest(input));
+  });
+});
+
+/** Texts of a few bytes stay; so these are longer. */
+const long = 'é'.repeat(60_000);
+const texts: Partial<JobInput> = {
+  source: { kind: 'create', body: { setupScript: long } },
+  put: [{ path: 'a.txt', content: { base64: Buffer.from(long).toString('base64') } }],
+  commands: [long],
+  prompts: [{ prompt: long }, { prompt: 'short' }],
+};
+
+function memoryStore() {
+  const kept = new Map<string, Buffer>();
+  const put = async (key: string, content: Uint8Array) => {
+    kept.set(key, Buffer.from(content));
+    return { ref: `memory:${key}`, size: content.byteLength, sha256: '' };
+  };
+  return { kept, put } as unknown as ResultStore & { readonly kept: ReadonlyMap<string, Buffer> };
+}
+
+describe('A1: long texts', () => {
+  const refuse = (why: string) => new Error(why);
+
+  it('go to the result store, each once, and only their references travel', async () => {
+    const results = memoryStore();
+    const kept = await keepJobTexts({ ...input, ...texts }, { results, refuse });
+    expect([...results.kept.values()].map(String)).toEqual([long]);
+    expect(JSON.stringify(kept).length).toBeLessThan(3_000);
+    expect(kept.prompts[1]).toEqual({ prompt: 'short' });
+    expect(kept.prompts[0]?.prompt).toMatchObject({ bytes: 120_000, head: expect.stringMatching(/^é{19}…$/) });
+    expect(inputDigest(kept)).toBe(inputDigest({ ...input, ...texts }));
+    expect(parseJobInput(kept)).toEqual(kept);
+  });
+
+  it('are many short ones too, until the rest has room', async () => {
+    const prompts = Array.from({ length: 1_000 }, (_, at) => ({ prompt: `${at} ${'x'.repeat(5_000)}` }));
+    const kept = await keepJobTexts({ ...input, prompts }, { results: memoryStore(), refuse });
+    const inline = kept.prompts.filter(({ prompt }) => typeof prompt === 'string');
+    expect(inline.length).toBeGreaterThan(20);
+    expect(() => checkJobSize(kept)).not.toThrow();
+  });
+
+  it('are refused without one, with the field, its size and what to do', async () => {
+    const keep = () =>
+      keepJobTexts({ ...input, prompts: [{ prompt: 'a' }, { prompt: 'x'.repeat(250_000) }] }, { refuse });
+    await expect(keep).rejects.toThrow(/^prompts.1.prompt takes 250000 bytes, .* may take 150000 .*SANDFLOW_RESULTS/);
+  });
+});

@@ -1,0 +1,159 @@
+/** Every string and list of every input, found in the schemas by code, in sizes around Temporal's limits. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { fanoutInputSchema, fanoutItemSchema } from '../../../src/temporal/fanouts/input.js';
+import { jobInputSchema, promptStepSchema } from '../../../src/temporal/jobs/input.js';
+import { stopOptionsSchema } from '../../../src/temporal/stops/input.js';
+
+const sizes = [900_000, 1_100_000, 2_100_000, 12_000_000];
+const stored = { ref: 'file-store:a', bytes: 5, sha256: 'a'.repeat(64), head: 'a' };
+const step = { prompt: 'hello', provider: 'a', model: 'b' };
+const storedStep = { prompt: stored };
+const files = [
+  { path: 'a', content: { base64: 'YQ==' } },
+  { path: 'b', content: { ref: 'r' } },
+];
+const body = { environment: 'env', from: 'snap', setupScript: 'true' };
+const notify = { url: 'https://example.com', commandId: 'mail-me' };
+const job = {
+  deployment: 'dev',
+  jobId: 'j',
+  source: { kind: 'create', body },
+  waitFor: 'usable',
+  put: files,
+  commands: ['true', stored],
+  prompts: [step, storedStep],
+  conversations: 'one',
+  collect: ['out'],
+  end: 'stop',
+  deadlineMs: 1,
+  ttlSeconds: 1,
+  onUnknownOutcome: 'wait',
+  maxGenerations: 1,
+  notify,
+};
+const policy = {
+  concurrency: 1,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 1,
+  deadlineMs: 1,
+  budgetSeconds: null,
+  type: null,
+  end: 'stop',
+  ttlSeconds: 1,
+  onUnknownOutcome: 'wait',
+};
+const batch = { deployment: 'dev', batchId: 'b', policy, title: 't', notify };
+const preparing = { kind: 'prepare', put: files, commands: ['true', stored], prompts: [step, storedStep] };
+const source = (kind: string) => ({ kind, sandboxId: 'bx_22222222' });
+const storedBody = { ...body, setupScript: stored };
+
+/** Of each schema: values that together have every string. */
+const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
+  [
+    'job',
+    jobInputSchema,
+    [
+      job,
+      { ...job, source: { kind: 'create', body: storedBody } },
+      { ...job, source: source('existing') },
+      { ...job, source: source('fork') },
+    ],
+  ],
+  ['follow-up', promptStepSchema, [step, storedStep]],
+  [
+    'batch',
+    fanoutInputSchema,
+    [
+      { ...batch, source: { ...preparing, body, deadlineMs: 1, end: 'stop' } },
+      { ...batch, source: { ...preparing, body: storedBody, deadlineMs: 1, end: 'stop' } },
+      { ...batch, source: { kind: 'snapshot', from: 's', body: { environment: 'e', setupScript: 'true' } } },
+      { ...batch, source: { kind: 'snapshot', from: 's', body: { setupScript: stored } } },
+      { ...batch, source: { ...source('sandbox'), allowStale: false } },
+    ],
+  ],
+  [
+    'item',
+    fanoutItemSchema,
+    [{ id: 'i', prompts: [step, storedStep], put: files, collect: ['out'], labels: { a: 'b' } }],
+  ],
+  ['stop', stopOptionsSchema, [{ sandboxId: 'bx_22222222', requestId: 'r', notify }]],
+];
+
+/** These may be long: `keep-texts.ts` takes them out of what travels. */
+const byReference = /(^|\.)(prompt|setupScript|base64)$/;
+
+type Path = readonly (string | number)[];
+const spoken = (path: Path) => path.map((part) => (typeof part === 'number' ? '*' : part)).join('.');
+
+function stringsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value === 'string') return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return entries.flatMap(([key, part]) => stringsOf(part, [...path, key]));
+}
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly enum?: unknown;
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+}
+
+/** Paths of strings that may be anything. */
+function stringsOfSchema(schema: JsonSchema, path: Path = []): Path[] {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
+  if (schema.enum !== undefined || schema.const !== undefined) return [];
+  return [
+    ...(schema.type === 'string' ? [path] : []),
+    ...Object.entries(properties).flatMap(([name, part]) => stringsOfSchema(part, [...path, name])),
+    ...(typeof additionalProperties === 'object' ? stringsOfSchema(additionalProperties, [...path, 'a']) : []),
+    ...(items ? stringsOfSchema(items, [...path, 0]) : []),
+    ...[...anyOf, ...oneOf].flatMap((part) => stringsOfSchema(part, path)),
+  ];
+}
+
+function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
+  if (key === undefined) return by;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
+  copy[key] = replaced(copy[key], rest, by);
+  return copy;
+}
+
+describe.each(inputs)('A1: the input of a %s', (_, schema, samples) => {
+  const free = new Set(
+    stringsOfSchema(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema).map(spoken),
+  );
+  const sampled = samples.flatMap((sample) => stringsOf(sample).map((path) => ({ sample, path })));
+
+  it('is known here with every string that it may hold', () => {
+    for (const sample of samples) expect(schema.safeParse(sample).error?.issues ?? []).toEqual([]);
+    const seen = new Set(sampled.map(({ path }) => spoken(path)));
+    expect([...free].filter((path) => !seen.has(path))).toEqual([]);
+  });
+
+  it.each(sizes)('takes no string of %i bytes but what goes by reference', (bytes) => {
+    const long = 'x'.repeat(bytes);
+    for (const { sample, path } of sampled) {
+      if (!free.has(spoken(path)) || byReference.test(spoken(path))) continue;
+      expect(schema.safeParse(replaced(sample, path, long)).success, spoken(path)).toBe(false);
+    }
+  });
+
+  it('takes no list without end', () => {
+    for (const { sample, path } of sampled) {
+      const at = path.findLastIndex((part) => typeof part === 'number');
+      if (at === -1) continue;
+      const one = path
+        .slice(0, at + 1)
+        .reduce<unknown>((value, part) => (value as Record<string, unknown>)[part], sample);
+      const many = replaced(sample, path.slice(0, at), Array(1_001).fill(one));
+      expect(schema.safeParse(many).success, spoken(path)).toBe(false);
+    }
+  });
+});

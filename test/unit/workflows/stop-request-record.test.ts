@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
+import {
+  keptByStop,
+  newStopRecord,
+  nextDueAtMs,
+  recordStop,
+  settleRecord,
+  sightText,
+  viewOfRecord,
+} from '../../../workflows/stop/request-record.js';
+import type { StopRecord } from '../../../workflows/stop/types.js';
+
+const nowMs = Date.parse('2026-05-01T12:00:00.000Z');
+const at = (seconds: number) => new Date(nowMs + seconds * 1_000).toISOString();
+const request = { requestId: 'r1', deadlineMs: 60_000, alertAfterMs: 10_000 };
+const record = (over: Partial<StopRecord> = {}): StopRecord => ({ ...newStopRecord(request, nowMs), ...over });
+const stop = (over: Partial<StopView> = {}): StopView => ({
+  id: 'stop_1',
+  status: 'failing',
+  requestedAt: at(0),
+  lastAttemptAt: null,
+  error: 'no disk',
+  ...over,
+});
+
+describe('what is due for a request', () => {
+  it('is its alert, and then its deadline', () => {
+    expect(nextDueAtMs(record())).toBe(nowMs + 10_000);
+    expect(nextDueAtMs(record({ alertedAtMs: nowMs + 10_000 }))).toBe(nowMs + 60_000);
+  });
+
+  it('is its deadline where no alert is wanted, or one would come later', () => {
+    expect(nextDueAtMs(record({ request: { ...request, alertAfterMs: null } }))).toBe(nowMs + 60_000);
+    expect(nextDueAtMs(record({ request: { ...request, alertAfterMs: 90_000 } }))).toBe(nowMs + 60_000);
+  });
+});
+
+describe('failed attempts', () => {
+  it('are counted by the time of the attempt, so that looking twice at one counts it once', () => {
+    const one = record({ stopId: 'stop_1' });
+    recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 2_000);
+    recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 3_000);
+    recordStop(one, stop({ lastAttemptAt: at(4), error: 'no net' }), nowMs + 5_000);
+    expect(one.failed).toEqual({ since: at(1), attempts: 2, lastError: 'no net', lastAttemptAt: at(4) });
+    expect(sightText(one)).toBe(
+      `The stop stop_1 is failing; 2 failed attempts seen since ${at(1)}, the last one: no net`,
+    );
+  });
+
+  it('stay known when the stop is pending again, or has completed', () => {
+    const one = record({ stopId: 'stop_1' });
+    recordStop(one, stop(), nowMs + 2_000);
+    recordStop(one, stop({ status: 'pending', error: null }), nowMs + 3_000);
+    expect(one).toMatchObject({ status: 'pending', failed: { since: at(2), attempts: 1, lastError: 'no disk' } });
+  });
+
+  it('are told as none where none was seen, and a stop that was not accepted says why', () => {
+    expect(sightText(record({ stopId: 'stop_1', status: 'pending' }))).toBe(
+      'The stop stop_1 is pending; no failed attempt was seen.',
+    );
+    expect(sightText(record())).toBe('The service has not accepted the stop yet.');
+    const blocked = { reason: 'service_refuses', step: 'stop', since: at(0), message: 'unauthorized' } as const;
+    expect(sightText(record({ blocked }))).toBe('The service has not accepted the stop: unauthorized.');
+  });
+});
+
+describe('what this very stop kept', () => {
+  const sandbox = (stopId: string): SandboxView => ({
+    id: 'bx_23456789',
+    name: null,
+    state: 'archived',
+    error: null,
+    hydrated: null,
+    setupStatus: null,
+    setupError: null,
+    ttlSeconds: null,
+    createdAt: null,
+    access: null,
+    snapshots: true,
+    snapshotAvailable: true,
+    snapshotCompletedAt: at(5),
+    snapshotVerifiedAt: at(6),
+    lastSnapshotStatus: 'completed',
+    stop: stop({ id: stopId, status: 'completed' }),
+  });
+
+  it('is read from the sandbox while the stop is its last one', () => {
+    expect(keptByStop(sandbox('stop_1'), stop())).toBe('saved');
+    expect(keptByStop(sandbox('stop_1'), stop({ requestedAt: at(9) }))).toBe('stale');
+    expect(keptByStop({ ...sandbox('stop_1'), snapshots: false }, stop())).toBe('none');
+  });
+
+  it('is not claimed where the sandbox has had another stop since, or is gone', () => {
+    expect(keptByStop(sandbox('stop_2'), stop())).toBeNull();
+    expect(keptByStop(null, stop())).toBeNull();
+  });
+});
+
+describe('a request that has ended', () => {
+  it('keeps its first end', () => {
+    const one = record({ stopId: 'stop_1' });
+    settleRecord(one, { outcome: 'archived', kept: 'saved' }, nowMs + 1_000);
+    settleRecord(one, { outcome: 'gone' }, nowMs + 2_000);
+    expect(viewOfRecord(one)).toMatchObject({ phase: 'ended', outcome: 'archived', kept: 'saved', endedAt: at(1) });
+  });
+
+  it('is shown without what only the workflow needs', () => {
+    const one = record({ asked: { previousStopId: null } });
+    expect(viewOfRecord(one)).toMatchObject({ phase: 'asking', arrivedAt: at(0), deadlineAt: at(60) });
+    for (const hidden of ['request', 'asked', 'arrivedAtMs']) expect(viewOfRecord(one)).not.toHaveProperty(hidden);
+  });
+});

@@ -1,0 +1,144 @@
+/** `sandflow cleanup` against the whole product. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createResultStore } from '../../../src/result-store/index.js';
+import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { archived, ready, stateOf } from './cleanup-harness.js';
+
+let stand: Stand;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'sandflow-cleanup-'));
+  stand = await createStand({ worker: { results: createResultStore(join(home, 'results')) } });
+});
+afterAll(async () => {
+  await stand.close();
+  await rm(home, { recursive: true });
+});
+
+const cli = (args: readonly string[], options: InProcessOptions = {}) =>
+  runCli(['cleanup', ...args], {
+    ...options,
+    cwd: home,
+    env: {
+      SANDBOX_API_URL: stand.service.url,
+      SANDBOX_API_KEY: 'test-key',
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      SANDFLOW_TASK_QUEUE: stand.taskQueue,
+      // Of its own, since every test file of a run shares the server.
+      SANDFLOW_DEPLOYMENT: stand.taskQueue.replaceAll('-', '').slice(0, 12),
+      SANDFLOW_HOME: home,
+    },
+  });
+
+async function policyFile(name: string, rest = ''): Promise<string> {
+  const rules = `rules:\n  - rule: old\n    match: {name: "${name}-*"}\n    action: delete-sandbox\n`;
+  await writeFile(join(home, `${name}.yaml`), `name: ${name}\nlimits: {maxPercent: 100}\n${rest}${rules}`);
+  return `${name}.yaml`;
+}
+
+describe('sandflow cleanup', () => {
+  it('plans, runs, and shows the report of the last run again', async () => {
+    const policy = await policyFile('shown');
+    const old = await archived(stand, 'shown-old');
+    const mine = await ready(stand, 'mine');
+    const plan = await cli(['plan', policy]);
+    expect(plan).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('shown: planned · 1 due of') });
+    expect(plan.stdout).toMatch(new RegExp(`${old}  shown-old +archived .* none +saved +old +delete-sandbox\n`));
+    expect(plan.stdout).toMatch(new RegExp(`${mine} .* left: no rule fits\n`));
+    expect(await stateOf(stand, old)).toBe('archived');
+
+    const run = await cli(['run', policy]);
+    expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('shown: applied · 1 due of') });
+    expect(run.stdout).toMatch(new RegExp(`${old} .* deleted\n`));
+    expect(await stateOf(stand, old)).toBe('gone');
+
+    const report = await cli(['report', '--json']);
+    expect(JSON.parse(report.stdout)).toMatchObject({
+      id: expect.stringMatching(/^shown-/),
+      summary: { outcome: 'applied', counts: { deleted: 1 } },
+      plan: { entries: expect.arrayContaining([expect.objectContaining({ sandboxId: old, rule: 'old' })]) },
+    });
+    expect(await cli(['report', 'unheard-of'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('leaves at once with --detach, and goes on', async () => {
+    const old = await archived(stand, 'detached-old');
+    const { exitCode, stdout } = await cli(['run', await policyFile('detached'), '--detach']);
+    expect(exitCode).toBe(0);
+    await expect.poll(() => stateOf(stand, old)).toBe('gone');
+    await expect.poll(async () => (await cli(['report', stdout.trim()])).exitCode).toBe(0);
+  });
+
+  it('does nothing outside of its window, and ends with 1', async () => {
+    const hour = new Date(Date.now() + 3 * 3_600_000).getUTCHours();
+    const at = String(hour).padStart(2, '0');
+    const policy = await policyFile('windowed', `windows: [{between: "${at}:00 and ${at}:30"}]\n`);
+    const old = await archived(stand, 'windowed-old');
+    const run = await cli(['run', policy]);
+    expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Nothing was done: cleanups may act') });
+    expect(await stateOf(stand, old)).toBe('archived');
+  });
+
+  it('schedules a policy, replaces the schedule, pauses, resumes, triggers and deletes it', async () => {
+    const policy = await policyFile('nights');
+    const old = await archived(stand, 'nights-old');
+    expect(await cli(['schedule', 'apply', policy, '--at', '02:30'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^nights is scheduled/),
+    });
+    const handle = stand.client.schedule.getHandle(`cleanup/${stand.taskQueue.replaceAll('-', '')}/nights`);
+    expect(await handle.describe()).toMatchObject({
+      policies: { overlap: 'SKIP', catchupWindow: 86_400_000 },
+      spec: { jitter: 600_000, calendars: [{ hour: [{ start: 2 }], minute: [{ start: 30 }] }] },
+    });
+    expect(await cli(['schedule', 'pause', 'nights'])).toMatchObject({ exitCode: 0, stdout: 'nights paused\n' });
+    const again = await cli(['schedule', 'apply', policy, '--at', '03:30', '--jitter', '1m']);
+    expect(again.stdout).toMatch(/^nights was scheduled, and is replaced/);
+    expect(await handle.describe()).toMatchObject({ state: { paused: true }, spec: { jitter: 60_000 } });
+    await expect.poll(async () => (await cli(['schedule', 'list'])).stdout).toMatch(/nights +paused/);
+
+    expect(await cli(['schedule', 'resume', 'nights'])).toMatchObject({ exitCode: 0 });
+    expect(await cli(['schedule', 'trigger', 'nights', '--json'])).toMatchObject({ exitCode: 0 });
+    await expect.poll(() => stateOf(stand, old)).toBe('gone');
+    const lastRun = async () => {
+      const { stdout } = await cli(['schedule', 'list', '--json']);
+      const { schedules } = JSON.parse(stdout) as { schedules: { policy: string; paused: boolean; lastRun: string }[] };
+      return schedules.find((schedule) => schedule.policy === 'nights');
+    };
+    await expect.poll(lastRun).toMatchObject({ paused: false, lastRun: expect.stringMatching(/^nights-20/) });
+    const { lastRun: id = '' } = (await lastRun()) ?? {};
+    await expect.poll(async () => (await cli(['report', id])).stdout).toMatch(new RegExp(`${old} .* deleted\n`));
+
+    expect(await cli(['schedule', 'delete', 'nights'])).toMatchObject({ exitCode: 0 });
+    expect(await cli(['schedule', 'pause', 'nights'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('There is no cleanup schedule "nights"'),
+    });
+  });
+
+  it('validates a policy, and refuses what cannot be, before anything is started', async () => {
+    const readConfig = () => Promise.reject(new Error('nothing may be configured'));
+    await writeFile(join(home, 'bad.yaml'), 'rules:\n  - rule: a\n    action: burn\n');
+    expect(await cli(['validate', 'bad.yaml'], { readConfig })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('bad.yaml:3: rules[0].action'),
+    });
+    expect(await cli(['validate', await policyFile('good')], { readConfig })).toMatchObject({
+      exitCode: 0,
+      stdout: 'good: 1 rule, 0 protected patterns, at most 100 actions and 100 % a night, at any time\n',
+    });
+    const night = await policyFile('night', 'windows: [{between: "01:00 and 05:00"}]\n');
+    for (const [args, why] of [
+      [['run', 'none.yaml'], 'cannot be read'],
+      [['schedule', 'apply', night, '--at', '06:00'], 'no window is open'],
+      [['schedule', 'apply', night, '--at', '04:55'], '--jitter'],
+      [['schedule', 'apply', night, '--at', '25:00'], 'is not a time of day'],
+    ] as const) {
+      expect(await cli(args, { readConfig })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(why) });
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { askOwner } from '../../../activities/cleanup/owners.js';
+import { checkRetention } from '../../../src/cli/doctor/check-reach.js';
+import {
+  executionOf,
+  itemStep,
+  itemWorkflowId,
+  jobWorkflowId,
+  ownedSandboxName,
+} from '../../../src/contract/addresses.js';
+
+const deployment = 'test';
+let connection: Connection;
+let client: Client;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+  client = new Client({ connection });
+});
+afterAll(() => connection.close());
+
+/** Nobody takes its tasks. */
+const hold = (workflowId: string, memo: Record<string, unknown> = {}) =>
+  client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [], memo });
+
+it('holds the fork of an item to be owned while its workflow runs, though its batch was terminated', async () => {
+  const batchId = `batch-${randomUUID().slice(0, 8)}`;
+  const batch = await hold(jobWorkflowId(deployment, batchId));
+  const item = await hold(itemWorkflowId(deployment, batchId, 7));
+  const execution = executionOf(batch.firstExecutionRunId);
+  const name = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(7), generation: 1 });
+  const other = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(8), generation: 1 });
+  const statusOf = async (sandboxName: string) =>
+    (await askOwner(client, { id: 'bx_1', name: sandboxName }, deployment)).status;
+
+  expect(await statusOf(name)).toBe('open');
+  await batch.terminate();
+  expect(await statusOf(name)).toBe('open');
+  // Temporal forgets the items of a long batch before the batch, and with them what they have kept on purpose.
+  expect(await statusOf(other)).toBe('unknown');
+  await item.terminate();
+  expect(await statusOf(name)).toBe('closed');
+});
+
+it('B3: knows what an earlier execution of an item has kept, though the newest has kept nothing', async () => {
+  const batchId = `batch-${randomUUID().slice(0, 8)}`;
+  const batch = await hold(jobWorkflowId(deployment, batchId));
+  const execution = executionOf(batch.firstExecutionRunId);
+  const nameOf = (generation: number) =>
+    ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(3), generation });
+  const item = itemWorkflowId(deployment, batchId, 3);
+  await (await hold(item, { kept: 'bx_first' })).terminate();
+  await (await hold(item)).terminate();
+  await batch.terminate();
+  const statusOf = async (id: string, generation: number) =>
+    (await askOwner(client, { id, name: nameOf(generation) }, deployment)).status;
+  await expect.poll(() => statusOf('bx_first', 1)).toBe('kept');
+  expect(await statusOf('bx_second', 2)).toBe('closed');
+});
+
+it('B9: asks Temporal itself how long it keeps what has ended, beyond which every owner is unknown', async () => {
+  const { status, message } = await checkRetention(client);
+  expect(['ok', 'warning']).toContain(status);
+  expect(message).toMatch(/^Temporal keeps workflows that have ended for [\d.]+ days/);
+});

@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { ApiError, type SandboxClient } from '../../../src/client/index.js';
+import { heal } from '../stop/stop-harness.js';
+import { claimAs } from '../watch/lease-harness.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { archived, clean, policyFor, ready, stateOf } from './cleanup-harness.js';
+
+let stand: Stand;
+/** What the worker's client sees in place of the service's own answers. */
+let instead: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({
+    through: (client) => new Proxy(client, { get: (target, call) => Reflect.get({ ...target, ...instead }, call) }),
+  });
+});
+afterEach(async () => {
+  instead = {};
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+it('D1: ends as failed, and says why, where the list is refused for ever', async () => {
+  await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 401, code: 'unauthorized', times: 1_000 });
+  const policy = policyFor('refused', 'stop');
+  const { summary } = await clean(stand, policy, { planDeadlineMs: 3_000 });
+  expect(summary).toMatchObject({ outcome: 'failed', planned: null, error: { code: 'plan_deadline' } });
+  expect(summary.error?.message).toContain('unauthorized');
+});
+
+it('D2: calls a deletion that nobody can follow not confirmed, and gives its claim back', async () => {
+  const id = await archived(stand, 'unnamed-1');
+  instead = {
+    deleteSandbox: async (sandboxId, options) => {
+      const { operationId: _, operation: __, ...answer } = await stand.api.deleteSandbox(sandboxId, options);
+      return answer as Awaited<ReturnType<SandboxClient['deleteSandbox']>>;
+    },
+  };
+  const done = await clean(stand, policyFor('unnamed', 'delete-sandbox'));
+  expect(done.of(id)).toBe('not_confirmed');
+  await expect.poll(() => claimAs(stand, id, 'somebody', 1)).toMatchObject({ granted: true });
+});
+
+it('D5: believes that a stop is gone only when it has been missing for longer than reads lag', async () => {
+  const id = await ready(stand, 'lagging-1');
+  let looks = 0;
+  instead = {
+    getStop: async (sandboxId, stopId, options) => {
+      looks += 1;
+      return looks > 2
+        ? stand.api.getStop(sandboxId, stopId, options)
+        : stand.api.getStop(sandboxId, 'stp_none', options);
+    },
+  };
+  const done = await clean(stand, policyFor('lagging', 'stop'), { readLagMs: 10_000 });
+  expect(done.of(id)).toBe('stopped');
+});
+
+it('D1: leaves the rest to its turn where the reads of one sandbox are refused for ever', async () => {
+  const [bad, good] = [await archived(stand, 'mixed-1'), await archived(stand, 'mixed-2')];
+  const body = { error: { code: 'unauthorized', message: 'no' } };
+  instead = {
+    getSandbox: (sandboxId, options) => {
+      if (sandboxId !== bad) return stand.api.getSandbox(sandboxId, options);
+      return stand.api.getSandbox('bx_00000000', options).then(
+        () => Promise.reject(new Error(JSON.stringify(body))),
+        (error: unknown) => Promise.reject(error instanceof ApiError ? new Error('garbled') : error),
+      );
+    },
+  };
+  const done = await clean(stand, policyFor('mixed', 'delete-sandbox'), { actionDeadlineMs: 4_000 });
+  expect([bad, good].map(done.of)).toEqual(['failed', 'deleted']);
+  expect(done.summary.outcome).toBe('applied');
+  expect(await stateOf(stand, bad)).toBe('archived');
+});
+
+it('D4: says that rows of the list could not be read, and leaves alone what they stand for', async () => {
+  const [read, unread] = [await archived(stand, 'torn-1'), await archived(stand, 'torn-2')];
+  instead = {
+    listAllSandboxes: async (query, options) => {
+      const all = await stand.api.listAllSandboxes(query, options);
+      options?.onRowsLeftOut?.(1);
+      return all.filter(({ id }) => id !== unread);
+    },
+  };
+  const done = await clean(stand, policyFor('torn', 'delete-sandbox'));
+  expect(done.summary.planned).toMatchObject({ due: 1, unreadable: 1 });
+  expect(done.of(read)).toBe('deleted');
+  expect(await stateOf(stand, unread)).toBe('archived');
+});
+
+it('D4: counts rows of the list of snapshots that could not be read, too', async () => {
+  await archived(stand, 'frayed-1');
+  instead = {
+    listSnapshots: async (options) => {
+      options?.onRowsLeftOut?.(2);
+      return stand.api.listSnapshots(options);
+    },
+  };
+  const done = await clean(stand, policyFor('frayed', 'delete-snapshot'));
+  expect(done.summary.planned).toMatchObject({ unreadable: 2 });
+});

@@ -1,0 +1,158 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SandboxClient } from '../../../src/client/index.js';
+import { cleanupProgress } from '../../../src/temporal/cleanups/client.js';
+import { heal } from '../stop/stop-harness.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
+
+let stand: Stand;
+/** What the worker's client sees in place of the service's own answers. */
+let instead: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({
+    through: (client) => new Proxy(client, { get: (target, call) => Reflect.get({ ...target, ...instead }, call) }),
+  });
+});
+afterEach(async () => {
+  instead = {};
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const calls = (endpoint: string, sandboxId: string) =>
+  stand.service.books.calls({ sandboxId }).filter((call) => call.endpoint === endpoint);
+const many = (prefix: string, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, index) => archived(stand, `${prefix}-${index}`)));
+
+describe('a cleanup', () => {
+  it('finds what a call has done whose answer was lost, and does not do it twice', async () => {
+    const [old = ''] = await many('lost', 1);
+    await stand.fault({ kind: 'drop_response', endpoint: 'deleteSandbox' });
+    const done = await clean(stand, policyFor('lost', 'delete-sandbox'));
+    expect(done.of(old), 'the operation is over, and nobody has its id').toBe('gone');
+    expect(await stateOf(stand, old)).toBe('gone');
+    const running = await ready(stand, 'unheard-1');
+    await stand.fault({ kind: 'drop_response', endpoint: 'stopSandbox' });
+    const stopped = await clean(stand, policyFor('unheard', 'stop'));
+    expect(stopped.of(running)).toBe('stopped');
+    expect(stand.service.books.stops({ sandboxId: running })).toHaveLength(1);
+    expect(calls('stopSandbox', running)).toHaveLength(1);
+  });
+
+  it('repeats what fails, reports what is refused for good, and goes on with the rest', async () => {
+    const ids = await many('fail', 4);
+    const refused = ids[1] ?? '';
+    instead = {
+      deleteSandbox: (id, options) =>
+        id === refused ? stand.api.deleteSandbox('bx_22222222', { ...options }) : stand.api.deleteSandbox(id, options),
+    };
+    await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 502, html: true });
+    await stand.fault({ kind: 'error', endpoint: 'deleteSandbox', status: 403, code: 'api_key_action_forbidden' });
+    const done = await clean(stand, policyFor('fail', 'delete-sandbox'), { concurrency: 1 });
+    const outcomes = ids.map(done.of);
+    expect(outcomes.filter((outcome) => outcome === 'deleted')).toHaveLength(2);
+    expect(outcomes.filter((outcome) => outcome === 'failed')).toHaveLength(1);
+    expect(done.of(refused)).toBe('gone');
+    expect(done.summary).toMatchObject({ outcome: 'applied', counts: { deleted: 2, failed: 1 } });
+    const failed = done.report.plan?.entries
+      .flatMap(({ results }) => results)
+      .find(({ outcome }) => outcome === 'failed');
+    expect(failed?.why).not.toBe('');
+    expect(await stateOf(stand, refused)).toBe('archived');
+  });
+
+  it('asks again for a deletion that the service fails, and reports it when it goes on failing', async () => {
+    const [first = '', second = ''] = await many('dying', 2);
+    const failures = new Map([
+      [first, 1],
+      [second, 100],
+    ]);
+    const failed = new Map<string, string>();
+    instead = {
+      deleteSandbox: async (id, options) => {
+        const left = failures.get(id) ?? 0;
+        if (left === 0) return stand.api.deleteSandbox(id, options);
+        failures.set(id, left - 1);
+        const operationId = `del_${id}`;
+        failed.set(operationId, id);
+        const operation = { id: operationId, sandboxId: id, status: 'failed', error: 'the disk is busy' };
+        return { ok: true, type: 'sandbox.deleting', operationId, operation };
+      },
+      getDeletionOperation: async (id, options) => {
+        if (!failed.has(id)) return stand.api.getDeletionOperation(id, options);
+        const operation = { id, status: 'failed', error: 'the disk is busy' };
+        return { ok: true, type: 'deletion.status', id, status: 'failed', operation };
+      },
+    };
+    const done = await clean(stand, policyFor('dying', 'delete-sandbox'));
+    expect(done.of(first)).toBe('deleted');
+    expect(done.of(second)).toBe('failed');
+    expect(failures.get(second), 'three attempts').toBe(97);
+    const result = done.report.plan?.entries.find(({ sandboxId }) => sandboxId === second)?.results[0];
+    expect(result?.why).toBe('the deletion failed: the disk is busy');
+  });
+
+  it('says of a stop that does not end that it is not confirmed, and does not wait for ever', async () => {
+    const slow = await ready(stand, 'slow-1');
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const done = await clean(stand, policyFor('slow', 'stop'), { actionDeadlineMs: 1_500 });
+    expect(done.of(slow)).toBe('not_confirmed');
+    expect(done.summary).toMatchObject({ outcome: 'applied', counts: { not_confirmed: 1 } });
+  });
+
+  it('goes on as a new run when its history is long, with everything counted', async () => {
+    const ids = await many('long', 5);
+    const handle = await begin(stand, policyFor('long', 'delete-sandbox'), { chunkSize: 2, maxHistoryEvents: 20 });
+    const done = await cleaned(stand, await handle.result());
+    expect(ids.map(done.of)).toEqual(ids.map(() => 'deleted'));
+    expect(done.summary).toMatchObject({ outcome: 'applied', counts: { deleted: 5 } });
+    const { runId, raw } = await stand.client.workflow.getHandle(handle.workflowId).describe();
+    expect(runId).not.toBe(raw.workflowExecutionInfo?.firstRunId);
+  });
+
+  it('ends when it is cancelled, with a report that tells what it has not reached', async () => {
+    const ids = [await ready(stand, 'cut-0'), await ready(stand, 'cut-1'), await ready(stand, 'cut-2')];
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const handle = await begin(stand, policyFor('cut', 'stop'), { concurrency: 1 });
+    await expect.poll(() => stand.service.books.stops().filter(({ status }) => status === 'failing')).not.toEqual([]);
+    expect(await cleanupProgress(handle)).toMatchObject({ phase: 'applying', due: 3 });
+    await handle.cancel();
+    const done = await cleaned(stand, await handle.result());
+    expect(done.summary).toMatchObject({ outcome: 'cancelled', counts: { not_confirmed: 1, not_reached: 2 } });
+    expect(ids.map(done.of)).toEqual(['not_confirmed', 'not_reached', 'not_reached']);
+  });
+
+  it('warns before the data of a protected sandbox expires, in its result and where the policy says', async () => {
+    const golden = await archived(stand, 'warn-golden');
+    await archived(stand, 'warn-fresh');
+    const told: string[] = [];
+    const server = createServer((request, response) => {
+      request.on('data', (piece: Buffer) => told.push(piece.toString('utf8')));
+      request.on('end', () => response.end());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
+    instead = listedAsStopped(stand, golden, endedAt);
+    const more = `protect: ["warn-*"]\nwarnBeforeExpiry: 3d\nnotify: {url: "http://127.0.0.1:${port}"}`;
+    const { summary } = await clean(stand, policyFor('warn', 'delete-sandbox', more));
+    await vi.waitFor(() => expect(told).toHaveLength(1), 40_000);
+    server.close();
+    const dataExpiresAt = new Date(Date.parse(endedAt) + 14 * 86_400_000).toISOString();
+    const warnings = [{ sandboxId: golden, name: 'warn-golden', dataExpiresAt }];
+    expect(summary).toMatchObject({ counts: { deleted: 0 }, planned: { warnings, warningCount: 1 } });
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({
+      event: 'data_expiring',
+      jobId: null,
+      message: expect.stringContaining(golden),
+    });
+  });
+
+  it('says that no plan could be made where the service refuses for good', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 403, code: 'api_key_action_forbidden' });
+    const { summary } = await clean(stand, policyFor('refused', 'stop'));
+    expect(summary).toMatchObject({ outcome: 'failed', planned: null, error: { code: 'api_key_action_forbidden' } });
+  });
+});

@@ -1,0 +1,93 @@
+/** A stand whose payloads and results are encrypted, and a look at what a client without keys sees of it. */
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import {
+  createEncryptedDataConverter,
+  encryptResults,
+  type KeyRing,
+  newKeyLine,
+  parseKeyRing,
+} from '../../../src/encryption/index.js';
+import { encryptedBundle } from '../../../src/worker/index.js';
+import type { JobInput } from '../../../workflows/index.js';
+import { createStand, jobInput, type StandOptions } from '../workflow-harness.js';
+
+let bundle: Promise<{ code: string }> | undefined;
+
+/** The workflows as workers that encrypt have them; bundled once for a process. */
+export function bundleEncrypted(): Promise<{ code: string }> {
+  bundle ??= bundleWorkflowCode({
+    ...encryptedBundle,
+    workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  });
+  return bundle;
+}
+
+export const ringOf = (...ids: string[]): KeyRing => parseKeyRing(ids.map(newKeyLine).join('\n'));
+
+export async function createEncryptedStand(ring: KeyRing, options: StandOptions = {}) {
+  return createStand({
+    dataConverter: createEncryptedDataConverter(ring),
+    results: (store) => encryptResults(store, ring),
+    ...options,
+    worker: { workflowBundle: await bundleEncrypted(), ...options.worker },
+  });
+}
+
+/** Of its own: who lists another one reads memos of other keys. */
+export const deployment = 'encrypted';
+
+export const encryptedJob = (over: Partial<JobInput>) => jobInput({ deployment, ...over });
+
+export const canary = (what: string) => `canary-${what}-${randomBytes(6).toString('hex')}`;
+
+/** All that a text could be found in: strings as they are, bytes as text. */
+export function everythingIn(value: unknown): string {
+  if (typeof value === 'string') return `${value}\n`;
+  if (value instanceof Uint8Array) return `${Buffer.from(value).toString('latin1')}\n`;
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.entries(value)
+    .map(([name, part]) => `${name}\n${everythingIn(part)}`)
+    .join('');
+}
+
+/** What the server holds of a workflow, as anyone without keys reads it: every event, and its description. */
+export async function heldByServer(client: Client, workflowId: string): Promise<string> {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+  const execution = { workflowId };
+  const described = await workflowService.describeWorkflowExecution({ namespace, execution });
+  const { firstRunId, runId } = {
+    firstRunId: described.workflowExecutionInfo?.firstRunId,
+    runId: described.workflowExecutionInfo?.execution?.runId,
+  };
+  let held = everythingIn(described);
+  for (const run of new Set([firstRunId, runId])) {
+    let nextPageToken: Uint8Array | null | undefined;
+    do {
+      const page = await workflowService.getWorkflowExecutionHistory({
+        namespace,
+        execution: { workflowId, runId: run },
+        nextPageToken,
+      });
+      held += everythingIn(page.history?.events);
+      nextPageToken = page.nextPageToken;
+    } while (nextPageToken?.length);
+  }
+  return held;
+}
+
+/** Names and contents of all files below a directory. */
+export async function filesIn(directory: string): Promise<string> {
+  let found = '';
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    found += `${entry.name}\n`;
+    if (entry.isFile()) found += (await readFile(join(entry.parentPath, entry.name))).toString('latin1');
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { mendAll } from '../../unit/house/snippets/fan-out.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { archivedSandbox, fanoutInput, forks, items, leftForks, lines, run, source } from './fanout-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+});
+afterAll(() => stand.close());
+
+it('prompts each item in a fork of its own, once, and leaves none of them behind', async () => {
+  const input = fanoutInput(source(await archivedSandbox(stand)));
+  const result = await run(
+    stand,
+    input,
+    items(6, (at) => `cat seed; echo of item ${at}`),
+  );
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    phase: 'ended',
+    counts: { items: 6, completed: 6 },
+    leftSandboxIds: [],
+  });
+  expect(forks(stand, input)).toHaveLength(6);
+  expect(leftForks(stand, input)).toEqual([]);
+  const results = await lines(stand, result);
+  expect(results.map(({ itemId, generation }) => `${itemId} ${generation}`)).toEqual(
+    items(6).map(({ id }) => `${id} 1`),
+  );
+  for (const { index, job } of results) {
+    expect(job?.prompts[0]?.result).toContain('from the source');
+    expect(job?.prompts[0]?.result).toContain(`of item ${index}`);
+  }
+});
+
+it('the example of the library says how many items completed', async () => {
+  vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
+  vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
+  const before = stand.service.books.prompts().length;
+  expect(await mendAll('mending', await archivedSandbox(stand), ['the door', 'the roof'])).toBe(2);
+  expect(stand.service.books.prompts()).toHaveLength(before + 2);
+});

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/addresses.js';
+import type { FanoutItemInput } from '../../../workflows/fanout/types.js';
+import { type fanoutItem, progressQuery } from '../../../workflows/index.js';
+import { createPlayedStand, lostAnswer, type PlayedStand, somebodysSandbox } from '../played-service.js';
+import { heal } from '../stop/stop-harness.js';
+import { deployment, jobInput, script } from '../workflow-harness.js';
+
+let stand: PlayedStand;
+let key: string;
+let sourceId: string;
+beforeEach(async () => {
+  stand = await createPlayedStand();
+  key = `0198f000-0000-7000-8000-${randomBytes(6).toString('hex')}`;
+  sourceId = await somebodysSandbox(stand);
+});
+afterEach(() => stand.close());
+
+const text = script('sleep 2; echo through');
+
+function start(lookFirst: boolean) {
+  const origin = {
+    key,
+    execution: executionOf(key),
+    batchId: 'batch',
+    step: itemStep(3),
+    firstGeneration: 1,
+    lookFirst,
+  };
+  const input: FanoutItemInput = {
+    job: jobInput({
+      ...{ jobId: 'batch', source: { kind: 'fork', sandboxId: sourceId }, prompts: [{ prompt: text }] },
+      ...{ onUnknownOutcome: 'abandon', origin },
+    }),
+    ...{
+      batchId: 'batch',
+      itemId: 'item 3',
+      index: 3,
+      labels: {},
+      type: 'default',
+      queuedAt: new Date().toISOString(),
+    },
+    ...{ resultPrefix: `fanout/sf-${deployment}-batch/${key}/items/3`, chunkWorkflowId: 'nobody' },
+  };
+  return stand.client.workflow.start<typeof fanoutItem>('fanoutItem', {
+    workflowId: itemWorkflowId(deployment, 'batch', 3),
+    taskQueue: stand.taskQueue,
+    args: [input],
+  });
+}
+const promptStatus = async (handle: Awaited<ReturnType<typeof start>>) =>
+  (await handle.query(progressQuery)).prompts[0]?.status;
+const promptsSent = () => stand.service.books.prompts().filter(({ sandboxId }) => sandboxId !== sourceId);
+
+describe('a second run of an item', () => {
+  it('A3: goes on with the prompt of the first, in a fork that the list leaves out', async () => {
+    stand.play({ listAllSandboxes: async () => [] });
+    const first = await start(false);
+    await expect.poll(() => promptStatus(first)).toBe('queued');
+    await first.terminate();
+    const second = await (await start(true)).result();
+    expect(second).toMatchObject({ outcome: 'completed', generation: 1 });
+    expect(promptsSent()).toHaveLength(1);
+  });
+
+  it('A3: does not send again what the first may have sent, and adopts what arrived', async () => {
+    let release: () => void = () => undefined;
+    const terminated = new Promise<void>((resolve) => (release = resolve));
+    let calls = 0;
+    stand.play({
+      sendPrompt: async (id, body) => {
+        calls += 1;
+        await terminated;
+        // It arrives when the run that sent it is no more.
+        await stand.api.sendPrompt(id, body);
+        throw lostAnswer('sendPrompt');
+      },
+    });
+    const first = await start(false);
+    await expect.poll(() => calls).toBe(1);
+    await first.terminate();
+    const second = await start(true);
+    release();
+    expect(await second.result()).toMatchObject({ outcome: 'completed' });
+    expect([promptsSent().length, calls]).toEqual([1, 1]);
+  });
+
+  it('A3: takes up a stopped fork that the list leaves out, and does not prompt another', async () => {
+    stand.play({ listAllSandboxes: async () => [] });
+    const first = await start(false);
+    await expect.poll(() => promptStatus(first)).toBe('queued');
+    const [sent] = promptsSent();
+    await first.terminate();
+    const state = async () => (await stand.api.getSandbox(sent?.sandboxId ?? '')).sandbox.state;
+    const phase = () => promptsSent()[0]?.status;
+    await expect.poll(phase, { timeout: 20_000 }).toBe('completed');
+    await stand.api.stopSandbox(sent?.sandboxId ?? '');
+    await expect.poll(state, { timeout: 20_000 }).toBe('archived');
+    expect(await (await start(true)).result()).toMatchObject({ outcome: 'completed', generation: 1 });
+    expect(promptsSent()).toHaveLength(1);
+  });
+
+  describe('whose fork is gone', () => {
+    const secondRun = async (first: Awaited<ReturnType<typeof start>>) => {
+      await first.terminate();
+      const fork = stand.service.books.sandboxes().find(({ id }) => id !== sourceId);
+      await stand.api.deleteSandbox(fork?.id ?? '');
+      await heal(stand);
+      return (await start(true)).result();
+    };
+
+    it('does the work in another fork where the records show that the first was never prompted', async () => {
+      await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 429, code: 'rate_limited', times: 1_000 });
+      const first = await start(false);
+      const asked = () => stand.service.books.calls().some(({ endpoint }) => endpoint === 'sendPrompt');
+      await expect.poll(asked).toBe(true);
+      expect(await secondRun(first)).toMatchObject({ outcome: 'completed', generation: 2 });
+      expect(promptsSent()).toHaveLength(1);
+    });
+
+    it('does not where it was', async () => {
+      const first = await start(false);
+      await expect.poll(() => promptStatus(first)).toBe('queued');
+      expect(await secondRun(first)).toMatchObject({ outcome: 'outcome_unknown' });
+      expect(promptsSent()).toHaveLength(1);
+    });
+  });
+
+  it('sends at once where the record says that it was not sent, or there is none', async () => {
+    await stand.fault({
+      kind: 'error',
+      endpoint: 'sendPrompt',
+      status: 429,
+      code: 'rate_limited',
+      retryAfterSeconds: 60,
+    });
+    const first = await start(false);
+    await expect.poll(() => promptStatus(first)).toBe('not_sent');
+    await expect.poll(() => stand.service.books.calls().some(({ endpoint }) => endpoint === 'sendPrompt')).toBe(true);
+    await expect.poll(() => promptStatus(first)).toBe('not_sent');
+    await first.terminate();
+    const beganMs = Date.now();
+    expect(await (await start(true)).result()).toMatchObject({ outcome: 'completed' });
+    expect(Date.now() - beganMs).toBeLessThan(45_000);
+    expect(promptsSent()).toHaveLength(1);
+  });
+});

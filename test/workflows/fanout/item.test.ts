@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { executionOf, itemStep, itemWorkflowId } from '../../../src/contract/addresses.js';
+import type { FanoutItemInput, ItemResult } from '../../../workflows/fanout/types.js';
+import { type fanoutItem, type JobInput, type JobOrigin, progressQuery } from '../../../workflows/index.js';
+import { createStand, deployment, jobInput, type Stand, script, shortTiming } from '../workflow-harness.js';
+
+let stand: Stand;
+let sourceId: string;
+beforeAll(async () => {
+  stand = await createStand();
+  const { sandbox } = await stand.api.createSandbox({ name: 'prepared' });
+  sourceId = sandbox.id;
+  await untilSourceIs('ready');
+  await stand.api.writeFile(sourceId, { path: 'note', content: 'from the source\n', encoding: 'utf8' });
+  await stand.api.stopSandbox(sourceId);
+  await untilSourceIs('archived');
+});
+afterAll(() => stand.close());
+
+/** Outside of a test there is no `expect.poll`. */
+const untilSourceIs = (state: string) =>
+  vi.waitFor(async () => expect((await stand.api.getSandbox(sourceId)).sandbox.state).toBe(state), 20_000);
+
+const keyOfBatch = () => `0198f000-0000-7000-8000-${randomBytes(6).toString('hex')}`;
+
+interface ItemOver {
+  readonly job?: Partial<JobInput>;
+  readonly origin?: Partial<JobOrigin>;
+  readonly chunkWorkflowId?: string;
+}
+
+const prefixOf = (batchId: string, key: string, index: number) =>
+  `fanout/sf-${deployment}-${batchId}/${key}/items/${index}`;
+
+function itemInput(batchId: string, index: number, { job, origin, chunkWorkflowId }: ItemOver = {}): FanoutItemInput {
+  const key = origin?.key ?? keyOfBatch();
+  const own = {
+    key,
+    execution: executionOf(key),
+    batchId,
+    step: itemStep(index),
+    firstGeneration: 1,
+    lookFirst: false,
+    records: prefixOf(batchId, key, index),
+  };
+  return {
+    job: jobInput({
+      jobId: batchId,
+      source: { kind: 'fork', sandboxId: sourceId },
+      prompts: [{ prompt: script('cat note') }],
+      ...job,
+      origin: { ...own, ...origin },
+    }),
+    batchId,
+    itemId: `item ${index}`,
+    index,
+    labels: { place: String(index) },
+    type: 'large',
+    queuedAt: new Date().toISOString(),
+    resultPrefix: prefixOf(batchId, key, index),
+    chunkWorkflowId: chunkWorkflowId ?? 'nobody',
+  };
+}
+
+const start = (input: FanoutItemInput) =>
+  stand.client.workflow.start<typeof fanoutItem>('fanoutItem', {
+    workflowId: itemWorkflowId(deployment, input.batchId, input.index),
+    taskQueue: stand.taskQueue,
+    args: [input],
+  });
+const storedAt = async (ref: string | null) =>
+  JSON.parse((await stand.results.get(ref ?? '')).toString('utf8')) as ItemResult;
+const forksOf = (batchId: string) =>
+  stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-${batchId}-`));
+const promptsOf = (batchId: string) => {
+  const ids = forksOf(batchId).map(({ id }) => id);
+  return stand.service.books.prompts().filter(({ sandboxId }) => ids.includes(sandboxId));
+};
+const phaseIs = (handle: Awaited<ReturnType<typeof start>>, phase: string) =>
+  expect.poll(async () => (await handle.query(progressQuery)).phase).toBe(phase);
+
+describe('an item', () => {
+  it('works in a fork of its own, and keeps its whole result', async () => {
+    const input = itemInput('whole', 7);
+    const summary = await (await start(input)).result();
+    expect(summary).toMatchObject({ index: 7, generation: 1, outcome: 'completed', endedAsAsked: true, error: null });
+    const stored = await storedAt(summary.resultRef);
+    expect(stored.job?.prompts[0]?.result).toContain('from the source');
+    expect(stored).toMatchObject({ itemId: 'item 7', outcome: 'completed', labels: { place: '7' }, generation: 1 });
+    const { queuedAt, forkedAt, usableAt, promptedAt, answeredAt, endingAt, endedAt } = stored.times;
+    const order = [queuedAt, forkedAt, usableAt, promptedAt, answeredAt, endingAt, endedAt].map(String);
+    expect(order).toEqual(order.toSorted());
+    const ranMs = Date.parse(String(endedAt)) - Date.parse(String(forkedAt));
+    expect(stored.machineSeconds).toBeCloseTo((ranMs / 1_000) * 2, 5);
+    expect(summary.machineSeconds).toBe(stored.machineSeconds);
+    expect(forksOf('whole')).toMatchObject([{ name: expect.stringMatching(/-i7-1$/), state: 'archived' }]);
+  });
+
+  it('that failed says so in its result, and deletes its fork where asked', async () => {
+    const job = { prompts: [{ prompt: script('exit 4') }], end: 'delete' } as const;
+    const summary = await (await start(itemInput('failed', 0, { job }))).result();
+    expect(summary).toMatchObject({ outcome: 'prompt_failed', endedAsAsked: true, error: { code: 'prompt_failed' } });
+    expect((await storedAt(summary.resultRef)).job?.deletion?.status).toBe('completed');
+  });
+
+  it('whose fork became cancelled takes its next generation', async () => {
+    await stand.fault({ kind: 'create_cancelled', times: 1 });
+    const summary = await (await start(itemInput('nomachine', 1))).result();
+    expect(summary).toMatchObject({ generation: 2, outcome: 'completed' });
+    expect(summary.resultRef).toMatch(/items\/1\/2\.json$/);
+  });
+
+  it('keeps answers that are too many for a payload beside its result', async () => {
+    const prompts = Array.from({ length: 12 }, () => ({ prompt: script('head -c 60000 /dev/zero | tr "\\0" x') }));
+    const summary = await (await start(itemInput('long', 0, { job: { prompts } }))).result();
+    expect(summary.outcome).toBe('completed');
+    const stored = await storedAt(summary.resultRef);
+    expect(stored.job?.prompts).toHaveLength(12);
+    const whole = await stand.results.get(stored.job?.prompts[11]?.resultRef ?? '');
+    expect(whole.toString('utf8').trim()).toHaveLength(60_000);
+  });
+});
+
+describe('a second run of an item whose first was terminated', () => {
+  it('adopts its fork and its prompt', async () => {
+    const job = { prompts: [{ prompt: script('sleep 3; echo through') }] };
+    const key = keyOfBatch();
+    const first = await start(itemInput('again', 3, { job, origin: { key } }));
+    await phaseIs(first, 'following');
+    await first.terminate();
+    const second = await (await start(itemInput('again', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
+    expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('through');
+    expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
+  });
+
+  it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
+    const key = keyOfBatch();
+    const job = { prompts: [{ prompt: script('sleep 1; echo was done') }] };
+    const first = await start(itemInput('dead', 3, { job, origin: { key } }));
+    await phaseIs(first, 'following');
+    await stand.restartWorker(async () => {
+      await first.terminate();
+      await expect.poll(() => promptsOf('dead')[0]?.status).toBe('completed');
+      await stand.api.stopSandbox(forksOf('dead')[0]?.id ?? '');
+    });
+    const second = await (await start(itemInput('dead', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'completed', generation: 1, endedAsAsked: true });
+    expect((await storedAt(second.resultRef)).job?.prompts[0]?.result).toContain('was done');
+    expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
+  });
+
+  it('A2: does not know what became of a fork that was deleted since, and prompts in no other one', async () => {
+    const key = keyOfBatch();
+    const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;
+    const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
+    await phaseIs(first, 'following');
+    await first.terminate();
+    await stand.api.deleteSandbox(forksOf('deleted')[0]?.id ?? '');
+    const second = await (await start(itemInput('deleted', 3, { job, origin: { key, lookFirst: true } }))).result();
+    expect(second).toMatchObject({ outcome: 'outcome_unknown', generation: 1 });
+    expect([forksOf('deleted').length, promptsOf('deleted').length]).toEqual([1, 1]);
+  });
+});
+
+describe('an item that is cancelled', () => {
+  it('interrupts its agent, stops its fork, and keeps its result', async () => {
+    const handle = await start(itemInput('cancelled', 0, { job: { prompts: [{ prompt: script('sleep 60') }] } }));
+    await phaseIs(handle, 'following');
+    await handle.cancel();
+    const summary = await handle.result();
+    expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: true });
+    expect((await storedAt(summary.resultRef)).outcome).toBe('cancelled');
+    expect(promptsOf('cancelled')).toMatchObject([{ status: 'interrupted' }]);
+    expect(forksOf('cancelled')).toMatchObject([{ state: 'archived' }]);
+  });
+});
+
+describe('an item whose fork is not answered', () => {
+  it('says that it may have left something when it is cancelled and the answer does not come', async () => {
+    await stand.fault({ kind: 'latency', endpoint: 'forkSandbox', ms: 30_000 });
+    const handle = await start(itemInput('silent', 4, { job: { timing: { ...shortTiming, cleanUpMs: 1_000 } } }));
+    const pending = async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime ?? null;
+    await expect.poll(pending).not.toBeNull();
+    await handle.cancel();
+    const summary = await handle.result();
+    expect(summary).toMatchObject({ outcome: 'cancelled', endedAsAsked: false, sandboxId: null });
+    const sandboxName = expect.stringMatching(/^sf-test-silent-.*-i4-1$/);
+    expect(summary.left).toMatchObject([{ kind: 'sandbox', sandboxId: null, sandboxName }]);
+  });
+});
+
+describe('an item whose fork is throttled', () => {
+  it('A11: tells its chunk ever more rarely, waits, and has its whole time from then on', async () => {
+    const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
+    // Nobody works for it, so it keeps what it is told.
+    const chunk = await stand.client.workflow.start('nobody', {
+      workflowId: chunkWorkflowId,
+      taskQueue: chunkWorkflowId,
+    });
+    const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
+    await stand.fault({ ...refusal, times: 3 });
+    const job = { deadlineMs: 4_000 };
+    const summary = await (await start(itemInput('throttled', 2, { job, chunkWorkflowId }))).result();
+    expect(summary).toMatchObject({ outcome: 'completed', generation: 1 });
+    const { events } = await chunk.fetchHistory();
+    const signals = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
+    expect(signals, 'of the first refusal and the second').toEqual(['fanoutThrottled', 'fanoutThrottled']);
+    await chunk.terminate();
+  });
+
+  it('A11: goes on as new when its history is long, and makes one fork', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
+    const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });
+    const { raw, runId } = await handle.describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    expect([forksOf('patient').length, promptsOf('patient').length]).toEqual([1, 1]);
+  });
+
+  it('ends at once when it is cancelled, and has made nothing', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'limit_reached' });
+    const handle = await start(itemInput('waiting', 2));
+    await expect.poll(async () => (await handle.query(progressQuery)).blocked?.message).toContain('limit_reached');
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ outcome: 'cancelled', sandboxId: null, endedAsAsked: true });
+    expect(forksOf('waiting')).toEqual([]);
+  });
+});
+
+describe('the commands of a job', () => {
+  it('run in order before the prompts, and need none', async () => {
+    const commands = ['echo one > made', 'cat made && echo two >> made'];
+    const result = await (await stand.start({ commands, prompts: [], collect: ['made'] })).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [] });
+    expect((await stand.results.get(result.files[0]?.ref ?? '')).toString('utf8')).toBe('one\ntwo\n');
+  });
+
+  it('end the job at the first that fails, with what it said', async () => {
+    const commands = ['echo the reason >&2; exit 3', 'touch never'];
+    const result = await (await stand.start({ commands, collect: ['never'] })).result();
+    expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'command_failed' } });
+    expect(result.error?.message).toMatch(/exited with 3: the reason/);
+    expect(result.prompts[0]?.status).toBe('not_sent');
+    expect(result.stop?.status).toBe('completed');
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cancelFanout, fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
+import type { FanoutProgress } from '../../../workflows/index.js';
+import { heal } from '../stop/stop-harness.js';
+import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+import {
+  archivedSandbox,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  lines,
+  mostAtOnce,
+  run,
+  source,
+  submitInChunks,
+} from './fanout-harness.js';
+
+let stand: Stand;
+let sandboxId: string;
+beforeAll(async () => {
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+  sandboxId = await archivedSandbox(stand);
+});
+afterAll(() => stand.close());
+
+/** What the service itself has metered, in machine-seconds. */
+const metered = (batch: { readonly batchId: string }) =>
+  forks(stand, batch).reduce((sum, { meter, type }) => sum + (meter.ms / 1_000) * (type === 'large' ? 2 : 1), 0);
+
+describe('the budget of a batch', () => {
+  // A deadline of 30 s and 10 s to clean up: 40 machine-seconds an item are reserved, 80 for a large one.
+  const itemDeadlineMs = 30_000;
+  const timing = { ...shortTiming, cleanUpMs: 10_000 };
+
+  it('lets as many items work at once as it has room for, and is never passed', async () => {
+    const policy = { itemDeadlineMs, budgetSeconds: 130, concurrency: 8 };
+    const input = await submitInChunks(stand, fanoutInput(source(sandboxId), { timing, policy }), items(6), 2);
+    const seen: FanoutProgress[] = [];
+    const result = await ended(stand, input, (progress) => seen.push(progress));
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 6 } });
+    expect(mostAtOnce(await lines(stand, result))).toBeLessThanOrEqual(3);
+    for (const { budget } of seen) expect(budget.spentSeconds + budget.reservedSeconds).toBeLessThanOrEqual(130);
+    expect(result.budget).toMatchObject({ limitSeconds: 130, reservedSeconds: 0 });
+    expect(metered(input)).toBeLessThanOrEqual(result.budget.spentSeconds);
+  });
+
+  it('ends the batch where it has no room for another item, also after a resume, and not with a larger one', async () => {
+    const policy = { itemDeadlineMs, budgetSeconds: 82, concurrency: 8, type: 'large' } as const;
+    const input = await submitInChunks(
+      stand,
+      fanoutInput(source(sandboxId), { timing, policy }),
+      items(4, () => 'sleep 1.5'),
+      2,
+    );
+    const first = await ended(stand, input);
+    expect(first).toMatchObject({ outcome: 'budget_spent', error: { code: 'budget_spent' } });
+    expect(first.counts).toMatchObject({ completed: 1, byOutcome: { completed: 1, not_started: 3 } });
+    expect(first.budget.spentSeconds).toBeGreaterThan(1);
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const again = await ended(stand, input);
+    expect(again).toMatchObject({ outcome: 'budget_spent', counts: { completed: 1 }, budget: first.budget });
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { budgetSeconds: 600 } });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { completed: 4 } });
+    expect(forks(stand, input)).toHaveLength(4);
+  });
+});
+
+describe('a service that throttles forks', () => {
+  it('slows the whole batch down, and fails no item', async () => {
+    const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
+    await stand.fault({ ...refusal, retryAfterSeconds: 2, times: 3 });
+    const input = await submitInChunks(
+      stand,
+      fanoutInput(source(sandboxId), { policy: { concurrency: 4 } }),
+      items(8),
+      4,
+    );
+    const seen: FanoutProgress[] = [];
+    const result = await ended(stand, input, (progress) => seen.push(progress));
+    await heal(stand);
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      counts: { completed: 8, failed: 0, retried: 0 },
+      throttledUntil: null,
+    });
+    expect(seen.some(({ throttledUntil }) => throttledUntil !== null)).toBe(true);
+    const refused = stand.service.books
+      .calls()
+      .filter(({ endpoint, status }) => endpoint === 'forkSandbox' && status === 429);
+    expect(refused).toHaveLength(3);
+    // What was not on its way yet waited for the pause.
+    const lastRefusedAtMs = Math.max(...refused.map(({ at }) => Date.parse(at)));
+    const forkedAtMs = (await lines(stand, result)).map(({ times }) => Date.parse(times.forkedAt ?? ''));
+    expect(forkedAtMs.filter((at) => at > lastRefusedAtMs + 1_500).length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe('a service that refuses until somebody mends it', () => {
+  it('is shown where the batch is, which can be cancelled all the same', async () => {
+    await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 401, code: 'unauthorized', times: 1_000 });
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    await submitInChunks(stand, input, items(3), 3);
+    const blocked = async () => (await fanoutProgress(stand.client, input)).blocked?.message;
+    await expect.poll(blocked).toContain('unauthorized');
+    await cancelFanout(stand.client, input);
+    const result = await ended(stand, input);
+    await heal(stand);
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      blocked: null,
+      counts: { byOutcome: { cancelled: 2, not_started: 1 } },
+    });
+    expect(forks(stand, input)).toEqual([]);
+  });
+});
+
+describe('a batch whose items together are larger than a payload may be', () => {
+  it('takes them in several chunks, and lists those that it never started', async () => {
+    const prompt = `${script('echo large')}\n${'long '.repeat(4_000)}`;
+    const many = Array.from({ length: 300 }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt }] }));
+    const policy = { concurrency: 3, stopAt: { kind: 'successes', count: 2 } } as const;
+    const result = await run(stand, fanoutInput(source(sandboxId), { policy }), many);
+    expect(result).toMatchObject({ outcome: 'completed', chunks: 13, counts: { items: 300 } });
+    const results = await lines(stand, result);
+    expect(results.map(({ itemId }) => itemId)).toEqual(many.map(({ id }) => id));
+    const last = results.at(-1);
+    expect(last).toMatchObject({ outcome: 'not_started', generation: 0, job: null, times: { queuedAt: null } });
+    expect(forks(stand, result).length).toBeLessThanOrEqual(5);
+  });
+});

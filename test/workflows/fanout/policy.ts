@@ -1,0 +1,15 @@
+/** A policy for batches of tests: short, and without limits. */
+import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+
+export const policy: FanoutPolicy = {
+  concurrency: 8,
+  stopAt: { kind: 'go_on' },
+  retries: 0,
+  itemDeadlineMs: 60_000,
+  deadlineMs: 120_000,
+  budgetSeconds: null,
+  type: null,
+  end: 'delete',
+  ttlSeconds: 600,
+  onUnknownOutcome: 'wait',
+};

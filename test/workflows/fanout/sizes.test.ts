@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { chunkOf, ended, fanoutInput, items, submit } from './fanout-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+});
+afterAll(() => stand.close());
+
+it('starts a hundred items at once whose inputs take more together than an answer to Temporal', async () => {
+  const body = { setupScript: `true # ${'x'.repeat(60_000)}` };
+  const from = { kind: 'snapshot', from: 'no-such-snapshot', body } as const;
+  const input = await submit(stand, fanoutInput(from, { policy: { concurrency: 100 } }), items(100));
+  expect(await ended(stand, input)).toMatchObject({ counts: { items: 100, running: 0, completed: 0 } });
+  const { events } = await chunkOf(stand, input, 0).fetchHistory();
+  const started = events?.filter((event) => event.childWorkflowExecutionStartedEventAttributes != null);
+  expect(started?.length, 'none was found to be refused before its fork').toBeGreaterThan(20);
+  expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);
+});

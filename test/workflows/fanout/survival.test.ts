@@ -1,0 +1,274 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { itemWorkflowId } from '../../../src/contract/addresses.js';
+import {
+  cancelFanout,
+  fanoutProgress,
+  listFanouts,
+  resumeFanout,
+  sealFanout,
+  startFanout,
+  submitFanout,
+} from '../../../src/temporal/fanouts/index.js';
+import { createStand, deployment, type Stand } from '../workflow-harness.js';
+import {
+  archivedSandbox,
+  batchOf,
+  chunkOf,
+  ended,
+  fanoutInput,
+  forks,
+  items,
+  leftForks,
+  lines,
+  promptedForks,
+  source,
+  storedGenerations,
+  submit,
+  submitInChunks,
+} from './fanout-harness.js';
+
+let stand: Stand;
+let sandboxId: string;
+let marks: string;
+/** Lasts long the first time, whatever the fork, and no time from then on. */
+const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
+/** Lasts until it is let go. */
+const untilLetGo = (mark: string) => `mkdir ${marks}/${mark}; while [ ! -e ${marks}/go-${mark} ]; do sleep 0.2; done`;
+const letGo = (...names: readonly string[]) => Promise.all(names.map((mark) => mkdir(join(marks, `go-${mark}`))));
+
+beforeAll(async () => {
+  marks = await mkdtemp(join(tmpdir(), 'sandflow-marks-'));
+  stand = await createStand({ worker: { forksPerSecond: 1_000 } });
+  sandboxId = await archivedSandbox(stand);
+});
+afterAll(async () => {
+  await stand.close();
+  await rm(marks, { recursive: true });
+});
+
+const completed = async (input: { readonly deployment: string; readonly batchId: string }) =>
+  (await fanoutProgress(stand.client, input)).counts.completed;
+
+const patient = { timeout: 60_000 };
+
+describe.concurrent('a batch', { timeout: 150_000 }, () => {
+  it('goes on as new while its chunks live, and is the same batch after it', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), {
+      title: 'long',
+      pace: { maxHistoryEvents: 40 },
+      policy: { concurrency: 4 },
+    });
+    await submitInChunks(stand, input, items(10), 3);
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      title: 'long',
+      chunks: 4,
+      counts: { items: 10, completed: 10 },
+    });
+    const { raw, runId } = await batchOf(stand, input).describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    expect(result.batchKey).toBe(raw.workflowExecutionInfo?.firstRunId);
+    expect(promptedForks(stand, input)).toHaveLength(10);
+    const listed = await listFanouts(stand.client, { deployment });
+    expect(listed.filter(({ batchId }) => batchId === input.batchId)).toMatchObject([
+      { title: 'long', status: 'completed' },
+    ]);
+  });
+
+  it('that somebody terminated goes on when it is resumed, and repeats nothing: its chunks have lived on', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 6 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(6, (at) => (at < 3 ? 'echo quick' : untilLetGo(`lived-${at}`))),
+      3,
+    );
+    await expect.poll(() => completed(input), patient).toBe(3);
+    await expect(resumeFanout(stand.client, input, { taskQueue: stand.taskQueue })).rejects.toMatchObject({
+      code: 'fanout_runs',
+    });
+    await batchOf(stand, input).terminate();
+    await expect(ended(stand, input)).rejects.toMatchObject({ code: 'fanout_lost' });
+    await letGo('lived-3', 'lived-4', 'lived-5');
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', sealed: true, counts: { items: 6, completed: 6 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1', 'i4-1', 'i5-1']);
+    expect((await lines(stand, result)).map(({ outcome }) => outcome)).toEqual(Array(6).fill('completed'));
+  });
+
+  it('whose chunks were terminated too takes up the items that run on, and repeats nothing', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(4, (at) => (at < 2 ? 'echo quick' : untilLetGo(`both-${at}`))),
+      4,
+    );
+    await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `both-${at}`)))).toBe(true);
+    await expect.poll(() => completed(input), patient).toBe(2);
+    await batchOf(stand, input).terminate();
+    await chunkOf(stand, input, 0).terminate();
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    await letGo('both-2', 'both-3');
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
+    expect(leftForks(stand, input)).toEqual([]);
+  });
+
+  it('notices that somebody terminated a chunk, and starts it again without what is done', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
+    await submitInChunks(
+      stand,
+      input,
+      items(4, (at) => (at < 2 ? 'echo quick' : untilLetGo(`chunk-${at}`))),
+      4,
+    );
+    await expect.poll(() => [2, 3].every((at) => existsSync(join(marks, `chunk-${at}`)))).toBe(true);
+    await expect.poll(() => completed(input), patient).toBe(2);
+    await chunkOf(stand, input, 0).terminate();
+    await letGo('chunk-2', 'chunk-3');
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
+  });
+
+  it('goes on with an item whose workflow somebody terminated, in its fork and with its prompt', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    const untilLeave = `mkdir ${marks}/begun; while [ ! -e ${marks}/leave ]; do sleep 0.2; done; echo at last`;
+    await submit(
+      stand,
+      input,
+      items(2, (at) => (at === 0 ? untilLeave : 'echo quick')),
+    );
+    await expect.poll(() => existsSync(join(marks, 'begun'))).toBe(true);
+    const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0));
+    const { runId } = await item.describe();
+    await item.terminate();
+    await expect.poll(async () => (await item.describe()).runId).not.toBe(runId);
+    await mkdir(join(marks, 'leave'));
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 2, retried: 0 } });
+    expect((await lines(stand, result))[0]?.job?.prompts[0]?.result).toContain('at last');
+    expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1']);
+    expect(leftForks(stand, input)).toEqual([]);
+  });
+
+  it('gives an item up whose workflow somebody terminates again and again, and settles all that it could cost', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    await submit(
+      stand,
+      input,
+      items(1, () => 'sleep 60'),
+    );
+    const item = stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, 0));
+    const seen = new Set<string>();
+    for (let losses = 0; losses < 3; losses += 1) {
+      const { runId } = await vi.waitFor(async () => {
+        const run = await item.describe();
+        if (seen.has(run.runId)) throw new Error('It has not been started again.');
+        return run;
+      }, 20_000);
+      seen.add(runId);
+      await stand.client.workflow.getHandle(item.workflowId, runId).terminate();
+    }
+    const result = await ended(stand, input);
+    expect(result).toMatchObject({
+      outcome: 'partly_failed',
+      counts: { failed: 1, byOutcome: { outcome_unknown: 1 } },
+    });
+    expect(result.budget.spentSeconds).toBeGreaterThan(input.policy.itemDeadlineMs / 1_000);
+    expect(await storedGenerations(stand, result, 0)).toMatchObject([{ outcome: 'outcome_unknown', job: null }]);
+  });
+
+  it('that was cancelled tops up what is missing and what failed when it is resumed', async ({ expect }) => {
+    const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
+    const commands = ['exit 3', 'echo quick', longOnce('cut-2'), longOnce('cut-3'), 'echo late'];
+    await submit(
+      stand,
+      input,
+      items(5, (at) => commands[at] ?? ''),
+    );
+    await expect
+      .poll(async () => (await fanoutProgress(stand.client, input)).counts.byOutcome)
+      .toEqual({ prompt_failed: 1, completed: 1 });
+    await expect.poll(() => ['cut-2', 'cut-3'].every((mark) => existsSync(join(marks, mark)))).toBe(true);
+    await cancelFanout(stand.client, input);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'cancelled', counts: { completed: 1 } });
+    await resumeFanout(stand.client, input, {
+      taskQueue: stand.taskQueue,
+      retryFailed: false,
+      policy: { concurrency: 5 },
+    });
+    const once = await ended(stand, input);
+    expect(once).toMatchObject({ outcome: 'partly_failed', counts: { byOutcome: { completed: 4, prompt_failed: 1 } } });
+    await resumeFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    const twice = await ended(stand, input);
+    expect(twice).toMatchObject({
+      outcome: 'partly_failed',
+      counts: { byOutcome: { completed: 4, prompt_failed: 1 } },
+    });
+    expect(twice.batchKey).toBe(once.batchKey);
+    const generations = (await lines(stand, twice)).map(({ index, generation }) => [index, generation]);
+    expect(generations).toEqual([
+      [0, 2],
+      [1, 1],
+      [2, 2],
+      [3, 2],
+      [4, 1],
+    ]);
+    const names = forks(stand, input).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('is submitted once, however often: its chunks are known, and other settings or items are refused', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId));
+    const all = items(4);
+    const options = { taskQueue: stand.taskQueue };
+    // A submitter that died in the middle.
+    await startFanout(stand.client, input, options);
+    expect((await submitFanout(stand.client, input, all, options)).started).toBe(false);
+    await Promise.all([
+      submitFanout(stand.client, input, all, options),
+      submitFanout(stand.client, input, all, options),
+    ]);
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 4 } });
+    expect((await submitFanout(stand.client, input, all, options)).started).toBe(false);
+    expect(forks(stand, input)).toHaveLength(4);
+    const other = { ...input, policy: { ...input.policy, concurrency: 1 } };
+    await expect(submitFanout(stand.client, other, all, options)).rejects.toMatchObject({ code: 'fanout_differs' });
+  });
+
+  it('takes no other items under a number that it knows, and is not sealed while a chunk is missing', async ({
+    expect,
+  }) => {
+    const input = fanoutInput(source(sandboxId));
+    const { addFanoutChunk } = await import('../../../src/temporal/fanouts/index.js');
+    await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
+    await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+    await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
+    const others = { chunk: 0, firstIndex: 0, items: items(3) };
+    await expect(addFanoutChunk(stand.client, input, others)).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('other items'),
+    });
+    await addFanoutChunk(stand.client, input, { chunk: 2, firstIndex: 3, items: items(1) });
+    const missing = sealFanout(stand.client, input, { chunks: 3, items: 4 });
+    await expect(missing).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('missing: 1') });
+    await addFanoutChunk(stand.client, input, { chunk: 1, firstIndex: 2, items: items(1) });
+    await sealFanout(stand.client, input, { chunks: 3, items: 4 });
+    expect(await ended(stand, input)).toMatchObject({ outcome: 'completed', counts: { items: 4, completed: 4 } });
+  });
+});

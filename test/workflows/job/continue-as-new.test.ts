@@ -1,0 +1,143 @@
+/** A job whose history is long goes on as a new run, at every place where it may wait for long. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { ApiError, type SandboxClient } from '../../../src/client/index.js';
+import { progressQuery, promptUpdate, resolveUpdate } from '../../../workflows/index.js';
+import { changedBy } from '../changed-client.js';
+import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(() => {
+  change = {};
+});
+afterAll(() => stand.close());
+
+type Handle = Awaited<ReturnType<Stand['start']>>;
+
+/** Runs of the chain, the last of them the one that ended. */
+async function runsOf(handle: Handle): Promise<number> {
+  let runs = 0;
+  for await (const _ of stand.client.workflow.list({ query: `WorkflowId = '${handle.workflowId}'` })) runs += 1;
+  return runs;
+}
+const onlyOne = (sandboxId: string | null) => {
+  expect(stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId)).toHaveLength(1);
+};
+
+const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
+
+it('while the service refuses its create, and makes one sandbox in the end', async () => {
+  let refused = 0;
+  change.createSandbox = (body, options) => {
+    refused += 1;
+    if (refused > 4) return stand.api.createSandbox(body, options);
+    const fields = {
+      endpoint: 'createSandbox',
+      status: 429,
+      code: 'rate_limited',
+      meaning: 'throttled_shortly',
+    } as const;
+    const error = new ApiError('slow down', {
+      ...fields,
+      typed: true,
+      requestId: null,
+      retryAfterMs: 200,
+      details: null,
+    });
+    return Promise.reject(error);
+  };
+  const before = stand.service.books.sandboxes().length;
+  const handle = await stand.start({ maxHistoryEvents: 12, timing });
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'completed', sandboxName: expect.stringMatching(/-main-1$/), left: [] });
+  expect(stand.service.books.sandboxes().length - before).toBe(1);
+  onlyOne(result.sandboxId);
+  expect(await runsOf(handle)).toBeGreaterThan(1);
+});
+
+it('while it waits for its sandbox', async () => {
+  await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
+  await stand.fault({ kind: 'boot_error', recoverMs: 2_000 });
+  const handle = await stand.start({ maxHistoryEvents: 20, timing });
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  onlyOne(result.sandboxId);
+  expect(await runsOf(handle)).toBeGreaterThan(1);
+});
+
+it('while its prompts run side by side, each sent once; what it put and ran before is not done again', async () => {
+  const handle = await stand.start({
+    maxHistoryEvents: 60,
+    ttlSeconds: 1,
+    put: [{ path: 'a.txt', content: { base64: Buffer.from('a').toString('base64') } }],
+    commands: ['echo ran >> ran.txt'],
+    prompts: [{ prompt: script('sleep 5; cat a.txt') }, { prompt: script('sleep 6; echo b') }],
+    conversations: 'each',
+    collect: ['ran.txt'],
+    timing,
+  });
+  const result = await handle.result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    prompts: [{ status: 'completed' }, { status: 'completed' }],
+    files: [{ path: 'ran.txt', size: 4, error: null }],
+    left: [],
+  });
+  expect(stand.service.books.prompts().filter(({ sandboxId }) => sandboxId === result.sandboxId)).toHaveLength(2);
+  expect(await runsOf(handle)).toBeGreaterThan(1);
+});
+
+it('between follow-ups, and keeps those that it has', async () => {
+  const handle = await stand.start({ maxHistoryEvents: 25, prompts: [{ prompt: script('sleep 2') }], timing });
+  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  for (const at of [1, 2, 3]) {
+    await handle.executeUpdate(promptUpdate, { args: [{ prompt: script(`echo ${at}`) }], updateId: `u${at}` });
+  }
+  const result = await handle.result();
+  expect(result.prompts.map(({ status }) => status)).toEqual(Array(4).fill('completed'));
+  expect(stand.service.books.prompts().filter(({ sandboxId }) => sandboxId === result.sandboxId)).toHaveLength(4);
+  expect(await runsOf(handle)).toBeGreaterThan(1);
+});
+
+it('while it waits for a person, and hears what was decided', async () => {
+  change.sendPrompt = () => {
+    const fields = { endpoint: 'sendPrompt', status: 502, code: 'http_502', meaning: 'unavailable' } as const;
+    return Promise.reject(
+      new ApiError('a page', { ...fields, typed: false, requestId: null, retryAfterMs: null, details: null }),
+    );
+  };
+  const handle = await stand.start({ maxHistoryEvents: 40, timing });
+  await expect.poll(() => runsOf(handle), { timeout: 40_000 }).toBeGreaterThan(2);
+  change = {};
+  await expect
+    .poll(() =>
+      handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] }).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true);
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  onlyOne(result.sandboxId);
+});
+
+it('and is cancelled all the same', async () => {
+  const handle = await stand.start({
+    maxHistoryEvents: 30,
+    ttlSeconds: 1,
+    prompts: [{ prompt: script('sleep 60') }],
+    timing,
+  });
+  await expect.poll(() => runsOf(handle), { timeout: 30_000 }).toBeGreaterThan(1);
+  await handle.cancel();
+  expect(await handle.result()).toMatchObject({
+    outcome: 'cancelled',
+    prompts: [{ status: 'interrupted' }],
+    stop: { status: 'completed' },
+    left: [],
+  });
+});

@@ -1,0 +1,139 @@
+/** A job tells its own sandbox from others', and forgets none, whatever an answer or a person says. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { outcomeUnknown } from '../../../activities/retry/classify.js';
+import type { SandboxClient } from '../../../src/client/index.js';
+import { progressQuery, resolveUpdate } from '../../../workflows/index.js';
+import { changedBy } from '../changed-client.js';
+import { clean, policyFor } from '../cleanup/cleanup-harness.js';
+import { heal } from '../stop/stop-harness.js';
+import { claimAs } from '../watch/lease-harness.js';
+import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(async () => {
+  change = {};
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const missing = { kind: 'error', status: 404, code: 'sandbox_not_found' } as const;
+const stateOf = async (id: string | null | undefined) => (await stand.api.getSandbox(id ?? '')).sandbox.state;
+
+it('D3: what a create wrongly names is not taken where the list omits the job’s own', async () => {
+  const { sandbox: innocent } = await stand.api.createSandbox({ name: 'made a moment ago' });
+  const touched: string[] = [];
+  let answers = 0;
+  change.createSandbox = async (body, options) => {
+    const own = await stand.api.createSandbox(body, options);
+    answers += 1;
+    return answers === 1 ? { ...own, sandbox: innocent } : own;
+  };
+  change.listAllSandboxes = async (...args) =>
+    (await stand.api.listAllSandboxes(...args)).filter(({ name }) => name === innocent.name);
+  for (const name of ['updateSandbox', 'stopSandbox', 'sendPrompt'] as const) {
+    change[name] = (id: string, ...rest: never[]) => {
+      touched.push(id);
+      return (stand.api[name] as (id: string, ...rest: never[]) => never)(id, ...rest);
+    };
+  }
+  const result = await (await stand.start({})).result();
+  expect(result).toMatchObject({ outcome: 'completed', left: [] });
+  expect(new Set(touched)).toEqual(new Set([result.sandboxId]));
+  expect(result.sandboxId).not.toBe(innocent.id);
+  expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ name: innocent.name, state: 'ready' });
+});
+
+it('A6: a 404 to its deletion is a lag until it has lasted, and the deletion is asked for again', async () => {
+  await stand.fault({ ...missing, endpoint: 'deleteSandbox', times: 1 });
+  const result = await (await stand.start({ end: 'delete' })).result();
+  expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
+});
+
+it.each([
+  ['deleteSandbox', 'delete', 'The deletion was last seen failed'],
+  ['stopSandbox', 'stop', 'The stop was not accepted'],
+] as const)('A6: a sandbox that %s never finds, and reads show, is named', async (endpoint, end, why) => {
+  await stand.fault({ ...missing, endpoint, times: 1_000 });
+  const timing = { ...shortTiming, readLagMs: 500, cleanUpMs: 6_000 };
+  const result = await (await stand.start({ end, timing })).result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'clean_up_unfinished' },
+    left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining(why) }],
+  });
+});
+
+it('B6: a create that is sent again by decision has a generation of its own, however few there may be', async () => {
+  let sent = 0;
+  change.createSandbox = (...args) => {
+    sent += 1;
+    if (sent > 1) return stand.api.createSandbox(...args);
+    throw outcomeUnknown('The create was first sent more than 23 hours ago.', { endpoint: 'createSandbox', calls: 1 });
+  };
+  const handle = await stand.start({ maxGenerations: 1 });
+  await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('outcome_unknown');
+  await handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] });
+  expect(await handle.result()).toMatchObject({
+    outcome: 'completed',
+    sandboxName: expect.stringMatching(/-main-2$/),
+    left: [{ sandboxId: null, sandboxName: expect.stringMatching(/-main-1$/) }],
+  });
+});
+
+it('D11: counts every attempt of its own calls', async () => {
+  const error = { kind: 'error', status: 503, code: 'http_500', times: 2 } as const;
+  for (const endpoint of ['createSandbox', 'listEvents', 'runCommand', 'stopSandbox'] as const)
+    await stand.fault({ ...error, endpoint });
+  const before = stand.service.books.calls().length;
+  const result = await (await stand.start({ commands: ['true'] })).result();
+  // The list is what follows of all jobs share.
+  const own = stand.service.books.calls().filter(({ endpoint }, at) => at >= before && endpoint !== 'listSandboxes');
+  expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
+});
+
+it('A9: one that another job works in is not stopped under it, and is named', async () => {
+  const owner = await stand.start({ prompts: [{ prompt: script('sleep 4; echo mine') }] });
+  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await owner.query(progressQuery);
+  const guest = await stand.start({
+    source: { kind: 'existing', sandboxId: sandboxId ?? '' },
+    prompts: [],
+    commands: ['sleep 8; echo theirs'],
+    end: 'keep',
+  });
+  const result = await owner.result();
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    error: { code: 'sandbox_leased' },
+    left: [{ kind: 'sandbox', sandboxId, why: expect.stringContaining(guest.workflowId) }],
+  });
+  expect(await guest.result()).toMatchObject({ outcome: 'completed' });
+});
+
+it('A9: one that another job has worked in is stopped', async () => {
+  const owner = await stand.start({ prompts: [{ prompt: script('sleep 5; echo mine') }] });
+  await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await owner.query(progressQuery);
+  const source = { kind: 'existing', sandboxId: sandboxId ?? '' } as const;
+  const guest = await stand.start({ source, prompts: [], commands: ['echo theirs'], end: 'keep' });
+  expect(await guest.result()).toMatchObject({ outcome: 'completed' });
+  expect(await owner.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
+});
+
+it('A9: one that a person has renamed is leased, so that no cleanup stops it by its new name', async () => {
+  const handle = await stand.start({ prompts: [{ prompt: script('sleep 15') }], ttlSeconds: 8 });
+  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await handle.query(progressQuery);
+  await stand.api.updateSandbox(sandboxId ?? '', { name: 'renamed-by-hand' });
+  await expect
+    .poll(async () => (await claimAs(stand, sandboxId ?? '', 'somebody', 1)).leasedBy)
+    .toEqual([handle.workflowId]);
+  const done = await clean(stand, policyFor('renamed', 'stop'));
+  expect(done.of(sandboxId ?? '')).toBe('skipped: leased');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
+  expect(await stateOf(sandboxId)).toBe('archived');
+});

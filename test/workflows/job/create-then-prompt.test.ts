@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStand, type Stand, script } from '../workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterAll(() => stand.close());
+
+const callsOf = (sandboxId: string | null) =>
+  stand.service.books.calls({ sandboxId: sandboxId ?? '' }).map(({ endpoint }) => endpoint);
+
+describe('a plain job', () => {
+  it('runs a prompt in a fresh sandbox, woken by webhooks, and archives it', async () => {
+    const handle = await stand.start({});
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', error: null, setup: null, deletion: null });
+    expect(result.prompts).toMatchObject([{ status: 'completed', result: expect.stringContaining('hello') }]);
+    expect(result.stop).toMatchObject({ status: 'completed', kept: 'saved', error: null });
+    expect(result.wakes).toMatchObject([
+      { waitedFor: 'usable', by: 'webhook', event: 'sandbox.ready' },
+      { waitedFor: 'archived', by: 'webhook', event: 'sandbox.archived' },
+    ]);
+    const { sandbox } = await stand.api.getSandbox(result.sandboxId ?? '');
+    expect(sandbox.state).toBe('archived');
+  });
+
+  it('makes six calls and its follow', async () => {
+    const result = await (await stand.start({})).result();
+    expect(callsOf(result.sandboxId)).toEqual([
+      'createSandbox',
+      'listEvents',
+      'sendPrompt',
+      'getPrompt',
+      'getSandbox',
+      'stopSandbox',
+      'getSandbox',
+    ]);
+    expect(result.apiCalls).toBe(7);
+  });
+
+  it('needs at most 8 workflow tasks and 60 events', async () => {
+    const handle = await stand.start({});
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const tasks = events?.filter((event) => event.workflowTaskCompletedEventAttributes).length;
+    expect(tasks).toBeLessThanOrEqual(8);
+    expect(events?.length).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('prompts', () => {
+  it('run in order in one conversation', async () => {
+    const prompts = [{ prompt: script('echo one > note') }, { prompt: script('cat note; echo two') }];
+    const result = await (await stand.start({ prompts })).result();
+    expect(result.prompts.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    expect(result.prompts[1]?.result).toContain('one');
+    expect(new Set(result.prompts.map(({ conversationId }) => conversationId)).size).toBe(1);
+  });
+
+  it('run side by side in conversations of their own', async () => {
+    const wait = 'for i in 1 2 3 4 5 6 7 8 9 10; do [ -e other ] && break; sleep 0.2; done';
+    const prompts = [{ prompt: script(`${wait}; cat other`) }, { prompt: script('echo met > other') }];
+    const result = await (await stand.start({ prompts, conversations: 'each' })).result();
+    expect(result.outcome).toBe('completed');
+    expect(result.prompts[0]?.result).toContain('met');
+    expect(new Set(result.prompts.map(({ conversationId }) => conversationId)).size).toBe(2);
+  });
+
+  it('end the job as prompt_failed at the first that fails, and still stop the sandbox', async () => {
+    const prompts = [{ prompt: script('echo before; exit 3') }, { prompt: script('echo never') }];
+    const result = await (await stand.start({ prompts })).result();
+    expect(result).toMatchObject({ outcome: 'prompt_failed', stop: { status: 'completed' } });
+    expect(result.prompts.map(({ status }) => status)).toEqual(['failed', 'not_sent']);
+    expect(result.error?.message).toContain('3');
+  });
+
+  it('are rejected with the details of a provider that is not configured', async () => {
+    const result = await (await stand.start({ prompts: [{ prompt: 'hi', provider: 'nobody' }] })).result();
+    expect(result).toMatchObject({
+      outcome: 'rejected',
+      error: { status: expect.any(Number) },
+      stop: { status: 'completed' },
+    });
+  });
+});
+
+describe('files', () => {
+  it('are put before the first prompt and collected after the last', async () => {
+    const put = [{ path: 'in/data.txt', content: { base64: Buffer.from('payload').toString('base64') } }];
+    const prompts = [
+      { prompt: script('mkdir -p out; rev in/data.txt > out/data.txt || tr a-z A-Z < in/data.txt > out/data.txt') },
+    ];
+    const result = await (await stand.start({ put, prompts, collect: ['out/data.txt', 'out/missing.txt'] })).result();
+    expect(result.outcome).toBe('completed');
+    const [file, missing] = result.files;
+    expect((await stand.results.get(file?.ref ?? '')).toString()).toMatch(/daolyap|PAYLOAD/);
+    expect(missing).toMatchObject({ ref: null, error: expect.any(String) });
+  });
+});
+
+describe('the end', () => {
+  it('deletes the sandbox and follows the deletion', async () => {
+    const result = await (await stand.start({ end: 'delete' })).result();
+    expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, stop: null });
+    await expect(stand.api.getSandbox(result.sandboxId ?? '')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('keeps the sandbox running', async () => {
+    const result = await (await stand.start({ end: 'keep' })).result();
+    expect(result).toMatchObject({ outcome: 'completed', deletion: null, stop: null });
+    const { sandbox } = await stand.api.getSandbox(result.sandboxId ?? '');
+    expect(sandbox.state).toBe('idle');
+    await stand.api.stopSandbox(sandbox.id);
+  });
+
+  it('says that nothing was kept with snapshots off', async () => {
+    const result = await (await stand.start({ source: { kind: 'create', body: { snapshots: false } } })).result();
+    expect(result.stop).toMatchObject({ status: 'completed', kept: 'none' });
+  });
+});
+
+describe('a setup script', () => {
+  const withSetup = (setupScript: string) => ({ source: { kind: 'create' as const, body: { setupScript } } });
+
+  it('is waited for before the first prompt', async () => {
+    const prompts = [{ prompt: script('cat ready') }];
+    const result = await (await stand.start({ ...withSetup('sleep 0.5; echo set up > ready'), prompts })).result();
+    expect(result).toMatchObject({ outcome: 'completed', setup: { status: 'done', error: null } });
+    expect(result.prompts[0]?.result).toContain('set up');
+  });
+
+  it('that fails ends the job before a prompt is sent', async () => {
+    const result = await (await stand.start(withSetup('echo broken >&2; exit 4'))).result();
+    expect(result).toMatchObject({
+      outcome: 'sandbox_failed',
+      setup: { status: 'failed' },
+      error: { code: 'setup_failed' },
+    });
+    expect(callsOf(result.sandboxId)).not.toContain('sendPrompt');
+    expect(result.stop?.status).toBe('completed');
+  });
+});

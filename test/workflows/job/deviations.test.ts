@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LocalServiceProfile } from '../../../src/local-service/index.js';
+import { createStand, type Stand, script } from '../workflow-harness.js';
+
+const profiles: [string, Partial<LocalServiceProfile>][] = [
+  ['ignores the name of a create', { ignoreName: true }],
+  ['S2: sends no promptId', { omitPromptId: true }],
+  ['adds fields that nobody listed', { extraFields: true }],
+  ['does all of that', { ignoreName: true, omitPromptId: true, extraFields: true }],
+];
+
+describe.each(profiles)('a service that %s', (_, profile) => {
+  let stand: Stand;
+  beforeAll(async () => {
+    stand = await createStand({ service: { profile } });
+  });
+  afterAll(() => stand.close());
+
+  it('completes the job all the same, with one sandbox and each prompt once', async () => {
+    const prompts = [{ prompt: script('echo one') }, { prompt: script('echo two') }, { prompt: script('echo one') }];
+    const result = await (await stand.start({ prompts })).result();
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
+    expect(result.prompts.map(({ result: text }) => text?.trim())).toEqual(['one', 'two', 'one']);
+    expect(stand.service.books.sandboxes()).toHaveLength(1);
+    expect(stand.service.books.prompts()).toHaveLength(3);
+  });
+
+  it('loses no prompt when its answer is lost', async () => {
+    await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
+    const result = await (await stand.start({})).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+    expect(stand.service.books.prompts({ sandboxId: result.sandboxId ?? '' })).toHaveLength(1);
+  });
+});
+
+it('S13: a service whose lists leave a sandbox out costs reads of the sandbox itself, and not the job', async () => {
+  const stand = await createStand({ through: (client) => ({ ...client, listAllSandboxes: async () => [] }) });
+  try {
+    const result = await (await stand.start({})).result();
+    expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
+  } finally {
+    await stand.close();
+  }
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxWatchId } from '../../../src/contract/addresses.js';
+import { progressQuery } from '../../../workflows/index.js';
+import { claimAs } from '../watch/lease-harness.js';
+import { createStand, type Stand, script } from '../workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ service: { timings: { hydrationMs: 600 } } });
+});
+afterAll(() => stand.close());
+
+/** A sandbox that somebody made by hand, with a file in it. */
+async function somebodysSandbox(state: 'usable' | 'archived'): Promise<string> {
+  const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ttlSeconds: 3_600 });
+  const stateOf = async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state;
+  await expect.poll(stateOf).toBe('ready');
+  await stand.api.writeFile(sandbox.id, { path: 'note', content: 'from before' });
+  if (state === 'archived') {
+    await stand.api.stopSandbox(sandbox.id);
+    await expect.poll(stateOf).toBe('archived');
+  }
+  return sandbox.id;
+}
+
+const existing = (sandboxId: string) => ({ source: { kind: 'existing' as const, sandboxId }, end: 'keep' as const });
+const readNote = [{ prompt: script('cat note') }];
+const watchStatus = async (sandboxId: string) =>
+  (await stand.client.workflow.getHandle(sandboxWatchId(sandboxId)).describe()).status.name;
+
+describe('a job in a sandbox of somebody else', () => {
+  it('prompts it where it is usable, and leaves it as it was', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const result = await (await stand.start({ ...existing(sandboxId), prompts: readNote })).result();
+    expect(result).toMatchObject({ outcome: 'completed', sandboxId, stop: null });
+    expect(result.prompts[0]?.result).toContain('from before');
+    expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('idle');
+  });
+
+  it('resumes it where it is archived, woken through the watch', async () => {
+    const sandboxId = await somebodysSandbox('archived');
+    const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const };
+    const result = await (await stand.start(input)).result();
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
+    expect(result.prompts[0]?.result).toContain('from before');
+    expect(result.wakes.map(({ by, event }) => [by, event])).toEqual([
+      ['webhook', 'sandbox.ready'],
+      ['webhook', 'sandbox.archived'],
+    ]);
+    expect(stand.service.books.stops({ sandboxId })).toHaveLength(2);
+  });
+
+  it('waits until it is hydrated where that is asked for', async () => {
+    const sandboxId = await somebodysSandbox('archived');
+    const result = await (
+      await stand.start({ ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated' })
+    ).result();
+    expect(result.outcome).toBe('completed');
+    const hydrated = result.wakes.find(({ waitedFor }) => waitedFor === 'hydrated');
+    expect(hydrated).toMatchObject({ by: 'webhook', event: 'sandbox.hydrated' });
+  });
+
+  it('ends the watch when the last waiter has left', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    await (await stand.start({ ...existing(sandboxId), prompts: readNote })).result();
+    await expect.poll(() => watchStatus(sandboxId)).toBe('COMPLETED');
+  });
+
+  it('A20: is rejected where there is no such sandbox, and leaves no watch open', async () => {
+    const result = await (await stand.start(existing('bx_22222222'))).result();
+    expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' }, sandboxId: null });
+    await expect.poll(() => watchStatus('bx_22222222')).toBe('COMPLETED');
+  });
+
+  it('ends as sandbox_failed when somebody stops the sandbox under the prompt', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 30') }] });
+    await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('running');
+    await stand.api.stopSandbox(sandboxId);
+    expect(await handle.result()).toMatchObject({ outcome: expect.stringMatching(/sandbox_failed|prompt_failed/) });
+  });
+});
+
+describe('a lease', () => {
+  it('keeps a sandbox from being deleted while a job uses it', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 2') }] });
+    await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
+    const claim = await claimAs(stand, sandboxId, 'somebody');
+    expect(claim).toEqual({ granted: false, claimedBy: [], leasedBy: [handle.workflowId] });
+    await handle.result();
+  });
+
+  it('makes a job that would delete the sandbox stop it instead', async () => {
+    const sandboxId = await somebodysSandbox('usable');
+    const borrower = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 4') }] });
+    await expect.poll(async () => (await borrower.query(progressQuery)).phase).toBe('following');
+    const deleter = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('true') }], end: 'delete' });
+    const result = await deleter.result();
+    expect(result).toMatchObject({ deletion: { status: 'leased' }, stop: { status: 'completed' } });
+    await borrower.result();
+  });
+});
+
+describe('a named snapshot', () => {
+  it('is what a job can start from', async () => {
+    const sandboxId = await somebodysSandbox('archived');
+    await stand.api.updateSandbox(sandboxId, { snapshotName: 'prepared' });
+    const source = { kind: 'create' as const, body: { from: 'prepared' } };
+    const result = await (await stand.start({ source, prompts: readNote, waitFor: 'hydrated' })).result();
+    expect(result.outcome).toBe('completed');
+    expect(result.prompts[0]?.result).toContain('from before');
+  });
+});

@@ -1,0 +1,105 @@
+/** What a workflow catches is tested with what really arrives there: the failures of local activities come bare. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SandboxClient } from '../../../src/client/index.js';
+import type { FaultInput } from '../../../src/local-service/index.js';
+import type { JobResult } from '../../../workflows/index.js';
+import { createClosing, sendJson, startStand } from '../../client/http-harness.js';
+import { changedBy } from '../changed-client.js';
+import { heal, readySandbox } from '../stop/stop-harness.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+
+let stand: Stand;
+let change: Partial<SandboxClient> = {};
+const closing = createClosing();
+beforeAll(async () => {
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(() => {
+  change = {};
+});
+afterAll(async () => {
+  await closing.closeAll();
+  await stand.close();
+});
+
+const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
+
+/** One of each for every job of this file that has ended. */
+function books() {
+  const { sandboxes, prompts, stops } = stand.service.books;
+  return { sandboxes: sandboxes().length, prompts: prompts().length, stops: stops().length };
+}
+
+describe('a refusal of a read', () => {
+  const refusals: FaultInput[] = [
+    { kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited' },
+    { kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited', retryAfterSeconds: 1 },
+    { kind: 'error', endpoint: 'getSandbox', status: 500, code: 'http_500', times: 5 },
+    { kind: 'error', endpoint: 'getSandbox', status: 404, html: true },
+    { kind: 'error', endpoint: 'getSandbox', status: 403, html: true },
+    { kind: 'error', endpoint: 'getSandbox', status: 413, html: true, times: 4 },
+  ];
+  it.each([refusals[0], refusals[3]])('D1, D2: is waited out wherever it comes: %j', async (fault = {} as never) => {
+    const before = books();
+    await stand.fault(fault);
+    expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    const { sandboxes, prompts, stops } = books();
+    expect([sandboxes - before.sandboxes, prompts - before.prompts, stops - before.stops]).toEqual([1, 1, 1]);
+  });
+
+  /** The first read of it is made by the workflow itself, and fails bare. */
+  it.each(refusals)('D1, D2: is waited out before a sandbox of somebody is taken: %j', async (fault) => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault(fault);
+    expect(await run({ source: { kind: 'existing', sandboxId } })).toMatchObject({
+      ...{ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] },
+    });
+  });
+
+  it('D1: that somebody can mend is shown while it is waited out', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 401, code: 'unauthorized' });
+    const handle = await stand.start({ source: { kind: 'existing', sandboxId } });
+    await expect
+      .poll(async () => (await handle.query<{ blocked: { message: string } | null }>('progress')).blocked?.message)
+      .toContain('unauthorized');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', left: [] });
+  });
+
+  it.each(['stopSandbox', 'getStop'] as const)('D2: by a page of a proxy is none of %s', async (endpoint) => {
+    await stand.fault({ kind: 'error', endpoint, status: 403, html: true, times: 2 });
+    const result = await run();
+    expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
+    expect((await stand.api.getSandbox(result.sandboxId ?? '')).sandbox.state).toBe('archived');
+    await heal(stand);
+  });
+
+  it('D1: for good, when it is to be stopped, ends the job with a name and names its sandbox', async () => {
+    const fault = { kind: 'error', status: 403, code: 'api_key_sandbox_forbidden', times: 1_000 } as const;
+    await stand.fault({ ...fault, endpoint: 'stopSandbox' });
+    const result = await run({ timing: { cleanUpMs: 4_000 } });
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      error: { code: expect.any(String) },
+      left: [{ kind: 'sandbox', sandboxId: result.sandboxId, why: expect.stringContaining('stop') }],
+    });
+    await heal(stand);
+  });
+});
+
+describe('an answer of something else', () => {
+  it('D3: about an innocent sandbox is not believed, and nothing happens to that one', async () => {
+    const { sandbox: innocent } = await stand.api.createSandbox({ name: 'innocent' });
+    const theirs = await stand.api.getSandbox(innocent.id);
+    const confused = closing.client(closing.keep(await startStand((_, response) => sendJson(response, 200, theirs))));
+    let misrouted = 0;
+    change.getSandbox = (id, options) => {
+      if (id === innocent.id || misrouted >= 2) return stand.api.getSandbox(id, options);
+      misrouted += 1;
+      return confused.getSandbox(id, options);
+    };
+    expect(await run()).toMatchObject({ outcome: 'completed', left: [] });
+    expect(misrouted).toBe(2);
+    expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ state: 'ready', stop: null });
+  });
+});

@@ -1,0 +1,119 @@
+/** What is neither a job nor a batch, in sizes around Temporal's limits: it works, or it is refused before anything is done. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cleanupId, jobWorkflowId } from '../../../src/contract/addresses.js';
+import type { CleanupPolicy } from '../../../src/retention/index.js';
+import { readPolicy } from '../../../src/retention/index.js';
+import { startCleanup } from '../../../src/temporal/cleanups/client.js';
+import { applyCleanupSchedule } from '../../../src/temporal/cleanups/schedules.js';
+import { promptJob, resolveJob, startJob } from '../../../src/temporal/jobs/client.js';
+import type { JobInput } from '../../../workflows/index.js';
+import { progressQuery, resolveUpdate } from '../../../workflows/messages.js';
+import { policyFor } from '../cleanup/cleanup-harness.js';
+import { longFile, sizes } from '../long-inputs.js';
+import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
+import { createStand, deployment, jobInput, type Stand, script } from '../workflow-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterAll(() => stand.close());
+
+const long = (bytes: number) => 'x'.repeat(bytes);
+const noWorkflow = (workflowId: string) =>
+  expect(stand.client.workflow.getHandle(workflowId).describe()).rejects.toThrow();
+
+describe('A1: what names things in a job', () => {
+  const fields: readonly (readonly [field: string, over: (name: string) => Partial<JobInput>])[] = [
+    ['source.body.environment', (environment) => ({ source: { kind: 'create', body: { environment } } })],
+    ['source.body.from', (from) => ({ source: { kind: 'create', body: { from } } })],
+    ['source.sandboxId', (sandboxId) => ({ source: { kind: 'existing', sandboxId } })],
+    ['put.0.path', (path) => ({ put: [longFile(path, 1)] })],
+    ['collect.0', (path) => ({ collect: [path] })],
+    ['prompts.0.model', (model) => ({ prompts: [{ prompt: 'hello', model }] })],
+    ['notify.commandId', (commandId) => ({ notify: { commandId } })],
+  ];
+  it.each(fields)('is refused before the start where it is as long: %s', async (field, over) => {
+    for (const bytes of sizes) {
+      const input = jobInput(over(long(bytes)));
+      const refused = { code: 'bad_job_input', message: expect.stringContaining(`${field}: `) };
+      await expect(startJob(stand.client, input, stand), `${bytes}`).rejects.toMatchObject(refused);
+      await noWorkflow(jobWorkflowId(deployment, input.jobId));
+    }
+  });
+});
+
+describe('A1: what a job is told', () => {
+  it('is refused before it is sent where it is as long, and the job goes on', async () => {
+    const lost = { kind: 'drop_response', endpoint: 'sendPrompt' } as const;
+    await stand.fault(lost);
+    const handle = await stand.start({ prompts: [{ prompt: script('sleep 3; echo done') }] });
+    const job = { deployment, jobId: (await handle.query(progressQuery)).jobId };
+    for (const bytes of sizes) {
+      const decision = { action: 'sent', promptId: long(bytes) } as const;
+      await expect(resolveJob(stand.client, job, decision)).rejects.toMatchObject({
+        code: 'bad_job_input',
+        message: expect.stringContaining('The decision cannot be sent: promptId: '),
+      });
+      const followUp = promptJob(stand.client, job, { prompt: 'hello' }, { updateId: long(bytes) });
+      await expect(followUp).rejects.toThrow('The prompt cannot be sent: updateId: must not be longer than 1000 bytes');
+      // Whoever writes to Temporal itself is answered by the job, as far as Temporal takes it.
+      if (bytes > 1_500_000) continue;
+      const raw = handle.executeUpdate(resolveUpdate, { args: [decision] });
+      await expect(raw).rejects.toMatchObject({ cause: { message: expect.stringContaining('too long') } });
+    }
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe('A1: a request to stop a sandbox', () => {
+  it('is refused before anything is started where it is as long', async () => {
+    const sandboxId = await readySandbox(stand);
+    for (const bytes of sizes) {
+      for (const [field, over] of [
+        ['requestId', { requestId: long(bytes) }],
+        ['notify.commandId', { notify: { commandId: long(bytes) } }],
+      ] as const) {
+        await expect(ask(stand, { sandboxId, ...over })).rejects.toMatchObject({
+          code: 'bad_stop_request',
+          message: expect.stringContaining(`${field}: `),
+        });
+      }
+    }
+    await noWorkflow(stopWorkflow(stand, sandboxId).workflowId);
+  });
+});
+
+describe('A1: a cleanup policy', () => {
+  const plain = readPolicy(policyFor('sized', 'stop'), 'test');
+  /** With so many bytes of patterns. */
+  const policyOf = (bytes: number): CleanupPolicy => ({
+    ...plain,
+    protect: Array.from({ length: Math.ceil(bytes / 200) }, (_, at) => `${at}`.padEnd(197, 'x')),
+  });
+  const options = (policy: CleanupPolicy) => ({ deployment, taskQueue: stand.taskQueue, policy });
+
+  it('is refused before anything is started or scheduled where it is as long', async () => {
+    const time = { kind: 'daily', minute: 0, days: ['mon'] } as const;
+    for (const bytes of sizes) {
+      for (const [policy, message] of [
+        [policyOf(bytes), /^The policy cannot be used. It takes \d+ bytes, the most is 300000: give it fewer/],
+        [{ ...plain, name: long(bytes) }, /^The policy cannot be used. Its name has \d+ characters, the most is 40/],
+      ] as const) {
+        const refused = { code: 'bad_policy', message: expect.stringMatching(message) };
+        const started = startCleanup(stand.client, { ...options(policy), mode: 'plan' });
+        await expect(started, `${bytes}`).rejects.toMatchObject(refused);
+        const scheduled = applyCleanupSchedule(stand.client, { ...options(policy), time });
+        await expect(scheduled, `${bytes}`).rejects.toMatchObject(refused);
+      }
+      expect(() => readPolicy(`name: sized # ${long(bytes)}`, 'test')).toThrow('is longer than 200000 characters');
+    }
+    const schedule = stand.client.schedule.getHandle(cleanupId(deployment, plain.name));
+    await expect(schedule.describe()).rejects.toThrow();
+  });
+
+  it('that is as long as it may be is carried through', async () => {
+    const handle = await startCleanup(stand.client, { ...options(policyOf(295_000)), mode: 'plan' });
+    expect(await handle.result()).toMatchObject({ outcome: 'planned', error: null });
+  });
+});

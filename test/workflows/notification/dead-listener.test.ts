@@ -1,0 +1,128 @@
+/** A dead notification URL delays no answer, and is told when it is there again. */
+
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SandboxClient } from '../../../src/client/index.js';
+import { jobWorkflowId } from '../../../src/contract/addresses.js';
+import { countOpenJobs } from '../../../src/supervisor/open-jobs.js';
+import { listFanouts } from '../../../src/temporal/fanouts/index.js';
+import { listJobs } from '../../../src/temporal/jobs/list.js';
+import { begin, listedAsStopped, policyFor } from '../cleanup/cleanup-harness.js';
+import { archivedSandbox, ended, fanoutInput, items, source, submit } from '../fanout/fanout-harness.js';
+import { ask, readySandbox, stopWorkflow } from '../stop/stop-harness.js';
+import { createStand, deployment, type Stand } from '../workflow-harness.js';
+import { deliveriesOf, type Listener, openListener } from './listener.js';
+
+let stand: Stand;
+let listener: Listener;
+let silent: Server;
+const sockets = new Set<Socket>();
+let instead: Partial<SandboxClient> = {};
+
+beforeAll(async () => {
+  const through = (client: SandboxClient) =>
+    new Proxy(client, { get: (target, name) => Reflect.get(instead, name) ?? Reflect.get(target, name) });
+  stand = await createStand({ through });
+  listener = await openListener();
+  silent = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  // What is not delivered goes on for a day, and the next test file has the same server.
+  for await (const { workflowId, taskQueue } of stand.client.workflow.list({
+    query: `WorkflowType = 'deliverNotification' AND ExecutionStatus = 'Running'`,
+  })) {
+    if (taskQueue === stand.taskQueue) await stand.client.workflow.getHandle(workflowId).terminate();
+  }
+  for (const socket of sockets) socket.destroy();
+  await stand.close();
+  await listener.close();
+  await new Promise((resolve) => silent.close(resolve));
+});
+
+const urlOf = (kind: 'refuses' | 'hangs' | 'fails') => {
+  if (kind === 'refuses') return 'http://127.0.0.1:1/hook';
+  if (kind === 'hangs') return `http://127.0.0.1:${(silent.address() as AddressInfo).port}/hook`;
+  listener.answerWith(...Array.from({ length: 3 }, () => 500));
+  return listener.url;
+};
+
+/** It is there although nobody was told: the delivery still tries. */
+async function expectUndelivered(workflowId: string, count = 1) {
+  const deliveries = await deliveriesOf(stand, workflowId, count);
+  for (const delivery of deliveries) expect((await delivery.describe()).status.name).toBe('RUNNING');
+  return deliveries;
+}
+
+describe('the answer does not wait for whoever is told', () => {
+  it.each(['refuses', 'hangs'] as const)('of a job whose URL %s', async (kind) => {
+    const handle = await stand.start({ notify: { url: urlOf(kind) } });
+    expect((await handle.result()).outcome).toBe('completed');
+    await expectUndelivered(handle.workflowId);
+    const jobs = await listJobs(stand.client, { deployment, limit: 1_000 });
+    expect(jobs.filter(({ jobId }) => /notify|\//.test(jobId))).toEqual([]);
+  });
+
+  it('of a job, and it is told in the end, also by the next worker', async () => {
+    const handle = await stand.start({ notify: { url: urlOf('fails') } });
+    await handle.result();
+    const [delivery] = await expectUndelivered(handle.workflowId);
+    await stand.restartWorker();
+    await delivery?.result();
+    expect(listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body).event)).toContain('ended');
+  });
+
+  it('of a stop', async () => {
+    const sandboxId = await readySandbox(stand);
+    await ask(stand, { sandboxId, notify: { url: urlOf('hangs') } });
+    await stopWorkflow(stand, sandboxId).result();
+    await expectUndelivered(`sandbox-stop/${sandboxId}`);
+  });
+
+  it('of a batch', async () => {
+    const of = source(await archivedSandbox(stand));
+    const input = await submit(stand, fanoutInput(of, { notify: { url: urlOf('refuses') } }), items(2));
+    expect((await ended(stand, input)).outcome).toBe('completed');
+    await expectUndelivered(jobWorkflowId(input.deployment, input.batchId));
+    const listed = await listFanouts(stand.client, { deployment });
+    expect(listed.filter(({ batchId }) => /notify|\//.test(batchId))).toEqual([]);
+  });
+
+  it('of a cleanup', async () => {
+    const golden = await archivedSandbox(stand);
+    const endedAt = new Date(Date.now() - 12 * 86_400_000).toISOString();
+    instead = listedAsStopped(stand, golden, endedAt);
+    const more = `protect: ["by hand"]\nwarnBeforeExpiry: 3d\nnotify: {url: "${urlOf('refuses')}"}`;
+    const handle = await begin(stand, policyFor('dead', 'delete-sandbox', more));
+    expect(await handle.result()).toMatchObject({ planned: { warningCount: 1 } });
+    instead = {};
+    await expectUndelivered(handle.workflowId);
+  });
+});
+
+describe('a stack', () => {
+  it('stays up for what is not delivered, for ten minutes', async () => {
+    const { client, taskQueue } = stand;
+    const handle = await stand.start({ notify: { url: urlOf('refuses') } });
+    await handle.result();
+    await expectUndelivered(handle.workflowId);
+    const open = (configured: boolean, afterMs: number) =>
+      countOpenJobs(
+        client,
+        { taskQueue, deployment, temporal: { configured, connect: { connectionOptions: {} } } },
+        Date.now() + afterMs,
+      );
+    for (const configured of [false, true]) {
+      expect(await open(configured, 540_000)).toBeGreaterThan(0);
+      expect(await open(configured, 1_200_000)).toBe(0);
+    }
+    expect(
+      await countOpenJobs(client, {
+        taskQueue,
+        deployment: 'other',
+        temporal: { configured: true, connect: { connectionOptions: {} } },
+      }),
+    ).toBe(0);
+  });
+});

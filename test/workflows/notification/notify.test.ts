@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createNotifyCommands, createNotifySecrets, type NotifyCommands } from '../../../src/notify/index.js';
+import { verifyNotification } from '../../../src/webhook/index.js';
+import { resolveUpdate } from '../../../workflows/index.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { deliveriesOf, type Listener, openListener } from './listener.js';
+
+let stand: Stand;
+let listener: Listener;
+let directory: string;
+let commands: NotifyCommands;
+const secret = (letter: string) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandflow-notify-'));
+  commands = createNotifyCommands(join(directory, 'notify-commands.json'));
+  const secretFile = join(directory, 'notify-secrets');
+  await writeFile(secretFile, `${secret('b')}\n${secret('a')}\n`, { mode: 0o600 });
+  stand = await createStand({ worker: { notifyCommands: commands, notifySecrets: createNotifySecrets(secretFile) } });
+  listener = await openListener();
+});
+afterAll(async () => {
+  await stand.close();
+  await listener.close();
+  await rm(directory, { recursive: true });
+});
+
+it('tells a URL and a command that the job has ended', async () => {
+  const file = join(directory, 'ended.json');
+  const commandId = await commands.keep(`cat > ${file}.part && mv ${file}.part ${file}`);
+  const handle = await stand.start({ notify: { url: listener.url, commandId } });
+  const result = await handle.result();
+  await Promise.all((await deliveriesOf(stand, handle.workflowId, 1)).map((delivery) => delivery.result()));
+  const told = listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body));
+  expect(told).toMatchObject([{ event: 'ended', outcome: 'completed', sandboxId: result.sandboxId }]);
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(told[0]);
+});
+
+it('tells that the job is blocked, and then that it has ended', async () => {
+  await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
+  const handle = await stand.start({ notify: { url: listener.url } });
+  const events = () => listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body).event);
+  await expect.poll(events).toEqual(['blocked']);
+  await handle.executeUpdate(resolveUpdate, { args: [{ action: 'abandon' }] });
+  await handle.result();
+  await expect.poll(events).toEqual(['blocked', 'ended']);
+});
+
+it('signs what it sends by every secret of the worker, and every attempt has the same id and body', async () => {
+  listener.answerWith(500, 429, 404, 204);
+  const handle = await stand.start({ notify: { url: listener.url } });
+  await handle.result();
+  await expect.poll(() => listener.toldOf(handle.workflowId)).toHaveLength(4);
+  const told = listener.toldOf(handle.workflowId);
+  expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+  for (const { headers, body } of told) {
+    const { id } = JSON.parse(body) as { id: string };
+    for (const letter of ['a', 'b']) {
+      expect(verifyNotification({ headers, rawBody: body, secrets: [secret(letter)] })).toMatchObject({ ok: true, id });
+    }
+    expect(verifyNotification({ headers, rawBody: body, secrets: [secret('c')] })).toMatchObject({ ok: false });
+  }
+});
+
+it.each([307, 410, 401])(
+  'is refused for good by status %i: nothing is repeated, and no redirect is followed',
+  async (status) => {
+    const elsewhere = await openListener();
+    listener.answerWith({ status, headers: { location: elsewhere.url } });
+    const handle = await stand.start({ notify: { url: listener.url } });
+    expect((await handle.result()).outcome).toBe('completed');
+    const [delivery] = await deliveriesOf(stand, handle.workflowId, 1);
+    await expect(delivery?.result()).rejects.toMatchObject({
+      cause: { cause: { type: 'notify_failed', message: `The notification was answered with status ${status}.` } },
+    });
+    expect(listener.toldOf(handle.workflowId)).toHaveLength(1);
+    expect(elsewhere.told).toEqual([]);
+    await elsewhere.close();
+  },
+);
+
+it('sends nothing unsigned where its secrets cannot be read, and goes on when they can', async () => {
+  const file = join(directory, 'later');
+  const late = await createStand({ worker: { notifySecrets: createNotifySecrets(file) } });
+  try {
+    const handle = await late.start({ notify: { url: listener.url } });
+    await handle.result();
+    const [delivery] = await deliveriesOf(late, handle.workflowId, 1);
+    const failures = async () => (await delivery?.describe())?.raw.pendingActivities?.[0]?.lastFailure?.message;
+    await expect.poll(failures).toContain('is not there');
+    expect(listener.toldOf(handle.workflowId)).toEqual([]);
+    await writeFile(file, secret('a'), { mode: 0o600 });
+    await delivery?.result();
+    expect(listener.toldOf(handle.workflowId)).toHaveLength(1);
+  } finally {
+    await late.close();
+  }
+});

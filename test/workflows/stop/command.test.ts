@@ -1,0 +1,155 @@
+/** `sandflow stop` and `sandflow stops` against the whole product. */
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { stopProgress } from '../../../src/temporal/stops/read.js';
+import { type InProcessOptions, cli as runCli } from '../../unit/cli/in-process.js';
+import { stopForGood } from '../../unit/house/snippets/stop-sandbox.js';
+import { createStand, type Stand, script } from '../workflow-harness.js';
+import { ask, heal, outcomeOf, readySandbox } from './stop-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const cli = (args: readonly string[], options: InProcessOptions = {}) =>
+  runCli(args, {
+    ...options,
+    env: {
+      SANDBOX_API_URL: stand.service.url,
+      SANDBOX_API_KEY: 'test-key',
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      SANDFLOW_TASK_QUEUE: stand.taskQueue,
+    },
+  });
+const failing = () => stand.fault({ kind: 'stop_fails', times: 1_000 });
+const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
+
+describe('sandflow stop', () => {
+  it('returns when the service has accepted each stop, and they go on', async () => {
+    const ids = await Promise.all([readySandbox(stand), readySandbox(stand)]);
+    const { exitCode, stdout } = await cli(['stop', ...ids]);
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\n').sort()).toEqual(
+      [...ids].sort().map((id) => `${id}  stop ${stand.service.books.stops({ sandboxId: id })[0]?.id} accepted`),
+    );
+    for (const id of ids) await expect.poll(() => stateOf(id)).toBe('archived');
+  });
+
+  it('waits for all that --all and --name mean, one line each, and says what was kept', async () => {
+    const saved = await readySandbox(stand, { name: 'batch-1' });
+    const unsaved = await readySandbox(stand, { name: 'batch-2', snapshots: false });
+    const other = await readySandbox(stand, { name: 'mine' });
+    const { exitCode, stdout } = await cli(['stop', '--all', '--name', 'batch-*', '--yes', '--wait']);
+    expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split('\n').sort()).toEqual(
+      [`${saved}  archived, work saved`, `${unsaved}  archived, nothing saved`].sort(),
+    );
+    expect(await stateOf(other)).toBe('ready');
+    const again = await cli(['stop', saved, '--wait']);
+    expect(again).toMatchObject({ exitCode: 0, stdout: `${saved}  already_archived, work saved\n` });
+  });
+
+  it('ends with 1 where one of them does not end archived, and the others are not held up', async () => {
+    const good = await readySandbox(stand);
+    // A 404 is believed after 90 s, and not before.
+    const { exitCode, stdout } = await cli(['stop', 'bx_2a2a2a2a', good, '--wait', '--json', '--deadline', '20s']);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      stops: [
+        { sandboxId: 'bx_2a2a2a2a', outcome: 'still_failing', error: { code: 'stop_not_accepted' } },
+        { sandboxId: good, outcome: 'archived', kept: 'saved' },
+      ],
+      error: null,
+    });
+  });
+
+  it('D7: --all under a working agent ends its job as sandbox_failed, and not as a prompt that failed', async () => {
+    const job = await stand.start({ prompts: [{ prompt: script('sleep 50') }] });
+    const working = () => stand.service.books.prompts().find(({ status }) => status === 'running');
+    await expect.poll(working, { timeout: 20_000 }).toBeDefined();
+    expect((await cli(['stop', '--all', '--name', 'sf-*', '--yes', '--wait'])).exitCode).toBe(0);
+    expect(await job.result()).toMatchObject({ outcome: 'sandbox_failed', stop: { status: 'completed' }, left: [] });
+  });
+
+  it('says what it saw of a stop that still fails at its deadline', async () => {
+    const sandboxId = await readySandbox(stand);
+    await failing();
+    const { exitCode, stdout, stderr } = await cli(['stop', sandboxId, '--wait', '--deadline', '2s']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^bx_\w+ {2}still_failing: .*failed attempts? seen since .*snapshot/);
+    expect(stderr).toContain('stop stop_');
+  });
+
+  it('leaves the stop going on at Ctrl-C, and takes it up again without asking twice', async () => {
+    const sandboxId = await readySandbox(stand);
+    await failing();
+    const ctrlC = new AbortController();
+    const onStderr = (text: string) => text.includes('accepted') && ctrlC.abort('SIGINT');
+    const left = await cli(['stop', sandboxId, '--wait'], { interrupted: ctrlC.signal, onStderr });
+    expect(left).toMatchObject({ exitCode: 130, stdout: '' });
+    const [, comeBack = ''] = /^Take up the wait with: sandflow (.*)$/m.exec(left.stderr) ?? [];
+    expect(comeBack).toMatch(new RegExp(`^stop ${sandboxId} --wait --request \\w+$`));
+    await heal(stand);
+    const taken = await cli(comeBack.split(' '));
+    expect(taken).toMatchObject({ exitCode: 0, stdout: `${sandboxId}  archived, work saved\n` });
+    const calls = stand.service.books.calls({ sandboxId }).filter(({ endpoint }) => endpoint === 'stopSandbox');
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe('sandflow stops', () => {
+  it('lists those that fail, with who waits, and explains one', async () => {
+    const watched = await readySandbox(stand, { name: 'watched' });
+    const alone = await readySandbox(stand, { name: 'alone' });
+    await failing();
+    await stand.api.stopSandbox(alone);
+    const requested = await ask(stand, { sandboxId: watched });
+    const list = async (...args: string[]) => {
+      const { stdout } = await cli(['stops', 'list', '--json', ...args]);
+      const { stops } = JSON.parse(stdout) as { stops: { sandboxId: string; waiting: number; error: string }[] };
+      return stops.filter(({ sandboxId }) => sandboxId === watched || sandboxId === alone);
+    };
+    await expect
+      .poll(async () => (await list('--failing')).map(({ sandboxId, waiting }) => [sandboxId, waiting]))
+      .toEqual([
+        [alone, 0],
+        [watched, 1],
+      ]);
+    expect((await list())[0]?.error).toContain('did not finish its snapshot');
+    expect(await list('--older-than', '1h')).toEqual([]);
+    expect((await cli(['stops', 'list', '--failing'])).stdout).toMatch(/alone +failing +.* +nobody +.*snapshot/);
+
+    await expect.poll(async () => (await stopProgress(stand.client, requested)).failed).not.toBeNull();
+    const explained = await cli(['stops', 'explain', watched]);
+    expect(explained.exitCode).toBe(0);
+    expect(explained.stdout).toMatch(/is not archived: the last attempt of its stop stop_\w+, asked for .* failed\./);
+    expect(explained.stdout).toMatch(/failed attempts? (was|were) seen since/);
+    expect(explained.stdout).toContain(`Request ${requested.requestId} waits until`);
+    expect(explained.stdout).toContain('Next: The service tries again by itself');
+    await heal(stand);
+    expect((await outcomeOf(stand, requested)).outcome).toBe('archived');
+    const after = JSON.parse((await cli(['stops', 'explain', watched, '--json'])).stdout);
+    expect(after).toMatchObject({ state: 'completed', kept: 'saved', stop: { status: 'completed' }, error: null });
+    expect((await list()).map(({ sandboxId }) => sandboxId)).not.toContain(watched);
+  });
+
+  it('explains that there is no such sandbox, and one that was never stopped', async () => {
+    const sandboxId = await readySandbox(stand);
+    const explain = async (id: string) => JSON.parse((await cli(['stops', 'explain', id, '--json'])).stdout);
+    expect(await explain('bx_3b3b3b3b')).toMatchObject({ state: 'no_sandbox', requests: null });
+    expect(await explain(sandboxId)).toMatchObject({ state: 'never_stopped', stop: null });
+  });
+});
+
+it('the example of the library says whether the work is saved', async () => {
+  vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
+  vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
+  const saved = await readySandbox(stand);
+  const unsaved = await readySandbox(stand, { snapshots: false });
+  expect(await Promise.all([stopForGood(saved, 'a'), stopForGood(unsaved, 'a')])).toEqual([true, false]);
+});

@@ -1,0 +1,125 @@
+/** The workflow of a stop while others act too, reads lag, answers are wrong, and requests are many. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createIntercept, lost } from '../intercept.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from './stop-harness.js';
+
+const intercept = createIntercept();
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand({ through: intercept.through });
+});
+afterEach(async () => {
+  intercept.clear();
+  await heal(stand);
+});
+afterAll(() => stand.close());
+
+const stops = (sandboxId: string) => stand.service.books.stops({ sandboxId });
+const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
+async function stopByHand(sandboxId: string): Promise<void> {
+  await stand.api.stopSandbox(sandboxId);
+  await expect.poll(() => stateOf(sandboxId)).toBe('archived');
+}
+async function resumeByHand(sandboxId: string): Promise<void> {
+  await stand.api.resumeSandbox(sandboxId, {});
+  await expect.poll(() => stateOf(sandboxId)).toBe('ready');
+}
+
+describe('a stop', () => {
+  it('A5: of a sandbox that others have stopped and resumed is asked for, also when it is lost once', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stopByHand(sandboxId);
+    await resumeByHand(sandboxId);
+    intercept.on('stopSandbox', (call, count) => (count === 1 ? Promise.reject(lost('stopSandbox')) : call()));
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'archived', kept: 'saved', stopId: stops(sandboxId)[1]?.id });
+  });
+
+  it('A5: that a person has undone before its lost answer was asked for is superseded, and not repeated', async () => {
+    const sandboxId = await readySandbox(stand);
+    intercept.on('stopSandbox', async (call) => {
+      await call();
+      await expect.poll(() => stateOf(sandboxId)).toBe('archived');
+      await resumeByHand(sandboxId);
+      throw lost('stopSandbox');
+    });
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'superseded', kept: null, stopId: stops(sandboxId)[0]?.id });
+    expect(await stateOf(sandboxId)).toBe('ready');
+    expect(stops(sandboxId)).toHaveLength(1);
+  });
+
+  it('A5: remembers through a refusal what it had found before a request that may have been accepted', async () => {
+    const sandboxId = await readySandbox(stand);
+    intercept.on('stopSandbox', async (call) => {
+      await call();
+      await expect.poll(() => stateOf(sandboxId)).toBe('archived');
+      await resumeByHand(sandboxId);
+      // The next attempt is refused before it can see anything; the one after it is another activity.
+      await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited' });
+      throw lost('stopSandbox');
+    });
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'superseded', stopId: stops(sandboxId)[0]?.id });
+    expect(stops(sandboxId)).toHaveLength(1);
+  });
+
+  it('D3: that is answered with a stop of nobody is asked for again, and ends by the real one', async () => {
+    const sandboxId = await readySandbox(stand);
+    intercept.on('stopSandbox', (call, count) => (count === 1 ? Promise.resolve({ id: 'stop_00000000' }) : call()));
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'archived', askedAgain: 1, stopId: stops(sandboxId)[0]?.id });
+  });
+
+  it('D5: whose reads say 404 for a while goes on', async () => {
+    const sandboxId = await readySandbox(stand);
+    const untilMs = Date.now() + 2_000;
+    const lagging = (call: () => Promise<unknown>) =>
+      Date.now() < untilMs ? stand.api.getSandbox('bx_2a2a2a2a') : call();
+    intercept.on('getSandbox', lagging);
+    intercept.on('getStop', lagging);
+    expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject({ outcome: 'archived' });
+  });
+
+  it('D10: of an unknown status has ended when the sandbox is archived', async () => {
+    const sandboxId = await readySandbox(stand);
+    intercept.on('getStop', async (call) => {
+      const answer = (await call()) as { stop: object };
+      return { ...answer, stop: { ...answer.stop, status: 'sealed' } };
+    });
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(ended).toMatchObject({ outcome: 'archived', kept: 'saved', status: 'sealed' });
+  });
+});
+
+describe('a workflow of stops', () => {
+  it('goes on as new by the number of events and of requests, and loses none', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const requested = [await ask(stand, { sandboxId, requestId: 'r0', maxMessages: 3 })];
+    for (let number = 1; number <= 7; number += 1) {
+      requested.push(await ask(stand, { sandboxId, requestId: `r${number}` }));
+      await signalEvent(stand, sandboxId, { id: `evt_${number}`, type: 'sandbox.ready' });
+    }
+    expect(new Set(requested.map(({ runId }) => runId)).size).toBeGreaterThan(1);
+    await heal(stand);
+    const ended = await Promise.all(requested.map((one) => outcomeOf(stand, one)));
+    // Of one that was handed over before it was accepted the next run asks, which may be after the end.
+    for (const { outcome } of ended) expect(['archived', 'already_archived']).toContain(outcome);
+    expect(stops(sandboxId)).toHaveLength(1);
+  });
+
+  it('carries no more of what the service says than it must', async () => {
+    const sandboxId = await readySandbox(stand);
+    const message = 'x'.repeat(300_000);
+    intercept.on('getStop', async (call) => {
+      const answer = (await call()) as { stop: object };
+      return { ...answer, stop: { ...answer.stop, status: 'failing', error: message } };
+    });
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const ended = await outcomeOf(stand, await ask(stand, { sandboxId, deadlineMs: 3_000 }));
+    expect(ended).toMatchObject({ outcome: 'still_failing' });
+    expect(JSON.stringify(await stopWorkflow(stand, sandboxId).result()).length).toBeLessThan(4_000);
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { stopProgress, stopReport } from '../../../src/temporal/stops/read.js';
+import { createStand, type Stand } from '../workflow-harness.js';
+import { ask, heal, outcomeOf, readySandbox, signalEvent, stopWorkflow } from './stop-harness.js';
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await createStand();
+});
+afterEach(() => heal(stand));
+afterAll(() => stand.close());
+
+const stopsOnTheBooks = (sandboxId: string) => stand.service.books.stops({ sandboxId });
+
+describe('a stop', () => {
+  it('is woken by the webhook, confirmed by its own id, and says that the work was saved', async () => {
+    const sandboxId = await readySandbox(stand);
+    const requested = await ask(stand, { sandboxId });
+    expect(requested.accepted).toMatchObject({ phase: 'waiting', outcome: null });
+    const [stop] = stopsOnTheBooks(sandboxId);
+    expect(requested.accepted.stopId).toBe(stop?.id);
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'archived', kept: 'saved', stopId: stop?.id });
+    const report = await stopWorkflow(stand, sandboxId).result();
+    expect(report).toMatchObject({ sandboxId, wakes: [{ by: 'webhook', event: 'sandbox.archived' }], apiCalls: 4 });
+    const calls = stand.service.books.calls({ sandboxId }).map(({ endpoint }) => endpoint);
+    expect(calls.slice(-4)).toEqual(['getSandbox', 'stopSandbox', 'getStop', 'getSandbox']);
+  });
+
+  it('goes from pending through failing to completed, and says what it saw', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'stop_fails', times: 8 });
+    const requested = await ask(stand, { sandboxId });
+    expect(requested.accepted.status).toBe('pending');
+    const view = () => stopProgress(stand.client, requested);
+    await expect.poll(async () => (await view()).status).toBe('failing');
+    const { failed } = await view();
+    expect(failed?.attempts).toBeGreaterThan(0);
+    expect(failed?.lastError).toContain('did not finish its snapshot');
+    const ended = await outcomeOf(stand, requested);
+    expect(ended).toMatchObject({ outcome: 'archived', status: 'completed', kept: 'saved' });
+    expect(ended.failed?.since).toBe(failed?.since);
+    expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
+    const calls = stand.service.books.calls({ sandboxId }).filter(({ endpoint }) => endpoint === 'stopSandbox');
+    expect(calls, 'S7: the service repeats by itself').toHaveLength(1);
+  });
+
+  it('that a resume ends is superseded', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const requested = await ask(stand, { sandboxId });
+    await stand.api.resumeSandbox(sandboxId, {});
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'superseded', kept: null });
+    expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
+  });
+
+  it('S6: is not ended by a late sandbox.archived of an earlier stop', async () => {
+    const sandboxId = await readySandbox(stand);
+    const first = await ask(stand, { sandboxId });
+    expect((await outcomeOf(stand, first)).outcome).toBe('archived');
+    await stand.api.resumeSandbox(sandboxId, {});
+    await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('ready');
+    await stand.fault({ kind: 'stop_fails', times: 5 });
+    const second = await ask(stand, { sandboxId });
+    await signalEvent(stand, sandboxId, { id: 'evt_of_the_first_stop', type: 'sandbox.archived' });
+    const ended = await outcomeOf(stand, second);
+    expect(ended).toMatchObject({ outcome: 'archived', stopId: second.accepted.stopId });
+    expect(ended.stopId).not.toBe(first.accepted.stopId);
+    const stop = stopsOnTheBooks(sandboxId).find(({ id }) => id === ended.stopId);
+    expect(Date.parse(ended.endedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(stop?.endedAt ?? ''));
+    const { wakes } = await stopWorkflow(stand, sandboxId).result();
+    expect(wakes.length).toBeGreaterThan(1);
+  });
+
+  it('of a sandbox that is archived has nothing to do, and says so', async () => {
+    const sandboxId = await readySandbox(stand);
+    const first = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    const second = await outcomeOf(stand, await ask(stand, { sandboxId }));
+    expect(second).toMatchObject({ outcome: 'already_archived', stopId: first.stopId, kept: 'saved' });
+    expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
+  });
+
+  it('says that nothing was kept where snapshots are off', async () => {
+    const sandboxId = await readySandbox(stand, { snapshots: false });
+    expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject({
+      outcome: 'archived',
+      kept: 'none',
+    });
+  });
+
+  it('of a sandbox that does not exist is gone', async () => {
+    const sandboxId = 'bx_2a2a2a2a';
+    const { accepted } = await ask(stand, { sandboxId });
+    expect(accepted).toMatchObject({ outcome: 'gone', stopId: null });
+    expect(stopsOnTheBooks(sandboxId)).toEqual([]);
+  });
+
+  it('is gone when the sandbox is deleted while it is waited for', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'stop_fails', times: 1_000 });
+    const requested = await ask(stand, { sandboxId });
+    await stand.api.deleteSandbox(sandboxId);
+    expect((await outcomeOf(stand, requested)).outcome).toBe('gone');
+  });
+
+  it('ends by safety polls when every webhook is lost', async () => {
+    const sandboxId = await readySandbox(stand);
+    await stand.fault({ kind: 'webhook_drop', times: 100 });
+    expect((await outcomeOf(stand, await ask(stand, { sandboxId }))).outcome).toBe('archived');
+    const report = await stopReport(stand.client, sandboxId);
+    expect(report?.wakes.map(({ by }) => by)).toEqual(['safety_poll']);
+  });
+});

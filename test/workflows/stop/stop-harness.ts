@@ -1,0 +1,43 @@
+/** Sandboxes that are made by hand on a stand, and requests to stop them. */
+import { expect, vi } from 'vitest';
+import { type RequestedStop, requestStop } from '../../../src/temporal/stops/client.js';
+import type { StopOptions } from '../../../src/temporal/stops/input.js';
+import { awaitStop } from '../../../src/temporal/stops/read.js';
+import { type SandboxEvent, sandboxEventSignal } from '../../../workflows/index.js';
+import { type Stand, shortTiming } from '../workflow-harness.js';
+
+const patient = { timeout: 40_000, interval: 50 };
+
+/** A sandbox that is ready, of which no event is under way any more. */
+export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
+  const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
+  // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
+  await vi.waitFor(async () => {
+    expect((await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
+    expect(stand.service.books.deliveries({ sandboxId: sandbox.id }).length).toBeGreaterThan(0);
+  }, patient);
+  return sandbox.id;
+}
+
+export const ask = (stand: Stand, options: StopOptions): Promise<RequestedStop> =>
+  requestStop(stand.client, { deadlineMs: 60_000, timing: shortTiming, ...options }, { taskQueue: stand.taskQueue });
+
+export const outcomeOf = (stand: Stand, requested: RequestedStop) => awaitStop(stand.client, requested);
+
+export const stopWorkflow = (stand: Stand, sandboxId: string) =>
+  stand.client.workflow.getHandle(`sandbox-stop/${sandboxId}`);
+
+/** Signals an event as the bridge does; the service knows nothing of it. */
+export async function signalEvent(stand: Stand, sandboxId: string, event: Pick<SandboxEvent, 'id' | 'type'>) {
+  await stopWorkflow(stand, sandboxId).signal(sandboxEventSignal, {
+    ...event,
+    createdAt: new Date(Date.now() - 60_000).toISOString(),
+    sandboxId,
+    sandboxName: '',
+  });
+}
+
+/** Takes all faults back. */
+export async function heal(stand: Stand): Promise<void> {
+  await fetch(`${stand.service.adminUrl}/faults`, { method: 'DELETE', headers: { authorization: 'Bearer test-key' } });
+}

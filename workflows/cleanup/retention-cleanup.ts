@@ -1,0 +1,177 @@
+/**
+ * Cleans up by a policy: plans, and then does what was planned, each action guarded once more right before it.
+ *
+ *     plan ─► refused (window, another run) ─► report
+ *       └──► chunk of actions ⇄ keep its results ─► report
+ *
+ * Plan, actions and results are in the result store; a fleet of ten thousand is larger than history may hold. A long
+ * run goes on as a new one between two chunks. It always ends in a named outcome, as its result.
+ */
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  log,
+  metricMeter,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { endOf, JobEnded, jobError } from '../job/termination.js';
+import type { JobError } from '../job/types.js';
+import { cleanupProgressQuery } from '../messages.js';
+import { tell } from '../notification/notify.js';
+import { endingReads } from '../shared/abandon-on-cancel.js';
+import { planning, storing } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { cleanOne } from './run-action.js';
+import { CleanupRun } from './state.js';
+import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, CleanupSummary } from './types.js';
+
+const warningsInMessage = 10;
+
+export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
+  return endingReads(() => runRetentionCleanup(input));
+}
+
+async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
+  const run = new CleanupRun(input);
+  setHandler(cleanupProgressQuery, () => run.progress());
+  let outcome: CleanupOutcome = 'applied';
+  let error: JobError | null = null;
+  try {
+    // Of the run before it only this one's memo is seen from here on.
+    if (run.planned) run.reserve(run.left);
+    const planned = run.planned ?? (await planInTime(run));
+    if (input.mode === 'plan') outcome = 'planned';
+    else if (planned.refusal) outcome = planned.refusal.outcome;
+    else await apply(run, planned);
+    if (run.nextChunk < planned.chunks.length && outcome === 'applied') {
+      return await continueAsNew<typeof retentionCleanup>(run.carry());
+    }
+  } catch (thrown) {
+    if (isCancellation(thrown)) outcome = 'cancelled';
+    else {
+      outcome = 'failed';
+      error = endOf(thrown).jobError;
+    }
+  }
+  return CancellationScope.nonCancellable(() => report(run, outcome, error));
+}
+
+/** @throws JobEnded where the service, or Temporal, did not let it be made in time */
+async function planInTime(run: CleanupRun): Promise<CleanupPlanned> {
+  const { planDeadlineMs } = run.settings;
+  const whole = CancellationScope.current();
+  try {
+    return await CancellationScope.withTimeout(planDeadlineMs, () => plan(run));
+  } catch (error) {
+    if (!isCancellation(error) || whole.consideredCancelled) throw error;
+    const waitedFor = run.blocked === null ? '' : `; it was waiting: ${run.blocked.message}`;
+    const message = `No plan could be made within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
+    throw new JobEnded('rejected', jobError('plan_deadline', message));
+  }
+}
+
+async function plan(run: CleanupRun): Promise<CleanupPlanned> {
+  const { deployment, policy, mode } = run.cleanup;
+  run.reserve(0);
+  const { key, settings } = run;
+  const planned = await patiently(run, 'plan', () =>
+    planning.planCleanup({ deployment, policy, key, chunkSize: settings.chunkSize }),
+  );
+  run.planned = planned;
+  if (mode === 'plan' || planned.refusal !== null || planned.due === 0) return planned;
+  run.reserve(planned.due);
+  if (settings.settleMs > 0) await sleep(settings.settleMs, { summary: 'until other runs are visible' });
+  const { takenTonight } = planned;
+  const why = await planning.lookAtOtherCleanups({ deployment, policy, takenTonight });
+  if (why !== null) {
+    run.reserve(0);
+    run.planned = { ...planned, refusal: { outcome: 'another_run', why } };
+  }
+  return run.planned;
+}
+
+/** Chunk after chunk, until all are done or the history has become long. */
+async function apply(run: CleanupRun, { chunks, due }: CleanupPlanned): Promise<void> {
+  run.phase = 'applying';
+  for (let chunk = chunks[run.nextChunk]; chunk && !hasLongHistory(run); chunk = chunks[run.nextChunk]) {
+    const before = run.nextChunk * run.settings.chunkSize;
+    const results: ActionResult[] = [];
+    try {
+      await cleanChunk(run, { ...chunk, before }, results);
+    } finally {
+      await CancellationScope.nonCancellable(() => keepResults(run, { ...chunk, before }, results));
+    }
+  }
+  if (run.nextChunk >= chunks.length && due > 0) run.reserve(0);
+}
+
+interface Chunk {
+  readonly ref: string;
+  readonly count: number;
+  /** Actions of earlier chunks. */
+  readonly before: number;
+}
+
+/** So many at once, each taking the next when it is done with one. */
+async function cleanChunk(run: CleanupRun, { ref, count, before }: Chunk, results: ActionResult[]): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      results.push(await cleanOne(run, { chunkRef: ref, index, number: before + index + 1 }));
+    }
+  };
+  const lanes = Array.from({ length: Math.min(run.settings.concurrency, count) }, lane);
+  const ends = await Promise.allSettled(lanes);
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+async function keepResults(run: CleanupRun, { count, before }: Chunk, results: ActionResult[]): Promise<void> {
+  const reached = new Set(results.map(({ number }) => number));
+  for (let number = before + 1; number <= before + count; number += 1) {
+    const unreached = { number, guard: null, why: 'the cleanup was cancelled', operationId: null };
+    if (!reached.has(number)) results.push({ ...unreached, outcome: 'not_reached' });
+  }
+  run.count(results);
+  const key = `${run.key}/results-${run.nextChunk}.json`;
+  run.resultRefs = [...run.resultRefs, await storing.keepCleanupResults(key, results)];
+  run.nextChunk += 1;
+}
+
+function hasLongHistory({ settings }: CleanupRun): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || historyLength >= (settings.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+}
+
+async function report(run: CleanupRun, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
+  run.phase = 'reporting';
+  if (run.cleanup.mode === 'apply' && run.planned) await raiseWarnings(run, run.planned);
+  const summary = run.summary(outcome, error);
+  const { key, resultRefs } = run;
+  try {
+    const reportRef = await storing.finishCleanup({ key, resultRefs, summary });
+    return { ...summary, reportRef };
+  } catch (thrown) {
+    log.warn('The report could not be kept', { error: String(thrown) });
+    return { ...summary, error: summary.error ?? endOf(thrown).jobError };
+  } finally {
+    run.phase = 'ended';
+  }
+}
+
+async function raiseWarnings(run: CleanupRun, { warnings, warningCount }: CleanupPlanned): Promise<void> {
+  metricMeter.createGauge('sandflow_cleanup_expiring', 'int').set(warningCount, { policy: run.cleanup.policy.name });
+  if (warningCount === 0) return;
+  for (const warning of warnings) log.warn('The data of a protected sandbox is about to expire', { ...warning });
+  const named = warnings
+    .slice(0, warningsInMessage)
+    .map(({ name, sandboxId, dataExpiresAt }) => `${name ?? ''} (${sandboxId}) at ${dataExpiresAt}`);
+  const more = warningCount > named.length ? ` and ${warningCount - named.length} more` : '';
+  const message = `The data of protected sandboxes is about to be deleted by the service: ${named.join(', ')}${more}.`;
+  await tell(run, 'data_expiring', null, message);
+}

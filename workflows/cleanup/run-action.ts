@@ -1,0 +1,107 @@
+/** One action of a cleanup: begun by an activity that asks everything once more, and followed to its end. */
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import type { AppliedAction } from '../../activities/cleanup/action.js';
+import { endOf } from '../job/termination.js';
+import { effects, reads } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { holdingClaim } from '../watch/claim.js';
+import type { CleanupRun } from './state.js';
+import type { ActionResult } from './types.js';
+
+export interface OneAction {
+  readonly chunkRef: string;
+  readonly index: number;
+  /** Number of the action in the plan. */
+  readonly number: number;
+}
+
+/** Never throws, but for a cancel of the whole cleanup: what fails is reported, and the next one's turn comes. */
+export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: OneAction): Promise<ActionResult> {
+  const nothing = { number, guard: null, operationId: null };
+  let last: ActionResult = {
+    ...nothing,
+    outcome: 'failed',
+    why: 'no attempt had an answer in time; it may have begun',
+  };
+  try {
+    return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        const applied = await patiently(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
+        // What the failed deletion has left is not what was planned any more, and that is no reason to call it skipped.
+        if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
+        if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
+        if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing to delete any more');
+        last = resultOf(applied, 'not_confirmed', 'the service has accepted it, and was not seen to finish in time');
+        last = await (applied.did === 'stopping' ? followStop(run, applied) : followDeletion(run, applied));
+        if (last.outcome !== 'failed' || applied.did === 'stopping') return last;
+        if (attempt >= run.settings.deletionAttempts) return last;
+        await sleep(lookDelayMs(run, attempt), { summary: 'until the deletion is tried again' });
+      }
+    });
+  } catch (error) {
+    const isBegun = last.outcome === 'not_confirmed';
+    if (!isCancellation(error)) {
+      const { message } = endOf(error).jobError;
+      if (isBegun) return { ...last, why: `the service has accepted it; then: ${message}` };
+      return { ...last, outcome: 'failed', why: message };
+    }
+    if (CancellationScope.current().consideredCancelled && !isBegun) throw error;
+    return last;
+  }
+}
+
+function resultOf({ number, guard, operationId }: AppliedAction, outcome: ActionResult['outcome'], why: string | null) {
+  return { number, outcome, guard, why, operationId };
+}
+
+/** The stop's own record ends it, not the state of the sandbox, which may be of an earlier stop. */
+async function followStop(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+  const { sandboxId, operationId } = applied;
+  const isGone = createPatience(run);
+  for (let looks = 0; operationId !== null; looks += 1) {
+    const stop = await patiently(run, 'read', () => reads.getStop(sandboxId, operationId));
+    if (isGone(stop)) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
+    if (stop?.status === 'completed') return resultOf(applied, 'stopped', null);
+    if (stop?.status === 'superseded')
+      return resultOf(applied, 'failed', 'somebody resumed it while it was being stopped');
+    await sleep(lookDelayMs(run, looks), { summary: `until ${sandboxId} is archived` });
+  }
+  return resultOf(applied, 'not_confirmed', 'the service gave the stop no id');
+}
+
+/** Nobody leases the sandbox before its deletion has ended. */
+async function followDeletion(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+  const { sandboxId, claim } = applied;
+  return claim === null
+    ? lookAtDeletion(run, applied)
+    : holdingClaim(sandboxId, claim, () => lookAtDeletion(run, applied));
+}
+
+async function lookAtDeletion(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+  const { sandboxId, operationId } = applied;
+  const isGone = createPatience(run);
+  for (let looks = 0; operationId !== null; looks += 1) {
+    const operation = await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
+    if (isGone(operation)) return resultOf(applied, 'not_confirmed', 'the service does not know the deletion any more');
+    if (operation?.status === 'completed') return resultOf(applied, 'deleted', null);
+    if (operation?.status === 'failed') {
+      return resultOf(applied, 'failed', `the deletion failed: ${operation.error ?? 'no reason given'}`);
+    }
+    await sleep(lookDelayMs(run, looks), { summary: `until ${sandboxId} is deleted` });
+  }
+  return resultOf(applied, 'not_confirmed', 'the service has accepted the deletion, and named no operation');
+}
+
+/** Reads lag behind writes: what is missing is gone only when it has been missing for so long. */
+function createPatience({ settings }: CleanupRun): (seen: object | null) => boolean {
+  let missingSinceMs: number | null = null;
+  return (seen) => {
+    if (seen !== null) missingSinceMs = null;
+    else missingSinceMs ??= Date.now();
+    return missingSinceMs !== null && Date.now() - missingSinceMs >= settings.readLagMs;
+  };
+}
+
+function lookDelayMs({ settings }: CleanupRun, looks: number): number {
+  return Math.min(settings.lookMaxMs, settings.lookFirstMs * 2 ** looks);
+}

@@ -1,0 +1,104 @@
+/** The state of one cleanup: how far it is, what blocks it, whom it tells. */
+import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import type { JobError, JobProgress } from '../job/types.js';
+import type { Caller } from '../shared/retry-refusals.js';
+import { defaultCleanupSettings, noCounts } from './defaults.js';
+import type {
+  ActionResult,
+  CleanupCounts,
+  CleanupInput,
+  CleanupMemo,
+  CleanupOutcome,
+  CleanupPlanned,
+  CleanupProgress,
+  CleanupSettings,
+  CleanupSummary,
+} from './types.js';
+
+export class CleanupRun implements Caller {
+  readonly settings: CleanupSettings;
+  /** Keys of this cleanup in the result store begin with this. */
+  readonly key: string;
+  readonly startedAt: string;
+  readonly input: Caller['input'];
+  readonly sandbox = null;
+  phase: CleanupProgress['phase'] = 'planning';
+  planned: CleanupPlanned | null;
+  nextChunk: number;
+  counts: CleanupCounts;
+  resultRefs: readonly string[];
+  apiCalls: number;
+  blocked: JobProgress['blocked'] = null;
+
+  constructor(readonly cleanup: CleanupInput) {
+    const { carried, policy, settings } = cleanup;
+    const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
+    this.settings = { ...defaultCleanupSettings, ...settings };
+    this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
+    this.startedAt = carried?.startedAt ?? startTime.toISOString();
+    this.input = { jobId: null, notify: policy.notify ?? undefined };
+    this.planned = carried?.planned ?? null;
+    this.nextChunk = carried?.nextChunk ?? 0;
+    this.counts = carried?.counts ?? noCounts;
+    this.resultRefs = carried?.resultRefs ?? [];
+    this.apiCalls = carried?.apiCalls ?? 0;
+  }
+
+  /** Written down before it is done: other runs of this night count it even when this one is killed. */
+  reserve(actions: number): void {
+    const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.counts;
+    const fleet = this.planned?.fleet ?? null;
+    const acted = stopped + deleted + gone + failed + unconfirmed + actions;
+    const memo: CleanupMemo = { policy: this.cleanup.policy.name, mode: this.cleanup.mode, acted, fleet };
+    upsertMemo({ ...memo });
+  }
+
+  /** Actions that nothing is known of yet. */
+  get left(): number {
+    const known = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
+    return Math.max(0, (this.planned?.due ?? 0) - known);
+  }
+
+  count(results: readonly ActionResult[]): void {
+    const counts = { ...this.counts };
+    for (const { outcome } of results) counts[outcome] += 1;
+    this.counts = counts;
+  }
+
+  block(blocked: Omit<NonNullable<JobProgress['blocked']>, 'since'>): void {
+    this.blocked = { ...blocked, since: new Date().toISOString() };
+    log.warn('The cleanup is blocked', { ...blocked });
+    setCurrentDetails(`Blocked: ${blocked.message}`);
+  }
+
+  unblock(): void {
+    this.blocked = null;
+    setCurrentDetails('');
+  }
+
+  progress(): CleanupProgress {
+    return { phase: this.phase, due: this.planned?.due ?? null, counts: this.counts, blocked: this.blocked };
+  }
+
+  summary(outcome: CleanupOutcome, error: JobError | null): CleanupSummary {
+    const { chunks: _, ...planned } = this.planned ?? { chunks: [] };
+    return {
+      workflowId: workflowInfo().workflowId,
+      policy: this.cleanup.policy.name,
+      outcome,
+      startedAt: this.startedAt,
+      endedAt: new Date().toISOString(),
+      planned: this.planned === null ? null : (planned as CleanupSummary['planned']),
+      counts: this.counts,
+      reportRef: null,
+      apiCalls: this.apiCalls,
+      error,
+    };
+  }
+
+  carry(): CleanupInput {
+    const { startedAt, planned, nextChunk, counts, resultRefs, apiCalls } = this;
+    if (planned === null) return this.cleanup;
+    return { ...this.cleanup, carried: { startedAt, planned, nextChunk, counts, resultRefs, apiCalls } };
+  }
+}

@@ -1,0 +1,154 @@
+/** What goes into a `retentionCleanup` and what comes out of it. Types only. */
+import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
+import type { JobError, JobProgress } from '../job/types.js';
+
+/** How it goes about it. Every field has a default in `cleanup-settings.ts`; tests change them. */
+export interface CleanupSettings {
+  /**
+   * How long a run waits, once it has planned, before it looks for other runs of the same night, in ms: Temporal shows
+   * runs that have just begun with a delay.
+   */
+  readonly settleMs: number;
+  /** How long making the plan may take, with all refusals that are waited out, in ms. */
+  readonly planDeadlineMs: number;
+  /** How many sandboxes are worked on at once. */
+  readonly concurrency: number;
+  /** How many actions are reported together, as one object of the result store. */
+  readonly chunkSize: number;
+  /** How long one action may take, from its first call to its confirmation, in ms. */
+  readonly actionDeadlineMs: number;
+  /** How often a deletion that failed is asked for, in all. */
+  readonly deletionAttempts: number;
+  /** The first look at a stop or deletion that is under way, in ms; then twice as long, up to … */
+  readonly lookFirstMs: number;
+  /** … this, in ms. */
+  readonly lookMaxMs: number;
+  /** How long a read may lag behind a write, in ms: what is missing for longer is gone. */
+  readonly readLagMs: number;
+  /** A run whose history is longer goes on as a new one, in events. Default: when Temporal suggests it. */
+  readonly maxHistoryEvents: number | null;
+}
+
+export interface CleanupInput {
+  readonly deployment: string;
+  readonly policy: CleanupPolicy;
+  /** `plan` changes nothing. */
+  readonly mode: 'plan' | 'apply';
+  readonly settings?: Partial<CleanupSettings>;
+  /** What an earlier run of the chain hands on. */
+  readonly carried?: CleanupCarried;
+}
+
+export interface CleanupCarried {
+  readonly startedAt: string;
+  readonly planned: CleanupPlanned;
+  readonly nextChunk: number;
+  readonly counts: CleanupCounts;
+  readonly resultRefs: readonly string[];
+  readonly apiCalls: number;
+}
+
+/** What the plan came to. The plan itself is in the result store: of a large fleet it is larger than a payload may be. */
+export interface CleanupPlanned {
+  readonly planRef: string;
+  /** The actions, in pieces. */
+  readonly chunks: readonly { readonly ref: string; readonly count: number }[];
+  readonly fleet: number;
+  readonly allowed: number;
+  readonly takenTonight: number;
+  readonly due: number;
+  readonly overLimit: number;
+  /** Sandboxes of closed jobs of this deployment. */
+  readonly orphans: number;
+  /** Sandboxes whose owner Temporal does not know: left alone, and worth a look. */
+  readonly unknownOwners: number;
+  /** Rows of the service's list that could not be read: what they stand for is left alone, and not in the plan. */
+  readonly unreadable: number;
+  /** The soonest 50. */
+  readonly warnings: readonly ExpiryWarning[];
+  readonly warningCount: number;
+  /** Why nothing may be done now, or null. */
+  readonly refusal: { readonly outcome: 'outside_window' | 'another_run'; readonly why: string } | null;
+}
+
+/**
+ * - `stopped`, `deleted`: done, and confirmed by the stop's or the deletion's own record.
+ * - `gone`: there was nothing to delete any more when a call was repeated whose answer was lost. Counts as done.
+ * - `skipped`: a guard refused; `guard` says which one.
+ * - `failed`: the service refused or failed, also when it was tried again.
+ * - `not_confirmed`: accepted, but not seen to be finished in time. The service goes on with it.
+ * - `not_reached`: the cleanup was cancelled before it.
+ */
+export type ActionOutcome = 'stopped' | 'deleted' | 'gone' | 'skipped' | 'failed' | 'not_confirmed' | 'not_reached';
+
+export interface ActionResult {
+  /** Number of the action in the plan. */
+  readonly number: number;
+  readonly outcome: ActionOutcome;
+  readonly guard: string | null;
+  readonly why: string | null;
+  /** The stop or the deletion operation. */
+  readonly operationId: string | null;
+}
+
+export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
+
+/**
+ * - `planned`: a dry run.
+ * - `applied`: everything that was due has been tried; the counts say how it went.
+ * - `outside_window`, `another_run`: nothing was done, and why.
+ * - `cancelled`: it was cut short.
+ * - `failed`: no plan could be made in time, or the results could not be kept.
+ */
+export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another_run' | 'cancelled' | 'failed';
+
+/** The result of the workflow. */
+export interface CleanupSummary {
+  /** Workflow id. */
+  readonly workflowId: string;
+  readonly policy: string;
+  readonly outcome: CleanupOutcome;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Null where no plan could be made. */
+  readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
+  readonly counts: CleanupCounts;
+  /** In the result store; null where there is none. */
+  readonly reportRef: string | null;
+  /** Calls to the service. */
+  readonly apiCalls: number;
+  readonly error: JobError | null;
+}
+
+/** One sandbox of the report: what was planned, and what became of it. */
+export interface ReportEntry extends PlanEntry {
+  /** One for each action that was planned; a sandbox may have several snapshots to delete. */
+  readonly results: readonly ActionResult[];
+}
+
+/** What a cleanup leaves behind. */
+export interface CleanupReport {
+  readonly summary: CleanupSummary;
+  /** Null where no plan could be made. */
+  readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
+}
+
+/** What the memo of a run holds, for lists and for the limit of the night. */
+export interface CleanupMemo {
+  readonly policy: string;
+  readonly mode: CleanupInput['mode'];
+  /** Actions that it has done or is about to do. */
+  readonly acted: number;
+  /** Sandboxes that there were when it was planned; null before. */
+  readonly fleet: number | null;
+}
+
+/** Answer of the progress query. */
+export interface CleanupProgress {
+  readonly phase: 'planning' | 'applying' | 'reporting' | 'ended';
+  /** Null before the plan is there. */
+  readonly due: number | null;
+  readonly counts: CleanupCounts;
+  /** Why it does not go on by itself, or null. */
+  readonly blocked: JobProgress['blocked'];
+}

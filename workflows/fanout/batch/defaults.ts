@@ -1,0 +1,10 @@
+/** How often the parts of a batch talk. Pure. */
+import type { FanoutPace } from '../types.js';
+
+export const defaultPace: FanoutPace = {
+  reportEveryMs: 1_000,
+  checkChunksEveryMs: 60_000,
+  recoverEveryMs: 10_000,
+  maxHistoryEvents: null,
+  maxMessages: 1_500,
+};

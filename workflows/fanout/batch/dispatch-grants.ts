@@ -1,0 +1,118 @@
+/** Starts chunks, and grants each what it may have. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
+import { executionOf } from '../../../src/contract/addresses.js';
+import { chunkGrantSignal, workflowTypes } from '../../messages.js';
+import type { fanoutChunk } from '../chunk/fanout-chunk.js';
+import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../protocol.js';
+import { sends } from './chunk-record.js';
+import { dueGrants } from './due-grants.js';
+import type { BatchRun } from './state.js';
+
+/** Gives every chunk its share of window and budget, the pause, and word of the end. Nothing that is as it was is sent. */
+export function shareOut(run: BatchRun): void {
+  const { source, ending, throttle, input } = run;
+  const due = dueGrants(run.records, {
+    limit: throttle.limit,
+    budgetSeconds: input.policy.budgetSeconds,
+    pausedUntilMs: throttle.pausedUntilMs,
+    hasSource: source !== null,
+    isEnding: ending !== null,
+    nowMs: Date.now(),
+    isBusy: (chunk) => run.sending.has(chunk),
+  });
+  for (const { record, grant } of due) {
+    const isStart = record.state === 'waiting';
+    sends(record, grant);
+    if (!isStart) send(run, record, grant);
+    else if (source) start(run, record, { grant, source });
+  }
+}
+
+/** Asks a chunk that an earlier execution has started how far it is. It keeps what it has. */
+export function greet(run: BatchRun, record: ChunkRecord): void {
+  const { throttle, ending } = run;
+  const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
+  const { concurrency, budgetSeconds } = run.input.policy;
+  record.state = 'open';
+  record.isAttached = true;
+  record.isGreeted = true;
+  record.sent = { ...record.sent, ...grant };
+  // Until it says what it has it may have all there is.
+  record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
+  send(run, record, grant);
+}
+
+function send(run: BatchRun, record: ChunkRecord, grant: ChunkGrant): void {
+  run.sending.add(record.chunk);
+  run.beside(async () => {
+    try {
+      await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
+    } catch {
+      // It is closed: its last report is on its way, or somebody terminated it, which the next check finds out.
+      record.heardAtMs = 0;
+    } finally {
+      run.sending.delete(record.chunk);
+    }
+  });
+}
+
+function start(
+  run: BatchRun,
+  record: ChunkRecord,
+  { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
+): void {
+  record.state = 'open';
+  record.attempt += 1;
+  record.heardAtMs = Date.now();
+  const input = chunkInput(run, record, { grant, source });
+  record.isFresh = false;
+  record.retryFailed = false;
+  run.sending.add(record.chunk);
+  run.beside(async () => {
+    try {
+      await run.starts.within(input, () => startChunk(run, input));
+      run.sending.delete(record.chunk);
+    } catch (error) {
+      run.sending.delete(record.chunk);
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      greet(run, record);
+    }
+  });
+}
+
+function startChunk(run: BatchRun, input: ChunkInput) {
+  return startChild<typeof fanoutChunk>(workflowTypes.fanoutChunk, {
+    workflowId: run.places.chunkWorkflow(input.chunk),
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    memo: { execution: executionOf(run.batchKey) },
+  });
+}
+
+function chunkInput(
+  run: BatchRun,
+  record: ChunkRecord,
+  { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
+): ChunkInput {
+  const { deployment, batchId, policy, timing } = run.input;
+  return {
+    deployment,
+    batchId,
+    batchKey: run.batchKey,
+    chunk: record.chunk,
+    firstIndex: record.firstIndex,
+    items: record.items,
+    attempt: record.attempt,
+    isFresh: record.isFresh,
+    retryFailed: record.retryFailed,
+    source: source.item,
+    sourceType: source.type,
+    policy,
+    deadlineAtMs: run.deadlineAtMs,
+    timing,
+    pace: run.pace,
+    grant,
+  };
+}

@@ -1,0 +1,54 @@
+/** Which chunks are due a grant, and of what. Pure. */
+import type { ChunkGrant, ChunkRecord } from '../protocol.js';
+import { allotBudget } from './allocate-budget.js';
+import { allotWindows } from './allocate-concurrency.js';
+import { budgetHolderOf, holderOf } from './chunk-record.js';
+
+export interface GrantTerms {
+  /** Items at work at once, in all chunks. */
+  readonly limit: number;
+  /** Machine-seconds of the whole batch; null: no limit. */
+  readonly budgetSeconds: number | null;
+  readonly pausedUntilMs: number | null;
+  /** True once there is something to fork from. */
+  readonly hasSource: boolean;
+  readonly isEnding: boolean;
+  readonly nowMs: number;
+  /** True for chunks that a grant is on its way to. */
+  readonly isBusy: (chunk: number) => boolean;
+}
+
+export interface DueGrant {
+  /** A chunk that waits is started with it; one that is open is sent it. */
+  readonly record: ChunkRecord;
+  readonly grant: Required<ChunkGrant>;
+}
+
+/** @param all every chunk of the batch, by number: those that have ended still hold what they have spent */
+export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGrant[] {
+  const { limit, pausedUntilMs, hasSource, isEnding, nowMs } = terms;
+  const budgets = allotBudget(terms.budgetSeconds, all.map(budgetHolderOf));
+  const windows = allotWindows(hasSource && !isEnding ? limit : 0, all.map(holderOf));
+  return all
+    .map((record, at) => ({
+      record,
+      grant: {
+        seq: Math.max(nowMs, record.sent.seq + 1),
+        window: isEnding ? record.sent.window : (windows[at] ?? 0),
+        budgetSeconds: budgets[at] ?? null,
+        pausedUntilMs,
+        isEnding,
+      },
+    }))
+    .filter(({ record, grant }) => {
+      // In the end one that was started before starts once more, to see its items closed.
+      if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
+      const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.isGreeted || isEnding);
+      return isReachable && differs(record.sent, grant, nowMs);
+    });
+}
+
+function differs(a: Required<ChunkGrant>, b: Required<ChunkGrant>, nowMs: number): boolean {
+  const isSamePause = (a.pausedUntilMs ?? 0) === (b.pausedUntilMs ?? 0) || (b.pausedUntilMs ?? 0) <= nowMs;
+  return a.window !== b.window || a.budgetSeconds !== b.budgetSeconds || a.isEnding !== b.isEnding || !isSamePause;
+}

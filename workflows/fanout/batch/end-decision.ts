@@ -1,0 +1,28 @@
+/** When a batch ends, and as what. Pure. */
+
+import type { EndReason } from '../protocol.js';
+import type { FanoutCounts, FanoutOutcome, FanoutPolicy } from '../types.js';
+
+/** Why the batch is to end now, by what its items have done; undefined where it goes on. */
+export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy, 'stopAt'>): EndReason | undefined {
+  const isLeft = counts.queued + counts.running > 0;
+  if (stopAt.kind === 'successes' && counts.completed >= stopAt.count && isLeft) return 'enough';
+  if (stopAt.kind === 'fail_fast' && counts.failed > 0 && isLeft) return 'failed_fast';
+  return undefined;
+}
+
+/**
+ * @param reason why it ended before all items had their turn, or null
+ * @param counts once nothing is at work any more
+ */
+export function outcomeOf(
+  reason: EndReason | null,
+  counts: FanoutCounts,
+  { stopAt }: Pick<FanoutPolicy, 'stopAt'>,
+): FanoutOutcome {
+  if (stopAt.kind === 'successes' && counts.completed >= stopAt.count) return 'completed';
+  if (counts.completed === counts.items && reason !== 'source_failed') return 'completed';
+  if (stopAt.kind === 'fail_fast' && counts.failed > 0 && (reason === null || reason === 'enough'))
+    return 'failed_fast';
+  return reason === null || reason === 'enough' ? 'partly_failed' : reason;
+}

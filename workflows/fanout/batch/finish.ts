@@ -1,0 +1,118 @@
+/** The end of a batch: its source, its results, word of it. */
+
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { isUsable } from '../../../src/contract/states.js';
+import { deleteSandbox } from '../../job/end/delete-sandbox.js';
+import { stopSandbox } from '../../job/end/stop-sandbox.js';
+import { endOf, jobError } from '../../job/termination.js';
+import type { JobError } from '../../job/types.js';
+import { readSandbox } from '../../job/wait-until-usable.js';
+import { tell } from '../../notification/notify.js';
+import { defaultTiming } from '../../shared/timing.js';
+import { giveUpLease } from '../../watch/lease.js';
+import { bulk } from '../proxies.js';
+import { sourceJob } from '../source/caller.js';
+import type { FanoutOutcome, FanoutResult } from '../types.js';
+import { outcomeOf } from './end-decision.js';
+import type { BatchRun } from './state.js';
+
+export async function finish(run: BatchRun): Promise<FanoutResult> {
+  run.enter('ending');
+  const sourceError = await endSource(run);
+  const outcome = outcomeOf(run.ending?.reason ?? null, run.counts, run.input.policy);
+  run.outcome = outcome;
+  run.error = run.ending?.error ?? errorOf(run, outcome) ?? sourceError;
+  run.enter('ended');
+  const result = await store(run, outcome);
+  const { batchId, notify } = run.input;
+  const teller = { input: { jobId: batchId, notify }, sandbox: null };
+  await tell(teller, 'ended', outcome, run.error?.message ?? null);
+  return result;
+}
+
+/** Ends what was prepared, as asked, and gives up the lease. Bounded; says what it could not do. */
+async function endSource(run: BatchRun): Promise<JobError | null> {
+  const { source } = run.input;
+  const sandboxId =
+    run.preparedSandboxId ?? run.source?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
+  if (sandboxId === null) return null;
+  await giveUpLease(sandboxId);
+  if (source.kind !== 'prepare') return null;
+  const job = sourceJob(run, sandboxId);
+  run.sourceJob = job;
+  try {
+    await CancellationScope.withTimeout(run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs, async () => {
+      const sandbox = await readSandbox(job, sandboxId);
+      if (sandbox === null) return;
+      job.previousStopId = sandbox.stop?.id ?? null;
+      if (source.end === 'delete') await deleteSandbox(job, sandboxId);
+      else if (isUsable(sandbox.state)) await stopSandbox(job, sandboxId);
+    });
+    return null;
+  } catch (error) {
+    const why = 'The prepared sandbox did not end as asked.';
+    run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
+    if (!isCancellation(error)) return endOf(error).jobError;
+    return jobError(
+      'clean_up_unfinished',
+      `The prepared sandbox ${sandboxId} did not end as asked in time; look after it.`,
+    );
+  } finally {
+    run.apiCalls += job.apiCalls;
+    run.sourceJob = null;
+  }
+}
+
+async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResult> {
+  const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
+  const left = [...run.left.values()];
+  const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
+  const result = {
+    ...run.progress(),
+    outcome,
+    apiCalls: told.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
+    durationMs: Date.now() - run.startedAtMs,
+    left,
+    leftMore: Math.max(0, leftCount - left.length),
+    leftSandboxIds: [...new Set(left.flatMap(({ kind, sandboxId }) => (kind === 'sandbox' && sandboxId) || []))],
+  };
+  try {
+    const resultsRef = await bulk.assembleFanout({ place: run.place, result });
+    return { ...result, resultsRef };
+  } catch {
+    const error = jobError(
+      'results_not_assembled',
+      'The result store did not take results.jsonl; the items hold their results.',
+    );
+    return { ...result, error: result.error ?? error, resultsRef: null };
+  }
+}
+
+function errorOf(run: BatchRun, outcome: FanoutOutcome): JobError | null {
+  const { policy } = run.input;
+  const open = run.records.filter(({ state }) => state === 'open').length;
+  if (open > 0) {
+    return jobError(
+      'clean_up_unfinished',
+      `${open} chunks did not end in time; their forks may still run. Resume the batch to see to them.`,
+    );
+  }
+  switch (outcome) {
+    case 'cancelled':
+      return jobError('cancelled', 'The batch was cancelled');
+    case 'deadline_exceeded':
+      return jobError(
+        'deadline_exceeded',
+        `The batch did not finish within ${Math.round(policy.deadlineMs / 1_000)} seconds`,
+      );
+    case 'budget_spent':
+      return jobError(
+        'budget_spent',
+        `What is left of ${policy.budgetSeconds} machine-seconds has no room for another item`,
+      );
+    case 'failed_fast':
+      return jobError('failed_fast', 'An item failed, and the batch was to end with it');
+    default:
+      return null;
+  }
+}

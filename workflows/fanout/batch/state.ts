@@ -1,0 +1,294 @@
+/** The state of one batch: its chunks, what they were granted and have reported, and how it ends. */
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
+import type { JobRun } from '../../job/state.js';
+import type { JobError, LeftBehind } from '../../job/types.js';
+import { StartRoom } from '../child-start-limit.js';
+import type {
+  BatchClock,
+  BatchInput,
+  CarriedBatch,
+  ChunkPlace,
+  ChunkRecord,
+  ChunkReport,
+  EndReason,
+  HeardReport,
+  ReadySource,
+  SealWish,
+  Throttle,
+} from '../protocol.js';
+import type { FanoutCounts, FanoutOutcome, FanoutPace, FanoutPhase, FanoutProgress } from '../types.js';
+import { heard, hears, startAgain } from './chunk-record.js';
+import { countsOf } from './counts.js';
+import { defaultPace } from './defaults.js';
+import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
+import { foldChunks } from './sum-ended-chunks.js';
+import { freshThrottle, recovered, throttled } from './throttle.js';
+
+const namedAtMost = 100;
+const errorLength = 1_000;
+
+export class BatchRun {
+  readonly batchKey: string;
+  readonly places: FanoutPlaces;
+  readonly pace: FanoutPace;
+  readonly startedAtMs: number;
+  readonly deadlineAtMs: number;
+  /** Those that have not ended, or have in this run. */
+  readonly chunks: Map<number, ChunkRecord>;
+  /** All that earlier runs have seen the end of. */
+  private readonly folded: ChunkRecord | null;
+  /** Where the items of every chunk are. */
+  readonly known = new Map<number, ChunkPlace>();
+  seal: SealWish | null;
+  source: ReadySource | null;
+  preparedSandboxId: string | null;
+  ending: CarriedBatch['ending'];
+  throttle: Throttle;
+  /** When the lease on the source was last granted, or null. */
+  leasedAtMs: number | null;
+  /** Of the batch itself; those of its items are in the reports. */
+  apiCalls: number;
+  outcome: FanoutOutcome | null = null;
+  error: JobError | null = null;
+  /** Who makes calls for the source, while somebody does; its events are the batch's. */
+  sourceJob: JobRun | null = null;
+  /** What somebody has to look after, as far as there is room for names. */
+  readonly left: Map<string, LeftBehind>;
+  /** How much of it is the batch's own, and in no report of a chunk. */
+  ownLeftCount: number;
+  /** When each clock was last due. */
+  readonly clockedAtMs: Partial<Record<BatchClock, number>>;
+  /** Updates and signals that this run has taken. */
+  messages = 0;
+  /** Chunks whose Update is under way. */
+  readonly arriving = new Set<number>();
+  /** Chunks that a grant is on its way to, their start included. */
+  readonly sending = new Set<number>();
+  readonly starts = new StartRoom();
+  /** False while it is not known what an earlier execution has left. */
+  isSurveyed: boolean;
+  /** True while the run hands over to the next one. */
+  isPausing = false;
+  /** True once the time to end is over, whatever has not ended. */
+  isGivenUp = false;
+  /** When the last chunk came. */
+  arrivedAtMs: number;
+  /** True once nobody submits items any more, although the batch does not have all of them. */
+  isLeftAlone = false;
+  /** Counts what the batch must act upon. */
+  news = 0;
+  private phase: FanoutPhase;
+  private sinceMs: number;
+  private underWay = 0;
+
+  constructor(readonly input: BatchInput) {
+    const { carried, policy } = input;
+    this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
+    this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
+    this.pace = { ...defaultPace, ...input.pace };
+    this.startedAtMs = carried?.startedAtMs ?? Date.now();
+    this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
+    this.chunks = new Map();
+    this.folded = carried?.folded ?? null;
+    for (const place of carried?.places ?? []) this.known.set(place[0], placeOf(place));
+    for (const packed of carried?.chunks ?? []) this.take(unpackChunk(packed, this.startedAtMs));
+    const blocked = this.records.find(({ state, report }) => state === 'open' && report?.blocked);
+    if (blocked?.report?.blocked && carried?.blocked) {
+      blocked.report = { ...blocked.report, blocked: { ...blocked.report.blocked, message: carried.blocked } };
+    }
+    this.left = new Map((carried?.left ?? []).map((one) => [keyOfLeft(one), one]));
+    this.ownLeftCount = carried?.ownLeftCount ?? 0;
+    this.clockedAtMs = { ...carried?.clockedAtMs };
+    this.arrivedAtMs = carried?.arrivedAtMs ?? 0;
+    this.seal = carried?.seal ?? null;
+    this.source = carried?.source ?? null;
+    this.preparedSandboxId = carried?.preparedSandboxId ?? null;
+    this.ending = carried?.ending ?? null;
+    this.throttle = carried?.throttle ?? freshThrottle(policy.concurrency);
+    this.leasedAtMs = carried?.leasedAtMs ?? null;
+    this.apiCalls = carried?.apiCalls ?? 0;
+    this.isSurveyed = carried !== undefined || input.resume === undefined;
+    this.phase = carried?.phase ?? (input.source.kind === 'prepare' ? 'preparing' : 'checking_source');
+    this.sinceMs = carried?.sinceMs ?? this.startedAtMs;
+  }
+
+  get place() {
+    const { deployment, batchId } = this.input;
+    return { deployment, batchId, batchKey: this.batchKey };
+  }
+
+  /** By number; one stands for all that had ended before this run. */
+  get records(): ChunkRecord[] {
+    const records = [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
+    return this.folded ? [this.folded, ...records] : records;
+  }
+
+  take(record: ChunkRecord): void {
+    const { chunk, firstIndex, items, digest } = record;
+    this.chunks.set(chunk, record);
+    this.known.set(chunk, { chunk, firstIndex, items, digest });
+  }
+
+  get counts(): FanoutCounts {
+    return countsOf(this.records, this.outcome !== null);
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  enter(phase: FanoutPhase): void {
+    if (this.phase !== phase) this.sinceMs = Date.now();
+    this.phase = phase;
+    this.tellNews();
+  }
+
+  tellNews(): void {
+    this.news += 1;
+    const { queued, running, completed, items, byOutcome } = this.counts;
+    const outcomes = Object.entries(byOutcome).map(([outcome, count]) => `${count} ${outcome}`);
+    const lines = [
+      `**${this.phase.replaceAll('_', ' ')}**`,
+      `${completed} of ${items} completed, ${running} at work, ${queued} queued`,
+    ];
+    setCurrentDetails([...lines, outcomes.join(', ')].join('\n\n'));
+  }
+
+  /** Ends the batch before all items had their turn. The first reason stands. */
+  end(reason: EndReason, error: JobError | null = null): void {
+    if (this.ending !== null) return;
+    this.ending = { reason, error: error && cutError(error), atMs: Date.now() };
+    this.enter('ending');
+  }
+
+  /**
+   * True while a batch that ends by itself takes items that it will not start, so that its results list all there are.
+   */
+  get takesItems(): boolean {
+    if (this.outcome !== null || this.seal !== null) return false;
+    const reason = this.ending?.reason;
+    return !this.isLeftAlone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
+  }
+
+  /** Takes a chunk's report, unless a newer one came first. */
+  hear(report: ChunkReport): void {
+    const record = this.chunks.get(report.chunk);
+    if (!record || !hears(record, report)) return;
+    record.report = heard(report);
+    record.heardAtMs = Date.now();
+    this.leave(report.left);
+    const { throttledUntilMs, sourceError } = report;
+    if (
+      throttledUntilMs !== null &&
+      throttledUntilMs > (this.throttle.pausedUntilMs ?? 0) &&
+      throttledUntilMs > Date.now()
+    ) {
+      this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
+    }
+    if (sourceError) this.end('source_failed', sourceError);
+    // An earlier execution has told it to end; this one has not.
+    if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
+      startAgain(record);
+      record.retryFailed = this.input.resume?.retryFailed === true;
+    }
+    this.tellNews();
+  }
+
+  /** Remembers by name what is left to look after, while there is room. */
+  leave(left: readonly LeftBehind[]): void {
+    for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
+  }
+
+  /** What the batch itself leaves, beside its items. */
+  leaveOwn(left: readonly LeftBehind[]): void {
+    this.ownLeftCount += left.length;
+    this.leave(left);
+  }
+
+  recover(): void {
+    const { limit } = this.throttle;
+    this.throttle = recovered(this.throttle, Date.now(), this.throttleRules);
+    if (this.throttle.limit !== limit) this.tellNews();
+  }
+
+  private get throttleRules() {
+    return { concurrency: this.input.policy.concurrency, recoverEveryMs: this.pace.recoverEveryMs };
+  }
+
+  /** Work beside the main line, which must be over before the run hands over. */
+  beside(work: () => Promise<void>): void {
+    this.underWay += 1;
+    const over = () => {
+      this.underWay -= 1;
+      this.news += 1;
+    };
+    work().then(over, over);
+  }
+
+  /** What waits for somebody: the source, or else an item. */
+  private get blocked(): FanoutProgress['blocked'] {
+    const { blocked } = this.sourceJob ?? {};
+    if (blocked) return { message: blocked.message, since: blocked.since };
+    return this.records.find(({ state, report }) => state === 'open' && report?.blocked)?.report?.blocked ?? null;
+  }
+
+  progress(): FanoutProgress {
+    const { input, throttle, counts } = this;
+    const reports = this.records.flatMap(({ report }) => report ?? []);
+    const sum = (of: (report: HeardReport) => number) => reports.reduce((total, report) => total + of(report), 0);
+    const isPaused = throttle.pausedUntilMs !== null && throttle.pausedUntilMs > Date.now();
+    return {
+      batchId: input.batchId,
+      batchKey: this.batchKey,
+      title: input.title ?? null,
+      phase: this.phase,
+      since: new Date(this.sinceMs).toISOString(),
+      startedAt: new Date(this.startedAtMs).toISOString(),
+      deadlineAt: new Date(this.deadlineAtMs).toISOString(),
+      sourceSandboxId: this.source?.sandboxId ?? null,
+      sealed: this.seal !== null,
+      chunks: this.known.size,
+      counts,
+      budget: {
+        limitSeconds: input.policy.budgetSeconds,
+        spentSeconds: sum(({ budget }) => budget.spentSeconds),
+        reservedSeconds: sum(({ budget }) => budget.reservedSeconds),
+      },
+      throttledUntil: isPaused ? new Date(throttle.pausedUntilMs).toISOString() : null,
+      blocked: this.blocked,
+      outcome: this.outcome,
+      error: this.error,
+    };
+  }
+
+  carry(): BatchInput {
+    const { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls } = this;
+    const state = { startedAtMs, phase, sinceMs, seal, source, preparedSandboxId, ending, throttle, apiCalls };
+    const { arrivedAtMs, clockedAtMs, leasedAtMs } = this;
+    const open = this.records.filter((record) => record.state !== 'ended');
+    const isOpen = new Set(open.map(({ chunk }) => chunk));
+    const carried: CarriedBatch = {
+      ...state,
+      arrivedAtMs,
+      clockedAtMs,
+      leasedAtMs,
+      chunks: open.map((record) => packChunk(record, startedAtMs)),
+      places: [...this.known.values()].filter(({ chunk }) => !isOpen.has(chunk)).map(packPlace),
+      folded: foldChunks(this.records.filter((record) => record.state === 'ended')),
+      blocked: this.blocked?.message ?? null,
+      left: [...this.left.values()],
+      ownLeftCount: this.ownLeftCount,
+    };
+    return { ...this.input, batchKey: this.batchKey, carried };
+  }
+}
+
+function keyOfLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {
+  return [kind, sandboxId ?? sandboxName, conversationId].join(' ');
+}
+
+/** Every run that follows carries it. */
+function cutError(error: JobError): JobError {
+  return { ...error, message: error.message.slice(0, errorLength), details: null };
+}

@@ -1,0 +1,31 @@
+/** Slows a batch down while the service throttles its forks, and lets it recover. Pure. */
+import type { Throttle } from '../protocol.js';
+
+export interface ThrottleRules {
+  /** The concurrency that was asked for. */
+  readonly concurrency: number;
+  readonly recoverEveryMs: number;
+}
+
+export function freshThrottle(concurrency: number): Throttle {
+  return { limit: concurrency, pausedUntilMs: null, cutAtMs: null };
+}
+
+/** Pauses new forks, and halves the window; once for all refusals that come together. */
+export function throttled(
+  state: Throttle,
+  event: { readonly untilMs: number; readonly nowMs: number },
+  { recoverEveryMs }: ThrottleRules,
+): Throttle {
+  const { untilMs, nowMs } = event;
+  const pausedUntilMs = Math.max(state.pausedUntilMs ?? 0, untilMs);
+  if (state.cutAtMs !== null && nowMs < state.cutAtMs + recoverEveryMs) return { ...state, pausedUntilMs };
+  return { limit: Math.max(1, Math.floor(state.limit / 2)), pausedUntilMs, cutAtMs: nowMs };
+}
+
+/** The next step up: a tenth of what was asked for, once in `recoverEveryMs`, and not during a pause. */
+export function recovered(state: Throttle, nowMs: number, { concurrency }: ThrottleRules): Throttle {
+  if (state.pausedUntilMs !== null && nowMs < state.pausedUntilMs) return state;
+  const limit = Math.min(concurrency, state.limit + Math.max(1, Math.ceil(concurrency / 10)));
+  return { ...state, limit, pausedUntilMs: null };
+}

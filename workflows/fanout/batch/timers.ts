@@ -1,0 +1,138 @@
+/** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { defaultTiming, renewLeaseInMs } from '../../shared/timing.js';
+import { renewLease } from '../../watch/lease.js';
+import type { BatchClock } from '../protocol.js';
+import { lookups } from '../proxies.js';
+import { startAgain } from './chunk-record.js';
+import type { BatchRun } from './state.js';
+
+/** An item may take its clean-up time twice: for a fork whose answer does not come, and then for the fork itself. */
+const cleanUps = 2;
+const slackMs = 60_000;
+const describedAtOnce = 100;
+/** A submitter that is alive sends its next chunk within this. */
+const submitterPauseMs = 10_000;
+
+/** Silent chunks that all run are looked up less and less often, down to this part of the pace. */
+const slowestChecks = 5;
+
+/** @returns the scope that stops them all */
+export function startClocks(run: BatchRun): CancellationScope {
+  const clocks = new CancellationScope();
+  for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
+    clocks.run(() => clock(run)).catch(() => undefined);
+  }
+  return clocks;
+}
+
+async function deadline(run: BatchRun): Promise<void> {
+  await sleep(Math.max(1, run.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
+  run.end('deadline_exceeded');
+}
+
+async function endOfEnding(run: BatchRun): Promise<void> {
+  await condition(() => run.ending !== null);
+  const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
+  const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
+  await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without what has not ended' });
+  run.isGivenUp = true;
+  run.tellNews();
+}
+
+async function lateItems(run: BatchRun): Promise<void> {
+  await condition(() => run.ending !== null);
+  for (;;) {
+    const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
+    if (!run.takesItems || leftMs <= 0) break;
+    await sleep(leftMs, { summary: 'until nobody submits items any more' });
+  }
+  run.isLeftAlone = true;
+  run.tellNews();
+}
+
+/**
+ * A chunk that somebody terminated says nothing any more. It starts again from what is stored.
+ */
+async function checks(run: BatchRun): Promise<void> {
+  for (let quiet = 0; ; ) {
+    await condition(() => run.records.some(({ state }) => state === 'open'));
+    const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
+    await untilDue(run, 'checks', { everyMs, summary: 'until silent chunks are looked up' });
+    const isQuiet = await toTheEnd(run, () => checkChunks(run));
+    quiet = isQuiet ? quiet + 1 : 0;
+  }
+}
+
+/** Nothing cuts it, and the run hands over after it. @returns undefined where it failed */
+function toTheEnd<T>(run: BatchRun, work: () => Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    run.beside(async () => {
+      try {
+        resolve(await CancellationScope.nonCancellable(work));
+      } catch {
+        resolve(undefined);
+      }
+    });
+  });
+}
+
+/** Counts from when it was last due, also in an earlier run: runs may follow each other faster than any clock is due. */
+async function untilDue(
+  run: BatchRun,
+  clock: BatchClock,
+  { everyMs, summary }: { readonly everyMs: number; readonly summary: string },
+): Promise<void> {
+  const sinceMs = run.clockedAtMs[clock] ?? Date.now();
+  run.clockedAtMs[clock] = sinceMs;
+  await sleep(Math.max(1, sinceMs + everyMs - Date.now()), { summary });
+  run.clockedAtMs[clock] = Date.now();
+}
+
+/** @returns true where all that are silent run, and few enough are to be looked up at once */
+async function checkChunks(run: BatchRun): Promise<boolean> {
+  const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
+  const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
+  const asked = silent.slice(0, describedAtOnce);
+  if (asked.length === 0) return false;
+  const reports = asked.map(({ report }) => report);
+  const statuses = await lookups.describeWorkflows(asked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
+  for (const [at, record] of asked.entries()) {
+    if (statuses[at] === 'RUNNING') record.heardAtMs = Date.now();
+    else if (record.state === 'open' && record.report === reports[at]) {
+      startAgain(record);
+    }
+  }
+  return asked.length === silent.length && statuses.every((status) => status === 'RUNNING');
+}
+
+async function recovery(run: BatchRun): Promise<void> {
+  for (;;) {
+    await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
+    const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
+    // Nothing recovers during a pause, which may last for hours.
+    const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
+    await untilDue(run, 'recovery', { everyMs, summary: 'until forks may be faster' });
+    run.recover();
+  }
+}
+
+/**
+ * A busy batch goes on as new before a timer of so long ends, so a run renews at once what an earlier one renewed half an
+ * interval ago.
+ */
+async function lease(run: BatchRun): Promise<void> {
+  await condition(() => run.source !== null);
+  const sandboxId = run.source?.sandboxId;
+  if (sandboxId == null) return;
+  const timing = { ...defaultTiming, ...run.input.timing };
+  let dueAtMs = (run.leasedAtMs ?? 0) + timing.renewLeaseEveryMs / 2;
+  for (;;) {
+    const leftMs = dueAtMs - Date.now();
+    if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
+    const askedAtMs = Date.now();
+    const isRenewed = await toTheEnd(run, () => renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }));
+    if (isRenewed) run.leasedAtMs = askedAtMs;
+    dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
+  }
+}

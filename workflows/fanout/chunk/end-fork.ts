@@ -1,0 +1,75 @@
+/** Ends the fork of an item whose work is done, where an earlier run of the item was ended before it could. */
+import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { keptOf } from '../../../src/contract/preserved-work.js';
+import { cleanUp } from '../../job/end/clean-up.js';
+import type { JobRun } from '../../job/state.js';
+import { jobError } from '../../job/termination.js';
+import type { JobError, JobOutcome } from '../../job/types.js';
+import { readSandbox } from '../../job/wait-until-usable.js';
+import { endedAsAsked } from '../item/result.js';
+import { bulk } from '../proxies.js';
+import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
+
+const lookEveryMs = 2_000;
+
+/** Prompts nothing, whatever there is; a cancel changes nothing. Stores what it did with the result that is there. */
+export async function endItem(run: JobRun, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
+  const { generation, sandboxId, outcome, errorCode } = toEnd;
+  return CancellationScope.nonCancellable(async () => {
+    const error = await endFork(run, toEnd);
+    const { stop, deletion, left, apiCalls } = run;
+    const ending = { stop, deletion, left, apiCalls, error, endedAt: new Date().toISOString() };
+    const settled = await bulk
+      .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
+      .catch(() => ({ machineSeconds: 0, resultRef: null }));
+    const hasEnded = endedAsAsked({ sandboxId, stop, deletion }, input.job.end);
+    const why = 'The fork did not end as asked.';
+    return {
+      index: input.index,
+      generation,
+      outcome,
+      sandboxId,
+      endedAsAsked: hasEnded,
+      ...settled,
+      apiCalls,
+      error: errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item'),
+      left: hasEnded
+        ? []
+        : [{ kind: 'sandbox', sandboxId, sandboxName: run.sandbox?.name ?? null, conversationId: null, why }],
+    };
+  });
+}
+
+async function endFork(run: JobRun, { sandboxId, generation, outcome, running }: ItemToEnd): Promise<JobError | null> {
+  run.generation = generation;
+  const { end } = run.input;
+  try {
+    await CancellationScope.withTimeout(run.timing.cleanUpMs, () => find(run, sandboxId));
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return jobError('clean_up_unfinished', `The sandbox ${sandboxId} could not be read in time; look after it.`);
+  }
+  const { sandbox } = run;
+  if (sandbox === null) {
+    run.stop = end === 'stop' ? { stopId: null, status: 'gone', kept: null, error: null } : null;
+    run.deletion = end === 'delete' ? { operationId: null, status: 'gone', error: null } : null;
+    return null;
+  }
+  if (end === 'stop' && sandbox.state === 'archived') {
+    const kept = keptOf(sandbox, sandbox.stop ?? { requestedAt: null });
+    run.stop = { stopId: sandbox.stop?.id ?? null, status: 'completed', kept, error: null };
+    return null;
+  }
+  for (const { at, ...ids } of running) Object.assign(run.prompts[at] ?? {}, ids, { status: 'unknown' });
+  const how: JobOutcome = outcome === 'not_started' ? 'outcome_unknown' : outcome;
+  return cleanUp(run, { outcome: how, error: null, cutShort: running.length > 0 });
+}
+
+/** A 404 is believed when it has lasted as long as a read may lag. */
+async function find(run: JobRun, sandboxId: string): Promise<void> {
+  const sinceMs = Date.now();
+  while ((await readSandbox(run, sandboxId)) === null) {
+    if (Date.now() - sinceMs >= run.timing.readLagMs) return;
+    await sleep(lookEveryMs, { summary: 'until a fork that is not found is believed to be gone' });
+  }
+}

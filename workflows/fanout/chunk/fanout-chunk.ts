@@ -1,0 +1,74 @@
+/**
+ * Runs some of the items of a batch, each in a workflow of its own:
+ *
+ *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
+ *
+ * It keeps to what the batch has granted: a window, a budget, a pause; and hears of it by signals, as it tells how far it
+ * is. So it lives on where the batch goes on as new or is gone. Its items in turn live on where it goes on as new, because
+ * its history has grown, or is gone: whoever takes the chunk up finds them.
+ */
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
+import type { ChunkInput, ChunkReport } from '../protocol.js';
+import { readItems, startItem } from './items.js';
+import { reportFaithfully } from './report-to-batch.js';
+import { ChunkRun } from './state.js';
+
+export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
+  const run = new ChunkRun(input);
+  setHandler(chunkGrantSignal, (grant) => run.obey(grant));
+  setHandler(fanoutBlockedSignal, ({ index, message }) => run.block(index, message));
+  setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
+  CancellationScope.current().cancelRequested.catch(() => run.cut());
+  return CancellationScope.nonCancellable(async () => {
+    const timers = new CancellationScope();
+    const cutAtDeadline = timers.run(async () => {
+      await sleep(Math.max(1, input.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
+      run.cut();
+    });
+    cutAtDeadline.catch(() => undefined);
+    await readItems(run);
+    const reporting = reportFaithfully(run);
+    while (!run.isOver) {
+      if (hasLongHistory(run)) await handOver(run);
+      for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
+      setCurrentDetails(run.details);
+      const seen = run.news;
+      const hasNews = () => run.news !== seen;
+      const pauseMs = pauseLeftMs(run);
+      if (pauseMs === undefined) await condition(hasNews);
+      else await condition(hasNews, pauseMs, { summary: 'the service throttles forks' });
+    }
+    timers.cancel();
+    return reporting;
+  });
+}
+
+/** A run that has neither started nor seen the end of an item has room for twice as much, so that each comes further. */
+function hasLongHistory({ input, hasMoved }: ChunkRun): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  const limit = input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY;
+  return continueAsNewSuggested || historyLength >= (hasMoved ? limit : 2 * limit);
+}
+
+/** Returns where the chunk is over meanwhile. */
+async function handOver(run: ChunkRun): Promise<void> {
+  run.isPausing = true;
+  await condition(() => run.isQuiet);
+  if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
+}
+
+/** As long as a pause holds items back; without one only news can change anything. */
+function pauseLeftMs(run: ChunkRun): number | undefined {
+  const { pausedUntilMs, window } = run.grant;
+  const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;
+  return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;
+}

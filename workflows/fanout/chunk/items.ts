@@ -1,0 +1,144 @@
+/** Reads the items of a chunk, and runs each in a workflow of its own, which outlives every run of the chunk. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  CancellationScope,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import { executionOf } from '../../../src/contract/addresses.js';
+import { jobError } from '../../job/termination.js';
+import { workflowTypes } from '../../messages.js';
+import type { fanoutItem } from '../item/fanout-item.js';
+import type { KnownItem } from '../protocol.js';
+import { bulk, lookups } from '../proxies.js';
+import type { ItemSummary } from '../types.js';
+import { itemInput } from './item-input.js';
+import { awaitItem, watchItems } from './running-items.js';
+import type { Slot } from './slot.js';
+import type { ChunkRun } from './state.js';
+import { lostItem } from './terminated-item.js';
+
+/** How often an item's workflow is started again after somebody terminated it. */
+const lossesAtMost = 2;
+
+/**
+ * Takes the items up where they are: those that an earlier run of the chunk has started run on, and are waited for. Which
+ * run is asked before what they have left is read, so that one that ends in between is known to have ended.
+ */
+export async function readItems(run: ChunkRun): Promise<void> {
+  const { chunk, isFresh, carried } = run.input;
+  const { place } = run;
+  const running = isFresh || carried ? new Set<number>() : await runningItems(run);
+  const summary = `read chunk ${chunk}`;
+  const withKnown = !isFresh && !carried;
+  const { items, known } = await bulk.readFanoutChunk.executeWithOptions({ summary }, [{ place, chunk, withKnown }]);
+  if (carried) run.loadCarried(items, carried.items);
+  else run.load(items, known, running);
+  const attached = run.running;
+  if (attached.length === 0) return;
+  watchItems(
+    run,
+    attached.map(({ index }) => index),
+  );
+  for (const slot of attached) begin(run, slot);
+  if (run.isEnding) run.cut();
+}
+
+async function runningItems(run: ChunkRun): Promise<ReadonlySet<number>> {
+  const { firstIndex, items } = run.input;
+  const indexes = Array.from({ length: items }, (_, at) => firstIndex + at);
+  const statuses = await lookups.describeWorkflows(indexes.map(run.places.itemWorkflow));
+  return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
+}
+
+/** Starts the next generation of an item, and settles it when it has ended. */
+export function startItem(run: ChunkRun, slot: Slot): void {
+  slot.state = 'running';
+  run.hasMoved = true;
+  run.tell('soon');
+  begin(run, slot);
+}
+
+function begin(run: ChunkRun, slot: Slot): void {
+  const scope = new CancellationScope();
+  slot.scope = scope;
+  void settle(run, slot, scope);
+}
+
+async function settle(run: ChunkRun, slot: Slot, scope: CancellationScope): Promise<void> {
+  try {
+    run.settle(slot, await scope.run(() => runItem(run, slot)));
+  } catch (error) {
+    if (isCancellation(error)) run.putBack(slot);
+    else run.settle(slot, await run.busy(() => lostItem(run, slot, error)));
+  }
+}
+
+async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+  for (;;) {
+    const ended = await runOnce(run, slot);
+    if (ended === 'taken') continue;
+    slot.isAttached = false;
+    if (ended && ended.generation >= slot.generation) return ended;
+    // What ran for an earlier start of the chunk was an earlier generation.
+    if (ended) continue;
+    slot.losses += 1;
+    slot.generation = Math.max(slot.generation, slot.settled + 1);
+    const left = await run.busy(() => leftBy(run, slot));
+    if (left) return left;
+    if (slot.losses > lossesAtMost || (run.isEnding && !slot.toEnd)) throw new Error('it was terminated');
+    // It finds its fork, and what was prompted there, and goes on with it.
+    slot.lookFirst = true;
+  }
+}
+
+/** Null where its workflow was ended from outside. */
+async function runOnce(run: ChunkRun, slot: Slot): Promise<ItemSummary | 'taken' | null> {
+  if (slot.isAttached) return awaitItem(run, slot.index);
+  try {
+    return await executeItem(run, slot);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
+    // Somebody else has started it: a reset of this chunk, or an earlier one of which nobody knew.
+    slot.isAttached = true;
+    CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
+    return 'taken';
+  }
+}
+
+async function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+  const queuedAt = new Date(run.startedAtMs).toISOString();
+  const input = itemInput(run.input, { ...slot, queuedAt }, run.places);
+  const start = () =>
+    startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
+      workflowId: run.places.itemWorkflow(slot.index),
+      args: [input],
+      // It goes on whatever becomes of this run, and the next one finds it.
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      memo: { execution: executionOf(run.input.batchKey) },
+      staticSummary: slot.item.id,
+    });
+  const child = await run.counting(() => run.starts.within(input, start));
+  return child.result();
+}
+
+/** What the item had stored before its workflow was ended from outside; undefined where that is not all. */
+async function leftBy(run: ChunkRun, slot: Slot): Promise<ItemSummary | undefined> {
+  const known = await bulk.readFanoutItem(run.place, slot.index);
+  if (!known || known.generation < slot.generation) return undefined;
+  slot.generation = known.generation;
+  slot.toEnd = known.toEnd;
+  return known.toEnd ? undefined : summaryOf(known);
+}
+
+function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
+  // Those of earlier generations were counted when these ended.
+  const machineSeconds = known.newestSeconds ?? known.machineSeconds;
+  const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
+  const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
+  return { ...told, index, generation, outcome, machineSeconds, error };
+}

@@ -1,0 +1,59 @@
+/** What a chunk tells the batch, and gives back with it. Pure. */
+import type { ChunkReport } from '../protocol.js';
+import type { ChunkRun } from './state.js';
+
+/** Makes the next report. What it gives back is given back: from here on the chunk acts upon what it says. */
+export function reportOf(run: ChunkRun): ChunkReport {
+  giveBack(run);
+  const { input, grant, running, waiting, slots } = run;
+  return {
+    chunk: input.chunk,
+    attempt: input.attempt,
+    report: run.nextReport(),
+    seq: grant.seq,
+    window: grant.window,
+    running: running.length,
+    byOutcome: run.byOutcome(),
+    retried: slots.reduce((sum, { retried }) => sum + retried, 0),
+    budget: {
+      grantedSeconds: grant.budgetSeconds,
+      spentSeconds: run.spentSeconds,
+      reservedSeconds: run.reservedSeconds,
+      ...wishesOf(run),
+    },
+    throttledUntilMs: run.throttledUntilMs,
+    blocked: run.blocked.values().next().value ?? null,
+    sourceError: run.sourceError,
+    ...run.left.all,
+    apiCalls: run.apiCalls,
+    isEnding: run.isEnding,
+    hasEnded: run.isOver,
+    wasCut: run.isOver && waiting.length > 0,
+  };
+}
+
+/** Room for more items than there are left, and budget that no item that waits can use. */
+function giveBack(run: ChunkRun): void {
+  if (!run.isLoaded) return;
+  const waiting = run.isEnding ? [] : run.waiting;
+  const window = Math.min(run.grant.window, run.running.length + waiting.length);
+  run.grant = { ...run.grant, window };
+  const { freeSeconds: free } = run;
+  const { budgetSeconds } = run.grant;
+  if (budgetSeconds === null || free === null || free <= 0) return;
+  // Without a window none of it can be used, and others may need it.
+  const canUse = window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
+  if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
+}
+
+function wishesOf(run: ChunkRun): { readonly nextSeconds: number; readonly wantedSeconds: number } {
+  const none = { nextSeconds: 0, wantedSeconds: 0 };
+  const { freeSeconds: free } = run;
+  if (free === null || run.isEnding || !run.isLoaded) return none;
+  const room = run.grant.window - run.running.length;
+  const costs = run.waiting.map(({ costSeconds }) => costSeconds);
+  const cheapest = Math.min(...costs);
+  if (room <= 0 || costs.length === 0 || cheapest <= free) return none;
+  const wanted = costs.slice(0, room).reduce((sum, cost) => sum + cost, 0);
+  return { nextSeconds: cheapest - free, wantedSeconds: Math.max(cheapest, wanted) - free };
+}

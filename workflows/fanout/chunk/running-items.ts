@@ -1,0 +1,53 @@
+/** Items that an earlier run of the chunk has started: they are no children of this one, so it waits by an activity. */
+import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { followTaskQueue } from '../../../src/contract/addresses.js';
+import { waitProxies } from '../proxies.js';
+import type { ItemSummary } from '../types.js';
+import type { ChunkRun } from './state.js';
+
+/** Waits for the ends of these, one activity for all of them that is begun again after each end. */
+export function watchItems(run: ChunkRun, indexes: readonly number[]): void {
+  const settlers = new Map<string, (summary: ItemSummary | null) => void>();
+  for (const index of indexes) {
+    const ended = new Promise<ItemSummary | null>((resolve) => {
+      settlers.set(run.places.itemWorkflow(index), resolve);
+    });
+    run.watched.set(index, ended);
+  }
+  void watch(settlers);
+}
+
+async function watch(settlers: Map<string, (summary: ItemSummary | null) => void>): Promise<void> {
+  const { awaitItems } = waitProxies(followTaskQueue(workflowInfo().taskQueue));
+  while (settlers.size > 0) {
+    const summary = 'until items of an earlier run have ended';
+    const ended = await awaitItems.executeWithOptions({ summary }, [[...settlers.keys()]]);
+    for (const { workflowId, summary: of } of ended) {
+      settlers.get(workflowId)?.(of);
+      settlers.delete(workflowId);
+    }
+  }
+}
+
+/**
+ * The end of an item that is watched. A cancel is passed on to it, and its end is waited for all the same.
+ * @returns null where somebody terminated it
+ */
+export async function awaitItem(run: ChunkRun, index: number): Promise<ItemSummary | null> {
+  const ended = run.watched.get(index) ?? Promise.resolve(null);
+  try {
+    return await Promise.race([ended, CancellationScope.current().cancelRequested]);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => cancel(run.places.itemWorkflow(index)));
+    return ended;
+  }
+}
+
+async function cancel(workflowId: string): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).cancel();
+  } catch {
+    // It has just ended.
+  }
+}

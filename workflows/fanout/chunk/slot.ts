@@ -1,0 +1,114 @@
+/** An item of a chunk and where it is. */
+import type { CancellationScope } from '@temporalio/workflow';
+import type { CarriedItem, ChunkInput, KnownItem, Resumption } from '../protocol.js';
+import type { FanoutItem, ItemOutcome, ItemToEnd } from '../types.js';
+import { reservedSeconds } from './item-cost.js';
+import { resumptionOf } from './retry-policy.js';
+
+export interface Slot {
+  readonly index: number;
+  readonly item: FanoutItem;
+  /** What is reserved for it while it is at work. */
+  readonly costSeconds: number;
+  state: 'waiting' | 'running' | 'ended';
+  /** The next one to run, or that runs. */
+  generation: number;
+  /** True where that generation may have been forked by an earlier workflow. */
+  lookFirst: boolean;
+  retried: number;
+  outcome: ItemOutcome | null;
+  /** The newest that had ended when this was read: its workflow may have run on to the next one, or have ended with it. */
+  settled: number;
+  /** How often its workflow was ended from outside, in this generation. */
+  losses: number;
+  /** Where only its fork is left to be ended … */
+  toEnd: ItemToEnd | null;
+  /** … and what comes after that, where an earlier execution has done the work. */
+  after: Resumption | null;
+  /** True where an earlier run of the chunk has started its workflow, which this one cannot wait for as its child. */
+  isAttached: boolean;
+  /** Of its workflow while it runs. */
+  scope: CancellationScope | null;
+}
+
+interface Place {
+  readonly index: number;
+  readonly item: FanoutItem;
+}
+
+/** @param options.earlier what the result store knows of it */
+export function knownSlot(
+  place: Place,
+  options: { readonly earlier: KnownItem | null; readonly isRunning: boolean; readonly chunk: ChunkInput },
+): Slot {
+  const { earlier, isRunning, chunk } = options;
+  const slot = freshSlot(place, chunk);
+  if (chunk.isFresh) return slot;
+  const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
+  if (isRunning) {
+    // It may have ended since: then its end is what is known.
+    const generation = earlier?.generation ?? 1;
+    const settled = earlier && !earlier.toEnd ? generation : 0;
+    return {
+      ...slot,
+      state: 'running',
+      isAttached: true,
+      generation,
+      settled,
+      lookFirst: true,
+      retried: generation - 1,
+    };
+  }
+  if (earlier?.toEnd) {
+    const { toEnd } = earlier;
+    return { ...slot, generation: toEnd.generation, lookFirst: true, toEnd, after: next };
+  }
+  if (next.kind === 'run') {
+    const { generation, lookFirst, retried } = next;
+    return { ...slot, generation, lookFirst, retried };
+  }
+  return { ...slot, state: 'ended', generation: earlier?.generation ?? 1, outcome: earlier?.outcome ?? null };
+}
+
+export function carriedSlot(
+  place: Place,
+  { carried, chunk }: { readonly carried: CarriedItem; readonly chunk: ChunkInput },
+): Slot {
+  const { state = 'waiting', lookFirst = false } = carried;
+  return { ...freshSlot(place, chunk), ...carried, state, lookFirst, isAttached: state === 'running' };
+}
+
+/** As small as it can be: a chunk carries a hundred of them. */
+export function carrySlot(slot: Slot): CarriedItem {
+  const { state, generation, lookFirst, retried, outcome, settled, losses, toEnd, after } = slot;
+  return {
+    ...(state !== 'waiting' && { state }),
+    ...(generation !== 1 && { generation }),
+    ...(lookFirst && { lookFirst }),
+    ...(retried !== 0 && { retried }),
+    ...(outcome && { outcome }),
+    ...(settled !== 0 && { settled }),
+    ...(losses !== 0 && { losses }),
+    ...(toEnd && { toEnd }),
+    ...(after && { after }),
+  };
+}
+
+function freshSlot({ index, item }: Place, chunk: ChunkInput): Slot {
+  return {
+    index,
+    item,
+    costSeconds: reservedSeconds(item, chunk),
+    state: 'waiting',
+    generation: 1,
+    lookFirst: false,
+    retried: 0,
+    outcome: null,
+    settled: 0,
+    losses: 0,
+    toEnd: null,
+    after: null,
+    isAttached: false,
+    scope: null,
+  };
+}

@@ -1,0 +1,281 @@
+/** The state of one chunk: its items, and what it was granted. */
+import { CancellationScope } from '@temporalio/workflow';
+import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
+import type { JobError } from '../../job/types.js';
+import { StartRoom } from '../child-start-limit.js';
+import { LeftList } from '../left-list.js';
+import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
+import type { FanoutItem, ItemOutcome, ItemSummary } from '../types.js';
+import { accounted, typeOf } from './item-cost.js';
+import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
+import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
+
+/** Code of an item whose workflow was ended from outside. */
+export const lostItemCode = 'item_lost';
+/** Forks that are left to be ended wait for no room, which they would only take away. */
+const endsAtOnce = 20;
+
+export class ChunkRun {
+  readonly places: FanoutPlaces;
+  readonly startedAtMs: number;
+  slots: Slot[] = [];
+  grant: Required<ChunkGrant>;
+  spentSeconds: number;
+  throttledUntilMs: number | null;
+  sourceError: JobError | null;
+  apiCalls: number;
+  /** Items are there, and what an earlier workflow did with them is known. */
+  isLoaded = false;
+  /** Items that an earlier run has started, and their ends. */
+  readonly watched = new Map<number, Promise<ItemSummary | null>>();
+  readonly starts = new StartRoom();
+  /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
+  private underWay = 0;
+  /** True once an item was started or has ended in this run. */
+  hasMoved = false;
+  /** True while the run hands over to the next one. */
+  isPausing = false;
+  /** Ended by itself or from outside, whatever the grants say. */
+  isCut: boolean;
+  /** Counts what the report must tell; `urgent` what it must tell at once. */
+  news = 0;
+  urgent = 0;
+  reports: number;
+  readonly left: LeftList;
+  /** Items that do not go on by themselves, and why; the oldest first. */
+  readonly blocked: Map<number, { readonly message: string; readonly since: string }>;
+
+  constructor(readonly input: ChunkInput) {
+    const { carried } = input;
+    this.places = fanoutPlaces(input);
+    const { window = 0, budgetSeconds = null, ...grant } = carried?.grant ?? input.grant;
+    this.grant = { ...grant, window, budgetSeconds };
+    this.startedAtMs = carried?.startedAtMs ?? Date.now();
+    this.spentSeconds = carried?.spentSeconds ?? 0;
+    this.throttledUntilMs = carried?.throttledUntilMs ?? null;
+    this.sourceError = carried?.sourceError ?? null;
+    this.apiCalls = carried?.apiCalls ?? 0;
+    this.isCut = carried?.isCut ?? false;
+    this.reports = carried?.reports ?? 0;
+    this.left = new LeftList(carried?.left, carried?.leftMore);
+    this.blocked = new Map((carried?.blocked ?? []).map(([index, message, since]) => [index, { message, since }]));
+  }
+
+  /**
+   * Takes the items, and from the second start of the chunk on what they have done.
+   * @param running those whose workflows an earlier start has left running
+   */
+  load(
+    items: readonly FanoutItem[],
+    known: readonly (KnownItem | null)[],
+    running: ReadonlySet<number> = new Set(),
+  ): void {
+    this.slots = items.map((item, place) => {
+      const earlier = known[place] ?? null;
+      this.spentSeconds += accounted(earlier?.machineSeconds ?? 0);
+      const index = this.input.firstIndex + place;
+      return knownSlot({ index, item }, { earlier, isRunning: running.has(index), chunk: this.input });
+    });
+    this.isLoaded = true;
+    this.tell('now');
+  }
+
+  /** Takes the items in a run that goes on from another one. */
+  loadCarried(items: readonly FanoutItem[], carried: readonly CarriedItem[]): void {
+    this.slots = items.map((item, place) => {
+      const index = this.input.firstIndex + place;
+      return carriedSlot({ index, item }, { carried: carried[place] ?? {}, chunk: this.input });
+    });
+    this.isLoaded = true;
+    this.tell('soon');
+  }
+
+  get place() {
+    const { deployment, batchId, batchKey } = this.input;
+    return { deployment, batchId, batchKey };
+  }
+
+  get running(): Slot[] {
+    return this.slots.filter(({ state }) => state === 'running');
+  }
+
+  get waiting(): Slot[] {
+    return this.slots.filter(({ state }) => state === 'waiting');
+  }
+
+  get isEnding(): boolean {
+    return this.isCut || this.grant.isEnding;
+  }
+
+  get isOver(): boolean {
+    const { running, waiting, isLoaded } = this;
+    if (!isLoaded || running.length > 0 || waiting.some(({ toEnd }) => toEnd)) return false;
+    return this.isEnding || waiting.length === 0;
+  }
+
+  get reservedSeconds(): number {
+    return this.running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
+  }
+
+  /** What the budget has room for; null without a limit. */
+  get freeSeconds(): number | null {
+    const { budgetSeconds } = this.grant;
+    return budgetSeconds === null ? null : budgetSeconds - this.spentSeconds - this.reservedSeconds;
+  }
+
+  /** The next item that may start now. */
+  next(nowMs: number): Slot | undefined {
+    const { running, waiting } = this;
+    const { window, pausedUntilMs } = this.grant;
+    const toEnd = waiting.find((slot) => slot.toEnd);
+    if (toEnd && running.filter((slot) => slot.toEnd).length < endsAtOnce) return toEnd;
+    if (this.isEnding || running.length >= window) return undefined;
+    if (pausedUntilMs !== null && nowMs < pausedUntilMs) return undefined;
+    const free = this.freeSeconds;
+    return waiting.find((slot) => !slot.toEnd && (free === null || slot.costSeconds <= free));
+  }
+
+  obey(grant: ChunkGrant): void {
+    if (grant.seq <= this.grant.seq) return;
+    const before = this.grant;
+    const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
+    this.grant = { ...rest, window, budgetSeconds };
+    if (this.isEnding) this.cut();
+    // The batch waits for what is given back, for what is asked for, and for an answer to its greeting.
+    const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
+    this.tell(isAwaited ? 'now' : 'soon');
+  }
+
+  /** Starts nothing more, and cancels what is at work. */
+  cut(): void {
+    this.isCut = true;
+    for (const { scope } of this.running) scope?.cancel();
+    this.tell('now');
+  }
+
+  /** The first refusal of a wave is told at once: the batch pauses for all others. */
+  throttle(untilMs: number): void {
+    const { throttledUntilMs } = this;
+    if (untilMs <= (throttledUntilMs ?? 0)) return;
+    this.throttledUntilMs = untilMs;
+    const isKnown = throttledUntilMs !== null && throttledUntilMs > Date.now();
+    this.tell(isKnown ? 'soon' : 'now');
+  }
+
+  block(index: number, message: string | null): void {
+    const isKnown = this.blocked.delete(index);
+    if (message !== null) this.blocked.set(index, { message, since: new Date().toISOString() });
+    if (isKnown || message !== null) this.tell('soon');
+  }
+
+  /** It was cancelled before its workflow had begun. */
+  putBack(slot: Slot): void {
+    slot.state = 'waiting';
+    slot.scope = null;
+    this.tell('now');
+  }
+
+  /** Takes what became of an item's workflow. */
+  settle(slot: Slot, summary: ItemSummary): void {
+    const { after } = slot;
+    this.hasMoved = true;
+    Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
+    this.blocked.delete(slot.index);
+    // What had ended when it was read is accounted for.
+    if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
+    slot.settled = 0;
+    this.apiCalls += summary.apiCalls;
+    this.left.add(summary.left);
+    const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
+    if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
+    if (after?.kind === 'run') {
+      // An earlier execution had cut it short, or had let it fail: only its fork was left.
+      const { generation, lookFirst, retried } = after;
+      Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
+      this.tell('soon');
+      return;
+    }
+    const { retries } = this.input.policy;
+    const mayRetry = after === null && !this.isEnding && this.sourceError === null;
+    if (mayRetry && isTriedAgain(ended, slot.retried, { retries })) {
+      Object.assign(slot, { state: 'waiting', generation: summary.generation + 1 });
+      // A lost one may have gone on to generations of which nobody heard.
+      slot.lookFirst = ended.errorCode === lostItemCode;
+      slot.retried += 1;
+      this.tell('soon');
+      return;
+    }
+    slot.state = 'ended';
+    slot.outcome = summary.outcome;
+    const { kind } = this.input.policy.stopAt;
+    const decides =
+      kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
+    this.decide();
+    this.tell(decides || this.sourceError ? 'now' : 'soon');
+  }
+
+  /** What needs nobody else's counts is decided here, at once. */
+  private decide(): void {
+    const { stopAt } = this.input.policy;
+    const byOutcome = this.byOutcome();
+    const isEnough = stopAt.kind === 'successes' && (byOutcome.completed ?? 0) >= stopAt.count;
+    const hasFailed = stopAt.kind === 'fail_fast' && this.slots.some(({ outcome }) => outcome && isFailure(outcome));
+    if (isEnough || hasFailed || this.sourceError) this.cut();
+  }
+
+  tell(when: 'now' | 'soon'): void {
+    this.news += 1;
+    if (when === 'now') this.urgent += 1;
+  }
+
+  /** For people. */
+  get details(): string {
+    const { running, waiting, slots } = this;
+    const ended = slots.length - running.length - waiting.length;
+    return `${running.length} at work, ${waiting.length} waiting, ${ended} ended of ${slots.length}`;
+  }
+
+  byOutcome(): Partial<Record<ItemOutcome, number>> {
+    const counts: Partial<Record<ItemOutcome, number>> = {};
+    for (const { state, outcome } of this.slots) {
+      if (state === 'ended' && outcome !== null) counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  /** Work that must be over before the run hands over. */
+  async counting<T>(work: () => Promise<T>): Promise<T> {
+    this.underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  /** The same, through a cancel. */
+  busy<T>(work: () => Promise<T>): Promise<T> {
+    return this.counting(() => CancellationScope.nonCancellable(work));
+  }
+
+  carry(): ChunkInput {
+    const { input, startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports } = this;
+    const state = { startedAtMs, grant, spentSeconds, throttledUntilMs, sourceError, apiCalls, isCut, reports };
+    const blocked = [...this.blocked].map(([index, { message, since }]) => [index, message, since] as const);
+    return { ...input, carried: { ...state, ...this.left.all, blocked, items: this.slots.map(carrySlot) } };
+  }
+
+  nextReport(): number {
+    this.reports += 1;
+    return this.reports;
+  }
+
+  /** The size of an item's fork. */
+  typeOf(slot: Slot) {
+    return typeOf(slot.item, this.input);
+  }
+}

@@ -1,0 +1,59 @@
+/** What is known of an item whose workflow somebody terminates again and again. */
+import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/addresses.js';
+import { jobError } from '../../job/termination.js';
+import { storing } from '../../shared/proxies.js';
+import type { ItemResult, ItemSummary } from '../types.js';
+import type { Slot } from './slot.js';
+import { type ChunkRun, lostItemCode } from './state.js';
+
+/**
+ * Nobody ends its fork, and nobody knows how long it runs: the whole reservation counts as spent, and the fork is named.
+ * Work that was stored before stays as it is.
+ */
+export async function lostItem(run: ChunkRun, slot: Slot, error: unknown): Promise<ItemSummary> {
+  const { index, item, costSeconds, generation, toEnd } = slot;
+  const { batchId, deployment, batchKey } = run.input;
+  const outcome = toEnd?.outcome ?? 'outcome_unknown';
+  if (!toEnd) {
+    const never = {
+      queuedAt: null,
+      forkedAt: null,
+      usableAt: null,
+      promptedAt: null,
+      answeredAt: null,
+      endingAt: null,
+    };
+    const result: ItemResult = {
+      batchId,
+      itemId: item.id,
+      index,
+      generation,
+      outcome,
+      labels: item.labels ?? {},
+      type: run.typeOf(slot),
+      times: { ...never, endedAt: new Date().toISOString() },
+      machineSeconds: costSeconds,
+      job: null,
+    };
+    // A store that is out of order loses the word of it, and not the batch.
+    await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
+  }
+  const why = error instanceof Error ? error.message : String(error);
+  const told = jobError(lostItemCode, `The workflow of item ${index} of ${batchId} ended without a result: ${why}`);
+  const execution = executionOf(batchKey);
+  const sandboxName = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(index), generation });
+  const sandboxId = toEnd?.sandboxId ?? null;
+  const lost = 'The workflow of the item was terminated again and again; its fork may run.';
+  return {
+    index,
+    generation,
+    outcome,
+    sandboxId,
+    endedAsAsked: false,
+    machineSeconds: costSeconds,
+    resultRef: null,
+    apiCalls: 0,
+    error: toEnd && outcome === 'completed' ? null : told,
+    left: [{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why: lost }],
+  };
+}

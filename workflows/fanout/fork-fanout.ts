@@ -1,0 +1,103 @@
+/**
+ * A batch: many items, each prompted in a fork of its own of one source.
+ *
+ *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
+ *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
+ *
+ * The batch holds counts and hands items on to chunks, which run them; so it stays small whatever the number of items. It
+ * goes on as new when its history has grown, which the chunks do not notice: they know it by its workflow id.
+ */
+import { allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { endOf } from '../job/termination.js';
+import { endingReads } from '../shared/abandon-on-cancel.js';
+import { isBudgetSpent } from './batch/allocate-budget.js';
+import { budgetHolderOf } from './batch/chunk-record.js';
+import { shareOut } from './batch/dispatch-grants.js';
+import { endReasonOf } from './batch/end-decision.js';
+import { finish } from './batch/finish.js';
+import { handleBatchMessages } from './batch/handlers.js';
+import { takeUp } from './batch/resume.js';
+import { BatchRun } from './batch/state.js';
+import { startClocks } from './batch/timers.js';
+import type { BatchInput } from './protocol.js';
+import { obtainSource } from './source/obtain.js';
+import type { FanoutResult } from './types.js';
+
+/** See `FanoutInput` for what it takes and `FanoutResult` for what it gives. Its items come by Update. */
+export function forkFanout(input: BatchInput): Promise<FanoutResult> {
+  return endingReads(() => runForkFanout(input));
+}
+
+async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
+  const run = new BatchRun(input);
+  handleBatchMessages(run);
+  CancellationScope.current().cancelRequested.catch(() => run.end('cancelled'));
+  return CancellationScope.nonCancellable(async () => {
+    if (input.resume && !run.isSurveyed) await takeUp(run, input.resume);
+    const clocks = startClocks(run);
+    const sourcing = startSourcing(run);
+    for (;;) {
+      decide(run);
+      if (run.ending) sourcing.cancel();
+      shareOut(run);
+      if (isOver(run)) break;
+      if (hasLongHistory(run)) {
+        run.isPausing = true;
+        sourcing.cancel();
+        clocks.cancel();
+        await condition(() => allHandlersFinished() && run.isQuiet);
+        return continueAsNew<typeof forkFanout>(run.carry());
+      }
+      const seen = run.news;
+      await condition(() => run.news !== seen || hasManyMessages(run));
+    }
+    clocks.cancel();
+    const result = await finish(run);
+    await condition(allHandlersFinished);
+    return result;
+  });
+}
+
+/** Looks after the source beside everything else: items come meanwhile. */
+function startSourcing(run: BatchRun): CancellationScope {
+  const scope = new CancellationScope();
+  const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
+  if (run.source !== null || run.ending !== null || isDone) return scope;
+  run.beside(async () => {
+    try {
+      run.source = await scope.run(() => obtainSource(run));
+      run.enter('running');
+    } catch (error) {
+      if (scope.consideredCancelled) return;
+      run.end('source_failed', endOf(error).jobError);
+    }
+  });
+  return scope;
+}
+
+function decide(run: BatchRun): void {
+  const { policy } = run.input;
+  const reason = endReasonOf(run.counts, policy);
+  if (reason) run.end(reason);
+  if (isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
+}
+
+function isOver(run: BatchRun): boolean {
+  if (run.isGivenUp) return true;
+  const { ending, records } = run;
+  // One that was never started has nothing to end.
+  const isDone = records.every(
+    ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
+  );
+  return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
+}
+
+function hasLongHistory(run: BatchRun): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  const isLong = historyLength >= (run.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
+  return continueAsNewSuggested || isLong || hasManyMessages(run);
+}
+
+function hasManyMessages({ messages, pace }: BatchRun): boolean {
+  return messages >= pace.maxMessages;
+}

@@ -1,0 +1,50 @@
+/**
+ * An item of a batch: the steps of a job in a fork of its own, whose name and keys are those of the item, so that a
+ * second run of it makes no second fork. Its result goes to the result store, whole, before its fork is ended and again
+ * after that; its chunk hears the little it needs.
+ */
+import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import { type CarriedJob, carryJob } from '../../job/carry-over.js';
+import { handleMessages } from '../../job/handlers.js';
+import { goesOn, runJob } from '../../job/run-job.js';
+import { JobRun } from '../../job/state.js';
+import { endingReads } from '../../shared/abandon-on-cancel.js';
+import { storing } from '../../shared/proxies.js';
+import { endItem } from '../chunk/end-fork.js';
+import type { FanoutItemInput, ItemSummary } from '../types.js';
+import { tellChunk } from './report-to-chunk.js';
+import { itemResult, itemSummary, type StartedItemResult } from './result.js';
+
+/** @returns what became of the item; it never fails, and a cancel ends its fork first */
+export function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
+  return endingReads(() => runFanoutItem(input));
+}
+
+async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
+  const run = new JobRun(input.job, input.carried);
+  handleMessages(run);
+  tellChunk(run, input);
+  if (input.toEnd) return endItem(run, input, input.toEnd);
+  run.beforeEnd = async (soFar) => {
+    await store(input, itemResult(input, run, soFar, { nowMs: Date.now(), hasEnded: false }));
+  };
+  const job = await runJob(run);
+  if (job === goesOn) {
+    await condition(allHandlersFinished);
+    return continueAsNew<typeof fanoutItem>({ ...input, carried: carryJob(run) });
+  }
+  const item = itemResult(input, run, job, { nowMs: Date.now(), hasEnded: true });
+  const resultRef = await CancellationScope.nonCancellable(() => store(input, item));
+  const { unconfirmedName } = run;
+  return itemSummary(item, { end: input.job.end, unconfirmedName, resultRef });
+}
+
+async function store(input: FanoutItemInput, item: StartedItemResult): Promise<string | null> {
+  try {
+    const key = `${input.resultPrefix}/${item.generation}.json`;
+    return await storing.storeObject.executeWithOptions({ summary: '.json' }, [key, item]);
+  } catch {
+    // The summary says that there is none.
+    return null;
+  }
+}

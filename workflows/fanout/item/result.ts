@@ -1,0 +1,107 @@
+/** What an item of a batch reports: the whole of it for the result store, and the little that its chunk needs. Pure. */
+import { machineSeconds } from '../../../src/contract/machine-types.js';
+import type { JobRun, Milestone } from '../../job/state.js';
+import type { JobEnd, JobResult, LeftBehind } from '../../job/types.js';
+import type { FanoutItemInput, ItemResult, ItemSummary } from '../types.js';
+
+const errorLength = 500;
+const whyLength = 200;
+/** A hundred summaries are in the history of one chunk. */
+const leftAtMost = 3;
+
+/** The result of an item that was started. */
+export type StartedItemResult = ItemResult & { readonly job: JobResult };
+
+/**
+ * @param options.hasEnded false before the fork is ended: the work is done, and the result says so already
+ * @param options.nowMs the end of an item whose fork is kept, or did not end
+ */
+export function itemResult(
+  input: FanoutItemInput,
+  run: JobRun,
+  job: JobResult,
+  { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
+): StartedItemResult {
+  const { batchId, itemId, index, labels, type, queuedAt } = input;
+  const at = (milestone: Milestone) => {
+    const reachedAtMs = run.reachedAtMs.get(milestone);
+    return reachedAtMs === undefined ? null : new Date(reachedAtMs).toISOString();
+  };
+  return {
+    batchId,
+    itemId,
+    index,
+    generation: run.generation,
+    outcome: job.outcome,
+    labels,
+    type,
+    times: {
+      queuedAt,
+      forkedAt: at('made'),
+      usableAt: at('usable'),
+      promptedAt: at('prompted'),
+      answeredAt: at('answered'),
+      endingAt: at('ending'),
+      endedAt: hasEnded ? (at('ended') ?? new Date(nowMs).toISOString()) : null,
+    },
+    machineSeconds:
+      run.sandbox === null ? 0 : machineSeconds(type, (run.reachedAtMs.get('ended') ?? nowMs) - madeMs(run)),
+    job,
+  };
+}
+
+/**
+ * A fork that was found has run since an earlier run made it, but no longer than an item may: where it was stopped
+ * meanwhile, nobody knows when.
+ */
+function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobRun): number {
+  const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
+  const createdAtMs = Date.parse(sandbox?.createdAt ?? '') || madeAtMs;
+  const longestMs = input.deadlineMs + timing.cleanUpMs;
+  return isFound ? Math.min(madeAtMs, Math.max(createdAtMs, madeAtMs - longestMs)) : madeAtMs;
+}
+
+export function itemSummary(
+  item: StartedItemResult,
+  options: { readonly end: JobEnd; readonly unconfirmedName: string | null; readonly resultRef: string | null },
+): ItemSummary {
+  const { index, generation, outcome, job } = item;
+  const { error, sandboxId, apiCalls } = job;
+  const left = leftOf(job, options);
+  return {
+    index,
+    generation,
+    outcome,
+    sandboxId,
+    endedAsAsked: !left.some(({ kind }) => kind === 'sandbox'),
+    machineSeconds: item.machineSeconds,
+    resultRef: options.resultRef,
+    apiCalls,
+    error: error && { ...error, message: error.message.slice(0, errorLength), details: null },
+    left,
+  };
+}
+
+function leftOf(
+  job: JobResult,
+  { end, unconfirmedName }: { readonly end: JobEnd; readonly unconfirmedName: string | null },
+): LeftBehind[] {
+  const { sandboxId, sandboxName } = job;
+  const left = job.left.map((one) => ({ ...one, why: one.why.slice(0, whyLength) }));
+  const unnamed = { kind: 'sandbox', conversationId: null } as const;
+  if (!endedAsAsked(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
+    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork did not end as asked.' });
+  }
+  if (unconfirmedName !== null && !left.some((one) => one.sandboxName === unconfirmedName)) {
+    const why = 'It is not known whether the fork was made.';
+    left.unshift({ ...unnamed, sandboxId: null, sandboxName: unconfirmedName, why });
+  }
+  return left.slice(0, leftAtMost);
+}
+
+/** Whether nothing of the job's sandbox is left that was to end: one that is gone needs no end. */
+export function endedAsAsked(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
+  if (job.sandboxId === null || end === 'keep') return true;
+  const { status } = (end === 'stop' ? job.stop : job.deletion) ?? { status: 'not_asked' };
+  return status === 'completed' || status === 'gone';
+}

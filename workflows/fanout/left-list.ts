@@ -1,0 +1,28 @@
+/** What is left to look after: so much is named as has room, the rest is counted. Pure. */
+import type { LeftBehind } from '../job/types.js';
+
+export class LeftList {
+  private readonly named: LeftBehind[];
+
+  /** @param atMost how many are named. Default 20 */
+  constructor(
+    named: readonly LeftBehind[] = [],
+    private more = 0,
+    private readonly atMost = 20,
+  ) {
+    this.named = named.slice(0, atMost);
+    this.more += named.length - this.named.length;
+  }
+
+  add(left: readonly LeftBehind[], more = 0): void {
+    this.more += more;
+    for (const one of left) {
+      if (this.named.length < this.atMost) this.named.push(one);
+      else this.more += 1;
+    }
+  }
+
+  get all(): { readonly left: readonly LeftBehind[]; readonly leftMore: number } {
+    return { left: this.named, leftMore: this.more };
+  }
+}

@@ -1,0 +1,113 @@
+/** Whether forks of a sandbox start from what it holds. Pure. */
+
+import { keptOf } from '../../../src/contract/preserved-work.js';
+import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/result-error-codes.js';
+import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
+import { isCreating, isUsable } from '../../../src/contract/states.js';
+import { jobError } from '../../job/termination.js';
+import type { JobError, Kept } from '../../job/types.js';
+
+/** What is to be done with a source before it is forked. */
+export type Freshness =
+  | { readonly kind: 'fork' }
+  | { readonly kind: 'stop' }
+  /** Until it is usable, or archived. */
+  | { readonly kind: 'wait_usable' | 'wait_archived' }
+  | { readonly kind: 'refuse'; readonly error: JobError };
+
+export interface FreshnessOptions {
+  readonly allowStale: boolean;
+  /** Its last stop, read by its own id; null where it was never stopped. */
+  readonly lastStop: StopView | null;
+  /** A workflow that is at work in it, or null. */
+  readonly usedBy: string | null;
+}
+
+const hint = 'or allow a stale source (`--allow-stale`), and the forks start from what is saved';
+
+export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
+
+/**
+ * A usable source is stopped, however fresh its snapshot looks: commands and SSH leave no trace in the record, so none of
+ * its fields says when it was last worked in (trap S11). An archived one is good when its snapshot was taken, or confirmed,
+ * after its last stop was asked for.
+ */
+export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Freshness {
+  const { allowStale, usedBy } = options;
+  const refuse = (code: JobErrorCode, message: string): Freshness => ({
+    kind: 'refuse',
+    error: jobError(code, `The source ${sandbox.id} ${message}`),
+  });
+  const { state } = sandbox;
+  if (sandbox.dataExpiredAt) {
+    const message = `has no data any more: it was deleted on ${sandbox.dataExpiredAt}, 14 days after its stop. Fork from another sandbox.`;
+    return refuse('snapshot_data_expired', message);
+  }
+  if (state === 'archiving') return { kind: 'wait_archived' };
+  if (isCreating(state)) return { kind: 'wait_usable' };
+  if (state !== 'archived' && !isUsable(state)) {
+    return refuse('source_not_ready', `is ${state}${sandbox.error ? `: ${sandbox.error}` : ''}. Mend or replace it.`);
+  }
+  if (allowStale) return forkOrNothing(sandbox) ?? { kind: 'fork' };
+  if (sandbox.hydrated === false) {
+    const wait = state === 'archived' ? 'Resume it until it is hydrated and stop it' : 'Wait until it is hydrated';
+    const message = `has not all the files of the snapshot that it was made from, so the next one would lack some. ${wait}, ${hint}.`;
+    return refuse('source_not_hydrated', message);
+  }
+  if (state === 'archived') return archivedFreshness(sandbox, options.lastStop, refuse);
+  if (sandbox.snapshots === false) {
+    return refuse(
+      'source_keeps_nothing',
+      'was created with snapshots off: a stop would lose what it holds. Allow a stale source (`--allow-stale`) to fork it as it runs.',
+    );
+  }
+  if (state === 'running') {
+    return refuse(
+      'source_in_use',
+      `has an agent at work, whom a stop would cut short. Wait until it is idle or stop it, ${hint}.`,
+    );
+  }
+  if (usedBy !== null) {
+    return refuse('source_in_use', usedMessage(usedBy));
+  }
+  return { kind: 'stop' };
+}
+
+function archivedFreshness(
+  sandbox: SandboxView,
+  lastStop: StopView | null,
+  refuse: (code: JobErrorCode, message: string) => Freshness,
+): Freshness {
+  const nothing = forkOrNothing(sandbox);
+  if (nothing) return nothing;
+  const error = staleness(sandbox.id, keptOf(sandbox, lastStop ?? neverStopped));
+  return error ? refuse(error.code, error.message) : { kind: 'fork' };
+}
+
+const neverStopped = { requestedAt: null };
+
+/** Why what a stop kept is not good enough, or null. */
+export function staleness(
+  sandboxId: string,
+  kept: Kept | null,
+): { readonly code: ResultErrorCode; readonly message: string } | null {
+  if (kept === 'saved') return null;
+  if (kept === 'none')
+    return { code: 'source_keeps_nothing', message: 'has no snapshot, so there is nothing to fork.' };
+  const how = `Resume ${sandboxId} and stop it again, ${hint}.`;
+  if (kept === 'stale') {
+    return {
+      code: 'source_stale',
+      message: `was last saved before its last work: its last snapshot failed or is older. ${how}`,
+    };
+  }
+  return { code: 'source_unknown', message: `may be stale: the service does not say when it was last saved. ${how}` };
+}
+
+function forkOrNothing({ id, state, snapshotAvailable }: SandboxView): Freshness | null {
+  if (state !== 'archived' || snapshotAvailable !== false) return null;
+  return {
+    kind: 'refuse',
+    error: jobError('source_keeps_nothing', `The source ${id} has no snapshot, so there is nothing to fork.`),
+  };
+}

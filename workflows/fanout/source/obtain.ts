@@ -1,0 +1,143 @@
+/** Sees to it that there is something to fork, and that it is what its owner left. */
+
+import { workflowInfo } from '@temporalio/workflow';
+import { ownerWorkflowId } from '../../../src/contract/addresses.js';
+import { machineTypes } from '../../../src/contract/machine-types.js';
+import type { JobErrorCode } from '../../../src/contract/result-error-codes.js';
+import type { SandboxView } from '../../../src/contract/sandbox-view.js';
+import { isCreating } from '../../../src/contract/states.js';
+import { stopSandbox } from '../../job/end/stop-sandbox.js';
+import type { JobRun } from '../../job/state.js';
+import { JobEnded, jobError } from '../../job/termination.js';
+import { readSandbox } from '../../job/wait-until-usable.js';
+import { leavable } from '../../shared/abandon-on-cancel.js';
+import { effects, reads } from '../../shared/proxies.js';
+import { patiently } from '../../shared/retry-refusals.js';
+import { until } from '../../shared/until.js';
+import { holdingClaim } from '../../watch/claim.js';
+import { leaseSandbox } from '../../watch/lease.js';
+import type { BatchRun } from '../batch/state.js';
+import type { ReadySource } from '../protocol.js';
+import { lookups } from '../proxies.js';
+import type { MachineType } from '../types.js';
+import { sourceJob } from './caller.js';
+import { freshnessOf, staleness, usedMessage } from './freshness.js';
+import { prepare } from './prepare.js';
+
+/**
+ * May be cut at any point and begun again: each of its steps reads first, or finds what it has started.
+ * @throws JobEnded whose error says why there is nothing to fork from
+ */
+export async function obtainSource(run: BatchRun): Promise<ReadySource> {
+  const { source } = run.input;
+  if (source.kind === 'snapshot') {
+    const { from, body } = source;
+    return { item: { kind: 'create', body: { ...body, from } }, type: body.type ?? 'default', sandboxId: null };
+  }
+  const sandboxId = source.kind === 'sandbox' ? source.sandboxId : await prepare(run, source);
+  run.enter('checking_source');
+  const job = sourceJob(run, sandboxId);
+  run.sourceJob = job;
+  try {
+    // Before anything is read, so that nobody deletes it in between.
+    await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
+    run.leasedAtMs = Date.now();
+    const allowStale = source.kind === 'sandbox' && source.allowStale;
+    const sandbox = await leavable(() => makeFresh(job, { sandboxId, allowStale }));
+    return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
+  } finally {
+    run.apiCalls += job.apiCalls;
+    run.sourceJob = null;
+  }
+}
+
+async function makeFresh(
+  job: JobRun,
+  { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
+): Promise<SandboxView> {
+  for (;;) {
+    const sandbox = await readSandbox(job, sandboxId);
+    if (sandbox === null || sandbox.state === 'cancelled') {
+      throw sourceFailed('sandbox_not_found', `There is no sandbox ${sandboxId} to fork from`);
+    }
+    const { stop } = sandbox;
+    const lastStop = stop && (await patiently(job, 'read', () => reads.getStop(sandboxId, stop.id)));
+    const freshness = freshnessOf(sandbox, { allowStale, lastStop, usedBy: await userOf(sandbox) });
+    if (freshness.kind === 'fork') return sandbox;
+    if (freshness.kind === 'refuse') throw new JobEnded('rejected', freshness.error);
+    if (freshness.kind === 'stop') {
+      const stopped = await stopUnused(job, { sandboxId, allowStale });
+      if (stopped) return stopped;
+    } else await waitSettled(job, sandboxId);
+  }
+}
+
+const stopClaim = { purpose: 'source', ends: 'work' } as const;
+
+/**
+ * Commands and SSH leave no trace in the record (trap S11), so who works in the source is asked of its watch, and nobody
+ * begins to before it is stopped.
+ * @returns null where it was not to be stopped any more when the claim was granted
+ */
+function stopUnused(
+  job: JobRun,
+  { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
+): Promise<SandboxView | null> {
+  return holdingClaim(sandboxId, stopClaim, async () => {
+    const { granted, leasedBy } = await patiently(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
+    if (!granted) throw sourceFailed('source_in_use', `The source ${sandboxId} ${usedMessage(leasedBy.join(', '))}`);
+    const sandbox = await readSandbox(job, sandboxId);
+    const usedBy = sandbox && (await userOf(sandbox));
+    if (!sandbox || freshnessOf(sandbox, { allowStale, lastStop: null, usedBy }).kind !== 'stop') return null;
+    return stopSource(job, sandbox);
+  });
+}
+
+async function stopSource(job: JobRun, sandbox: SandboxView): Promise<SandboxView> {
+  job.previousStopId = sandbox.stop?.id ?? null;
+  await stopSandbox(job, sandbox.id);
+  const { status, kept } = job.stop ?? { status: 'gone', kept: null };
+  if (status === 'gone') throw sourceFailed('sandbox_not_found', `The source ${sandbox.id} was deleted`);
+  if (status === 'superseded') {
+    throw sourceFailed(
+      'source_in_use',
+      `The source ${sandbox.id} was resumed while it was being stopped for its forks`,
+    );
+  }
+  const stale = staleness(sandbox.id, kept);
+  if (stale) throw sourceFailed(stale.code, `The source ${sandbox.id} ${stale.message}`);
+  return sandbox;
+}
+
+/** A job that works in it would lose its sandbox by a stop. Only its name says whose it is. */
+async function userOf({ name }: SandboxView): Promise<string | null> {
+  const owner = name === null ? undefined : ownerWorkflowId(name);
+  if (owner === undefined || owner === workflowInfo().workflowId) return null;
+  const [status] = await lookups.describeWorkflows([owner]);
+  return status === 'RUNNING' ? owner : null;
+}
+
+async function waitSettled(job: JobRun, sandboxId: string): Promise<void> {
+  await until<true>(sandboxId, {
+    inbox: job.inbox,
+    timing: job.timing,
+    onWake: job.onWake,
+    waitedFor: 'archived or usable',
+    wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+    since: 0,
+    readFirst: true,
+    read: async () => {
+      const sandbox = await readSandbox(job, sandboxId);
+      const isMoving = sandbox !== null && (sandbox.state === 'archiving' || isCreating(sandbox.state));
+      return isMoving ? undefined : true;
+    },
+  });
+}
+
+function machineTypeOf({ type }: SandboxView): MachineType {
+  return type != null && Object.hasOwn(machineTypes, type) ? (type as MachineType) : 'default';
+}
+
+function sourceFailed(code: JobErrorCode, message: string): JobEnded {
+  return new JobEnded('rejected', jobError(code, message));
+}

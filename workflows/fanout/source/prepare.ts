@@ -1,0 +1,148 @@
+/** Has a sandbox made, set up and stopped, by a job, so that all forks start from that very state. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  CancellationScope,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
+import {
+  executionOf,
+  followTaskQueue,
+  ownedSandboxName,
+  prepareStep,
+  prepareWorkflowId,
+} from '../../../src/contract/addresses.js';
+import type { createThenPrompt } from '../../job/create-then-prompt.js';
+import { JobEnded, jobError } from '../../job/termination.js';
+import type { JobInput } from '../../job/types.js';
+import { workflowTypes } from '../../messages.js';
+import { reads } from '../../shared/proxies.js';
+import { patiently } from '../../shared/retry-refusals.js';
+import type { BatchRun } from '../batch/state.js';
+import { waitProxies } from '../proxies.js';
+import type { FanoutSource } from '../types.js';
+import { sourceJob } from './caller.js';
+
+type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
+
+const maxGenerations = 3;
+
+/**
+ * The job outlives a run of the batch, so it is no child that a run waits for: a run that finds it there waits as well.
+ * @returns the sandbox
+ * @throws JobEnded where the job did not complete
+ */
+export async function prepare(run: BatchRun, source: Preparation): Promise<string> {
+  const { deployment, batchId } = run.input;
+  const workflowId = prepareWorkflowId(deployment, batchId);
+  const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
+  const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
+  // What an earlier execution has prepared is as good, unless it was deleted with it.
+  let job = run.input.resume ? await awaited() : null;
+  if (job?.outcome !== 'completed' || !(await isThere(run, job.sandboxId))) {
+    await start(run, source, workflowId);
+    job = await awaited().catch(async (error: unknown) => {
+      if (run.ending) await CancellationScope.nonCancellable(() => cancelJob(run, workflowId, awaited));
+      throw error;
+    });
+  }
+  run.apiCalls += job.apiCalls;
+  takeOver(run, job);
+  if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
+  const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
+  throw new JobEnded('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
+}
+
+async function isThere(run: BatchRun, sandboxId: string | null): Promise<boolean> {
+  if (sandboxId === null) return false;
+  const caller = sourceJob(run, sandboxId);
+  const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
+  run.apiCalls += caller.apiCalls;
+  return sandbox !== null;
+}
+
+async function start(run: BatchRun, source: Preparation, workflowId: string): Promise<void> {
+  try {
+    await startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
+      workflowId,
+      args: [jobInput(run, source)],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      memo: { execution: executionOf(run.batchKey) },
+      workflowIdReusePolicy:
+        run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    });
+  } catch (error) {
+    // An earlier run of the batch has started it.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+async function cancelJob(run: BatchRun, workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).cancel();
+  } catch {
+    // It has just ended.
+  }
+  takeOver(run, await awaited());
+}
+
+/** The batch ends the sandbox of the job, and names what else the job left. */
+function takeOver(run: BatchRun, { outcome, sandboxId, left = [] }: AwaitedJob): void {
+  run.preparedSandboxId = sandboxId;
+  run.leaveOwn(left);
+  if (outcome !== null) return;
+  const why =
+    'The job that prepared it was ended from outside. It may run, or one of the same name and a later number.';
+  run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName: nameOf(run), conversationId: null, why }]);
+}
+
+/** Of the first sandbox that the job makes. */
+function nameOf(run: BatchRun): string {
+  const { deployment, batchId } = run.input;
+  const generation = firstGenerationOf(run);
+  return ownedSandboxName({
+    deployment,
+    jobId: batchId,
+    execution: executionOf(run.batchKey),
+    step: prepareStep,
+    generation,
+  });
+}
+
+function firstGenerationOf({ input: { resume } }: BatchRun): number {
+  return 1 + (resume?.round ?? 0) * maxGenerations;
+}
+
+function jobInput(run: BatchRun, source: Preparation): JobInput {
+  const { deployment, batchId, policy, timing } = run.input;
+  return {
+    deployment,
+    jobId: `${batchId}-${prepareStep}`,
+    source: { kind: 'create', body: source.body },
+    waitFor: 'usable',
+    put: source.put,
+    commands: source.commands,
+    prompts: source.prompts,
+    conversations: 'one',
+    collect: [],
+    end: 'stop',
+    deadlineMs: source.deadlineMs,
+    ttlSeconds: policy.ttlSeconds,
+    onUnknownOutcome: policy.onUnknownOutcome,
+    maxGenerations,
+    // The sandbox's name leads to the job, and its key lets no second one be made.
+    origin: {
+      key: run.batchKey,
+      execution: executionOf(run.batchKey),
+      batchId,
+      step: prepareStep,
+      firstGeneration: firstGenerationOf(run),
+      lookFirst: false,
+    },
+    timing,
+  };
+}

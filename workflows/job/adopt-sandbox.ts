@@ -1,0 +1,100 @@
+/** Takes a sandbox that somebody else made: resumes it when it is archived, waits until it is usable. */
+import { sleep } from '@temporalio/workflow';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { isUsable } from '../../src/contract/states.js';
+import { effects } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { safetyPollMs } from '../shared/timing.js';
+import { until } from '../shared/until.js';
+import { tellOwner, watchSandbox } from '../watch/lease.js';
+import type { JobRun } from './state.js';
+import { JobEnded, jobError, serviceFailureOf } from './termination.js';
+import type { SandboxSource } from './types.js';
+import { Lag, readSandbox, waitOptions, waitUsable } from './wait-until-usable.js';
+
+type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
+
+/** @throws JobEnded `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
+export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise<void> {
+  const { sandboxId } = source;
+  run.enter('waiting_for_sandbox');
+  const since = run.inbox.mark();
+  // Register, then read, then wait: an event between the two is not lost.
+  await watchSandbox(run, sandboxId);
+  let sandbox = await readOrEnd(run, sandboxId);
+  await tellOwner(sandbox);
+  run.previousStopId = sandbox.stop?.id ?? null;
+  if (isUsable(sandbox.state)) return;
+  if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
+  if (sandbox.state === 'archived') return resume(run, source);
+  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+}
+
+/**
+ * Resumes a sandbox of the job's own, once it is archived, and waits until it is usable.
+ * @throws JobEnded, or what the activity threw, where it cannot be resumed
+ */
+export async function resumeSandbox(run: JobRun, sandboxId: string): Promise<void> {
+  if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);
+  await resume(run, { kind: 'existing', sandboxId });
+}
+
+async function resume(run: JobRun, source: ExistingSource): Promise<void> {
+  const { sandboxId, type } = source;
+  run.enter('resuming');
+  const since = run.inbox.mark();
+  const previousStopId = run.sandbox?.stop?.id ?? null;
+  run.previousStopId = previousStopId;
+  const { readLagMs } = run.timing;
+  const input = { sandboxId, body: { type, ttlSeconds: run.input.ttlSeconds }, previousStopId, readLagMs };
+  const { how, ...resumed } = await patiently(run, 'resume', async () => {
+    run.resumedAtMs = Date.now();
+    try {
+      return await effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]);
+    } catch (error) {
+      const failure = serviceFailureOf(error);
+      if (failure !== undefined && failure.maybeSent !== true) run.resumedAtMs = null;
+      throw error;
+    }
+  });
+  run.resumedAtMs = Date.now();
+  run.sandbox = resumed;
+  if (how === 'stopped_again') {
+    const message = 'Somebody stopped the sandbox again while it was resumed';
+    throw new JobEnded('sandbox_failed', jobError('sandbox_stopped', message));
+  }
+  if (isUsable(resumed.state)) return;
+  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+}
+
+async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView> {
+  const archived = await until<SandboxView>(sandboxId, {
+    ...waitOptions(run),
+    waitedFor: 'archived',
+    wakeOn: ['sandbox.archived', 'sandbox.error', 'sandbox.ready'],
+    since: run.inbox.mark(),
+    read: async () => {
+      const sandbox = await readOrEnd(run, sandboxId);
+      return sandbox.state === 'archiving' ? undefined : sandbox;
+    },
+  });
+  return archived ?? readOrEnd(run, sandboxId);
+}
+
+/** Somebody may have made it a moment ago: only a 404 that lasts is the truth. */
+async function readOrEnd(run: JobRun, sandboxId: string): Promise<SandboxView> {
+  const lag = new Lag(run.timing.readLagMs);
+  for (let polls = 0; ; polls += 1) {
+    const sandbox = await readSandbox(run, sandboxId);
+    if (sandbox?.state === 'cancelled') throw gone(sandboxId);
+    if (sandbox) return sandbox;
+    if (lag.lasts('missing')) throw gone(sandboxId);
+    await sleep(Math.min(safetyPollMs(run.timing, polls), run.timing.readLagMs), {
+      summary: `no ${sandboxId} was found; looked for again after this`,
+    });
+  }
+}
+
+function gone(sandboxId: string): JobEnded {
+  return new JobEnded('rejected', jobError('sandbox_not_found', `There is no sandbox ${sandboxId}`));
+}

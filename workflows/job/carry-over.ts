@@ -1,0 +1,77 @@
+/** What a job hands on when its history has become long and it goes on as a new run. */
+import type { CarriedInbox } from '../shared/event-inbox.js';
+import type { JobRun, Milestone } from './state.js';
+import type { JobInput } from './types.js';
+
+/** Everything that the job knows. What is not here is found out anew, or is over before a run hands over. */
+export const carriedFields = [
+  'startedAtMs',
+  'deadlineAtMs',
+  'prompts',
+  'wakes',
+  'wakeCount',
+  'files',
+  'left',
+  'lost',
+  'generation',
+  'generationBeganMs',
+  'firstSentAtMs',
+  'resends',
+  'wasReset',
+  'sandbox',
+  'isFound',
+  'isObtained',
+  'isHydrated',
+  'filesPut',
+  'commandsDone',
+  'command',
+  'fingerprints',
+  'unconfirmedName',
+  'previousStopId',
+  'resumedAtMs',
+  'watched',
+  'isShared',
+  'setup',
+  'stop',
+  'stopRequest',
+  'apiCalls',
+  'phase',
+  'sinceMs',
+] as const satisfies readonly (keyof JobRun)[];
+
+export interface CarriedJob {
+  readonly fields: Readonly<Partial<Record<(typeof carriedFields)[number], unknown>>>;
+  readonly reached: readonly (readonly [Milestone, number])[];
+  readonly inbox: CarriedInbox;
+}
+
+/** The input of the workflow: a user's, and what an earlier run adds. */
+export interface JobExecution extends JobInput {
+  readonly carried?: CarriedJob;
+}
+
+/** JSON has no infinity; no moment is null. */
+const isMoment = (name: string) => name.endsWith('AtMs');
+/** Of these moments, null says that there was none. */
+const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']);
+
+export function carryJob(run: JobRun): CarriedJob {
+  const fields: Record<string, unknown> = {};
+  for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
+  // Those of the input travel once.
+  fields.prompts = run.prompts.map((prompt, index) =>
+    index in run.input.prompts ? { ...prompt, step: null } : prompt,
+  );
+  return { fields, reached: [...run.reachedAtMs], inbox: run.inbox.carry() };
+}
+
+export function takeUpJob(run: JobRun, { fields, reached }: CarriedJob): void {
+  for (const name of carriedFields) {
+    const value = fields[name];
+    if (value === undefined) continue;
+    const isEndless = value === null && isMoment(name) && !mayBeUnset.has(name);
+    Object.assign(run, { [name]: isEndless ? Number.POSITIVE_INFINITY : value });
+  }
+  run.prompts = run.prompts.map((prompt, index) => ({ ...prompt, step: run.input.prompts[index] ?? prompt.step }));
+  for (const [milestone, ms] of reached) run.reachedAtMs.set(milestone, ms);
+}

@@ -1,0 +1,228 @@
+/** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
+import { patched, sleep, workflowInfo } from '@temporalio/workflow';
+import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
+import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
+import { itemRecords } from '../../src/contract/item-records.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
+import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { isUsable } from '../../src/contract/states.js';
+import { bytesOf } from '../../src/contract/texts.js';
+import { mayBeOfEarlierRun, settleGoneFork, takeUpStopped } from '../fanout/item/recover-fork.js';
+import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import type { InboxMark } from '../shared/event-inbox.js';
+import { throughCancel } from '../shared/finish-despite-cancel.js';
+import { effects, forkProxies, reads, timeForSending } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { safetyPollMs } from '../shared/timing.js';
+import { watchSandbox } from '../watch/lease.js';
+import { settleUnknown } from './prompts/resolve-unknown-outcome.js';
+import type { JobRun } from './state.js';
+import { JobEnded, jobError, serviceFailureOf } from './termination.js';
+import type { SandboxSource } from './types.js';
+import { readSandbox, type UsableOrNot, waitUsable } from './wait-until-usable.js';
+
+type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
+const ownStep = 'main';
+const whyMayBeThere = 'It is not known whether it was made; it was decided to make another one.';
+
+/**
+ * Creates or forks a sandbox and waits until it is usable. The next generation follows where the service said that it found
+ * no machine, or where what was made is not found any more; then it is remembered, and looked for once more at the end.
+ * @throws JobEnded `sandbox_cancelled` when no generation could be used
+ */
+export async function createSandbox(run: JobRun, source: OwnSource): Promise<void> {
+  const first = run.input.origin?.firstGeneration ?? 1;
+  if (run.generation < first) run.beginGeneration(first);
+  for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
+    const since = run.inbox.mark();
+    const created = run.sandbox ?? (await makeOne(run, source));
+    if (created === null) continue;
+    const standing = await standingOf(run, created);
+    if (standing !== 'dead') {
+      const end = await obtain(run, source, { created, standing, since });
+      if (end === 'usable') {
+        run.reached('usable');
+        return;
+      }
+      if (end === 'gone' && mayBeOfEarlierRun(run)) await settleGoneFork(run, created.id);
+      if (end === 'gone') run.lost = [...run.lost, created];
+    }
+    // There is nothing to stop or delete.
+    run.sandbox = null;
+    if (run.generation - first + 1 >= run.input.maxGenerations + run.resends) throw noMachine(tries);
+    tries += 1;
+  }
+}
+
+/** Waits until what was made can be used, and until it is certain that it is what was made. */
+async function obtain(
+  run: JobRun,
+  source: OwnSource,
+  first: { readonly created: SandboxView; readonly standing: string; readonly since: InboxMark },
+): Promise<UsableOrNot> {
+  const name = nameOf(run, run.generation);
+  let created = first.created;
+  for (let tries = 0; ; tries += 1) {
+    // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
+    if (created.name !== name) created = take(run, await whoIsMeant(run, source, created));
+    // A name that it lost since is somebody's wish.
+    if (tries === 0) await keepAddress(run, created, name);
+    else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
+    const readFirst = first.standing === 'usable' || tries > 0;
+    const end = await waitUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
+    if (end !== 'foreign') return end;
+    run.sandbox = null;
+    run.unconfirmedName = name;
+    await sleep(safetyPollMs(run.timing, tries), {
+      summary: `${created.id} is not ${name}; asked for again after this`,
+    });
+    created = take(run, (await findByName(run, name)) ?? (await madeAgain(run, source)));
+  }
+}
+
+/** Until it is known who is meant, what was answered may be somebody else's: an end that comes first must not touch it. */
+async function whoIsMeant(run: JobRun, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+  const name = nameOf(run, run.generation);
+  run.sandbox = null;
+  run.unconfirmedName = name;
+  try {
+    const named = await findByName(run, name);
+    if (named !== null) return named;
+    return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
+  } catch (error) {
+    const why = `The answer to the create of ${name} named it; whether it is that was not seen.`;
+    if (!(error instanceof GoesOnAsNew))
+      run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+    throw error;
+  }
+}
+
+/** A list may omit ours, and an answer may be another's: what the same key is answered with twice is ours. */
+async function untilAnswersAgree(run: JobRun, source: OwnSource, first: SandboxView): Promise<SandboxView> {
+  let last = first;
+  for (let tries = 0; ; tries += 1) {
+    const again = await madeAgain(run, source);
+    if (again.id === last.id || again.name === nameOf(run, run.generation)) return again;
+    last = again;
+    await sleep(safetyPollMs(run.timing, tries), { summary: 'the answers name different sandboxes; asked again' });
+  }
+}
+
+function findByName(run: JobRun, name: string): Promise<SandboxView | null> {
+  return patiently(run, 'look for the sandbox', () => reads.findSandboxByName(name));
+}
+
+/** The same key: it makes no second one. */
+async function madeAgain(run: JobRun, source: OwnSource): Promise<SandboxView> {
+  const again = await createGeneration(run, source, run.generation);
+  if (again === 'resend')
+    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
+  return again;
+}
+
+function take(run: JobRun, created: SandboxView): SandboxView {
+  run.unconfirmedName = null;
+  run.make(created);
+  return created;
+}
+
+function noMachine(tries: number): JobEnded {
+  const message = `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`;
+  return new JobEnded('sandbox_cancelled', jobError('sandbox_cancelled', message));
+}
+
+/** @returns null where it is to be made as the next generation */
+async function makeOne(run: JobRun, source: OwnSource): Promise<SandboxView | null> {
+  run.enter('creating');
+  const created = await createGeneration(run, source, run.generation);
+  if (created === 'resend') {
+    run.resends += 1;
+    return null;
+  }
+  run.make(created);
+  return created;
+}
+
+function nameOf(run: JobRun, generation: number): string {
+  const { deployment, jobId, origin } = run.input;
+  return ownedSandboxName({
+    deployment,
+    jobId: origin?.batchId ?? jobId,
+    execution: origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId),
+    step: origin?.step ?? ownStep,
+    generation,
+  });
+}
+
+/** What became of the sandbox until now. An item's may be one that an earlier run made, used and left. */
+async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
+  const { origin } = run.input;
+  const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
+  if (seen === null) return 'on_its_way';
+  if (isUsable(seen.state)) return 'usable';
+  if (seen.state === 'cancelled') return 'dead';
+  const isStopped = seen.state === 'archived' || seen.state === 'archiving';
+  if (!origin || !isStopped) return 'on_its_way';
+  return mayBeOfEarlierRun(run) ? takeUpStopped(run, created.id) : 'dead';
+}
+
+async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<KeyedSandbox | 'resend'> {
+  const { origin, ttlSeconds } = run.input;
+  const name = nameOf(run, generation);
+  const call = {
+    idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
+    lookFirst: run.wasReset || origin?.lookFirst === true,
+    ...(origin && { ofAnyAge: true }),
+    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),
+  };
+  const options = { summary: `${source.kind} ${name}` };
+  const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
+  const make = () => {
+    // A key is as old as the first call that may have been accepted, and no older: refusals do not age it.
+    run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
+    const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
+    if (source.kind === 'create') {
+      const body = { ...source.body, name, ttlSeconds };
+      const time = timeForSending(bytesOf(source.body.setupScript ?? ''));
+      return makers.createSandbox.executeWithOptions({ ...options, ...time }, [{ ...sent, body }]);
+    }
+    const { sandboxId, type } = source;
+    return makers.forkSandbox.executeWithOptions(options, [{ ...sent, sandboxId, body: { name, ttlSeconds, type } }]);
+  };
+  try {
+    return await patiently(run, source.kind, () => throughCancel(run, name, make));
+  } catch (error) {
+    const failure = serviceFailureOf(error);
+    if (failure?.code !== outcomeUnknownCode) throw error;
+    const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
+    if ('evidence' in settled || settled.action === 'abandon') throw error;
+    if (settled.action === 'resend') {
+      run.unconfirmedName = null;
+      run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: name, why: whyMayBeThere });
+      return 'resend';
+    }
+    const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
+    if (adopted) {
+      run.unconfirmedName = null;
+      return adopted;
+    }
+    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
+  }
+}
+
+/** Webhooks find the job by the sandbox's name. A service that did not take it is asked again, then worked around. */
+async function keepAddress(run: JobRun, created: SandboxView, name: string): Promise<void> {
+  if (created.name === name || run.watched) return;
+  const read = (await rename(run, created.id, name)) ? await readSandbox(run, created.id) : null;
+  if (read?.name !== name) await watchSandbox(run, created.id);
+}
+
+/** @returns false where the service refuses it, or does not find the sandbox yet: there is another way */
+async function rename(run: JobRun, sandboxId: string, name: string): Promise<boolean> {
+  try {
+    return (await patiently(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
+  } catch (error) {
+    if (serviceFailureOf(error) === undefined) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Runs prompts durably in a sandbox: obtains it, prepares it, prompts, follows, collects files, and ends as asked.
+ *
+ *     obtain ─► prepare ─► prompt ⇄ follow ─► collect ─► stop | delete | keep ─► result
+ *        └──────────┴──── cancel, deadline, failure ─────────┘
+ *
+ * It always ends in a named outcome, as its result, and cleans up in a scope that a cancel does not cut.
+ */
+import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
+import { tell } from '../notification/notify.js';
+import { endingReads } from '../shared/abandon-on-cancel.js';
+import { carryJob, type JobExecution } from './carry-over.js';
+import { handleMessages } from './handlers.js';
+import { goesOn, runJob } from './run-job.js';
+import { JobRun } from './state.js';
+import type { JobResult } from './types.js';
+
+/** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
+export function createThenPrompt(input: JobExecution): Promise<JobResult> {
+  return endingReads(() => runCreateThenPrompt(input));
+}
+
+async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
+  const run = new JobRun(input, carried);
+  handleMessages(run);
+  const result = await runJob(run);
+  if (result === goesOn) {
+    await condition(allHandlersFinished);
+    return continueAsNew<typeof createThenPrompt>({ ...input, carried: carryJob(run) });
+  }
+  const { outcome, error } = result;
+  await CancellationScope.nonCancellable(() => tell(run, 'ended', outcome, error?.message ?? null));
+  return result;
+}

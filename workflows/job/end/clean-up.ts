@@ -1,0 +1,124 @@
+/**
+ * The end of every job: interrupts what is left running, collects what is not collected yet, ends the sandbox as asked, and
+ * names what it could not do. Bounded, whatever the service does.
+ */
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { endedAsAsked } from '../../fanout/item/result.js';
+import { requestStop } from '../../stop/request-stop.js';
+import { unwatchSandbox } from '../../watch/lease.js';
+import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
+import type { JobRun } from '../state.js';
+import { endOf, jobError } from '../termination.js';
+import type { JobError, JobOutcome } from '../types.js';
+import { readSandbox } from '../wait-until-usable.js';
+import { collectFiles, nameMissingFiles } from './collect-files.js';
+import { deleteSandbox } from './delete-sandbox.js';
+import { markKept } from './mark-kept.js';
+import { stopSandbox } from './stop-sandbox.js';
+
+/** What interrupting, collecting and storing may take of the time for cleaning up; the rest is for stop and delete. */
+const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
+
+export interface JobEnding {
+  readonly outcome: JobOutcome;
+  readonly error: JobError | null;
+  /** True where prompts may be running. */
+  readonly cutShort: boolean;
+}
+
+/** @returns why the sandbox did not end as asked, or null */
+export async function cleanUp(run: JobRun, ending: JobEnding): Promise<JobError | null> {
+  const wholeMs = Math.max(1, run.beginCleanUp() - Date.now());
+  const sandboxId = run.sandbox?.id;
+  let problem: JobError | null = null;
+  if (sandboxId !== undefined) {
+    run.reached('ending');
+    if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
+    await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
+    await within(wholeMs * share.store, async () => run.beforeEnd?.(run.result(ending.outcome, ending.error)));
+    problem = await within(leftMs(run), () => endAsAsked(run, sandboxId));
+    if (problem === null) run.reached('ended');
+    nameWhatIsLeft(run, problem);
+  }
+  await within(wholeMs * share.lost, () => unwatchSandbox(run));
+  await within(wholeMs * share.lost, () => lookForLost(run));
+  nameUnconfirmed(run);
+  if (problem !== null || run.left.length === 0) return problem;
+  return jobError('clean_up_unfinished', `Something is left to look after: ${run.left[0]?.why ?? ''}`);
+}
+
+function leftMs(run: JobRun): number {
+  return Math.max(1, (run.cleanUpEndsAtMs ?? 0) - Date.now());
+}
+
+/** Runs a step for so long at most. @returns why it did not come to its end, or null */
+async function within(ms: number, step: () => Promise<void> | undefined): Promise<JobError | null> {
+  try {
+    await CancellationScope.withTimeout(Math.max(1, Math.round(ms)), async () => step());
+    return null;
+  } catch (error) {
+    if (isCancellation(error)) return jobError('clean_up_unfinished', 'It did not end in the time for cleaning up');
+    return endOf(error).jobError;
+  }
+}
+
+async function endAsAsked(run: JobRun, sandboxId: string): Promise<void> {
+  if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
+  if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
+  if (run.input.end === 'keep') markKept(run, sandboxId);
+}
+
+async function collectWhatIsLeft(run: JobRun, sandboxId: string, ms: number): Promise<void> {
+  if (run.files.length >= run.input.collect.length) return;
+  const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
+  run.onSkipCollecting = () => scope.cancel();
+  let why = 'The job ended before it could be collected';
+  try {
+    if (!run.skipsCollecting) await scope.run(() => collectFiles(run, sandboxId, true));
+  } catch (error) {
+    if (!isCancellation(error)) why = endOf(error).jobError.message;
+  }
+  if (run.skipsCollecting) why = 'It was skipped by a second cancel';
+  nameMissingFiles(run, why);
+}
+
+function nameWhatIsLeft(run: JobRun, problem: JobError | null): void {
+  const { sandbox, stop, deletion, input } = run;
+  if (sandbox === null) return;
+  const { id: sandboxId, name: sandboxName } = sandbox;
+  const hasEnded = endedAsAsked({ sandboxId, stop, deletion }, input.end);
+  if (hasEnded && input.end !== 'keep') return;
+  nameRunningPrompts(run);
+  if (run.command !== null) {
+    const why = 'A command had not ended when the job did.';
+    run.leave({ kind: 'command', sandboxId, sandboxName, why });
+  }
+  if (hasEnded) return;
+  const status = input.end === 'stop' ? stop?.status : deletion?.status;
+  const seen = status === undefined ? 'was not accepted' : `was last seen ${status}`;
+  const reason = (input.end === 'stop' ? stop?.error : deletion?.error) ?? problem?.message;
+  const why = `The ${input.end === 'stop' ? 'stop' : 'deletion'} ${seen}${reason ? `: ${reason}` : ''}.`;
+  run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
+}
+
+function nameUnconfirmed(run: JobRun): void {
+  if (run.unconfirmedName === null) return;
+  const why = 'It is not known whether it was made: no answer to its create came in time.';
+  run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
+}
+
+/** A sandbox that was made and not found again may have come to light since. */
+async function lookForLost(run: JobRun): Promise<void> {
+  const { sandbox } = run;
+  const why = 'It was made and not found again for longer than a read may lag.';
+  for (const { id, name } of run.lost) run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });
+  for (const { id, name } of run.lost) {
+    const found = await readSandbox(run, id);
+    run.sandbox = sandbox;
+    if (found === null || found.state === 'cancelled') continue;
+    const answer = await requestStop(run, { sandboxId: id, timing: run.timing, memory: { asked: null } });
+    const done =
+      answer === 'gone' ? 'it is gone now' : `it was told to stop (${answer.stop?.id ?? 'archived already'})`;
+    run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end ${done}.` });
+  }
+}

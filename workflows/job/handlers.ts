@@ -1,0 +1,72 @@
+/** What can be asked of a job while it runs, and what it is told. */
+import { ApplicationFailure, setHandler } from '@temporalio/workflow';
+import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts.js';
+import {
+  progressQuery,
+  promptUpdate,
+  resolveUpdate,
+  sandboxEventSignal,
+  sandboxSharedSignal,
+  skipCollectingSignal,
+} from '../messages.js';
+import type { JobRun } from './state.js';
+import type { PromptStep } from './types.js';
+
+/** Of ids in a decision. */
+const maxResolutionBytes = 2_000;
+/** Of everything of a prompt but its text. */
+const maxOptionsBytes = 4_000;
+
+export function handleMessages(run: JobRun): void {
+  setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
+  setHandler(progressQuery, () => run.progress());
+  setHandler(skipCollectingSignal, () => {
+    run.skipsCollecting = true;
+    run.onSkipCollecting?.();
+  });
+  setHandler(sandboxSharedSignal, () => {
+    run.isShared = true;
+  });
+  setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
+    validator(step) {
+      if (!run.takesPrompts) throw refused('This job takes no prompts any more: it is ending.');
+      const problem = promptProblem(run, step);
+      if (problem) throw refused(problem);
+    },
+  });
+  setHandler(
+    resolveUpdate,
+    (resolution) => {
+      run.resolution = resolution;
+      return { step: run.blocked?.step ?? '' };
+    },
+    {
+      validator(resolution) {
+        if (payloadBytes(resolution) > maxResolutionBytes)
+          throw refused('The decision is too long: it takes ids only.');
+        if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job waits for no such decision.');
+        if (run.resolution !== null) throw refused('This was decided a moment ago.');
+        if (resolution.action === 'sent' && run.blocked.step === 'create' && resolution.sandboxId === undefined) {
+          throw refused('Say which sandbox the create has made.');
+        }
+      },
+    },
+  );
+}
+
+/** What a job could not carry would end it without a result; so it is refused. */
+function promptProblem(run: JobRun, step: PromptStep): string | undefined {
+  const { prompt, ...options } = step;
+  const isText = typeof prompt === 'string';
+  if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
+  if (run.prompts.length >= maxSteps) return `This job has ${maxSteps} prompts, and takes no more.`;
+  if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'What the prompt names is too long.';
+  const texts = run.prompts.map(({ step: { prompt: text } }) => (typeof text === 'string' ? bytesOf(text) : 0));
+  const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
+  if (!isText || bytesOf(prompt) <= leftBytes) return undefined;
+  return `The prompt takes ${bytesOf(prompt)} bytes, and the prompts of this job have ${Math.max(0, leftBytes)} left. Make it shorter, or send it through the result store that the workers share.`;
+}
+
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'refused');
+}

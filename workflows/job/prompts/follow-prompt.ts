@@ -1,0 +1,45 @@
+/** Follows a prompt, for as long as it lasts or until the job goes on as new. */
+import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import type { PromptEnd } from '../../../activities/prompt/follow.js';
+import { followTaskQueue } from '../../../src/contract/addresses.js';
+import { GoesOnAsNew } from '../../shared/continue-as-new.js';
+import { followProxies } from '../../shared/proxies.js';
+import { patiently } from '../../shared/retry-refusals.js';
+import type { JobRun } from '../state.js';
+import { answerRoom } from '../truncate-result.js';
+import { promptQuery } from './prompt-query.js';
+import { promptSummary } from './send-prompt.js';
+
+/**
+ * @param sideBySide true where conversations run side by side
+ * @throws GoesOnAsNew when the history is long: the next run follows it again
+ */
+export async function followOnce(run: JobRun, index: number, sideBySide: boolean): Promise<PromptEnd> {
+  const prompt = run.prompts[index];
+  if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
+  const { taskQueue, workflowId, firstExecutionRunId } = workflowInfo();
+  const { sandboxId, knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, index, prompt.conversationId);
+  const { promptId, conversationId } = prompt;
+  const text = prompt.step.prompt;
+  const input = {
+    ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },
+    resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
+    answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
+    // Conversations of others keep a shared sandbox running too.
+    sideBySide: sideBySide || !isOwnSandbox,
+    readLagMs: run.timing.readLagMs,
+  };
+  const proxies = followProxies(followTaskQueue(taskQueue));
+  const scope = new CancellationScope();
+  const follow = () =>
+    patiently(run, 'follow', () => proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]));
+  const leave = async () => {
+    await condition(run.mustGoOn);
+    throw new GoesOnAsNew();
+  };
+  try {
+    return await Promise.race([scope.run(follow), scope.run(leave)]);
+  } finally {
+    scope.cancel();
+  }
+}

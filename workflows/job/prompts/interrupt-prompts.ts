@@ -1,0 +1,81 @@
+/** Interrupts what a job has running, and says what it could not interrupt. */
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { PromptEnd } from '../../../activities/prompt/follow.js';
+import { effects } from '../../shared/proxies.js';
+import { patiently } from '../../shared/retry-refusals.js';
+import type { JobRun } from '../state.js';
+import { endOf, serviceFailureOf } from '../termination.js';
+import { followOnce } from './follow-prompt.js';
+
+const runs: ReadonlySet<string> = new Set(['queued', 'running']);
+const mayRun: ReadonlySet<string> = new Set([...runs, 'sending', 'unknown']);
+const triesAtMost = 10;
+const lookMs = 2_000;
+
+/**
+ * Only prompts that were accepted, in conversations that are known. An interrupt is repeated only while the very prompt is
+ * seen to run: others may prompt in the same conversation.
+ */
+export async function interruptPrompts(run: JobRun): Promise<void> {
+  for (const [index, { status, conversationId }] of run.prompts.entries()) {
+    if (!runs.has(status) || conversationId === null) continue;
+    run.enter('interrupting');
+    try {
+      await interruptPrompt(run, index);
+    } catch (error) {
+      // What cannot be interrupted is named with all that is left, unless its sandbox ends.
+      if (isCancellation(error)) throw error;
+      endOf(error);
+    }
+  }
+}
+
+async function interruptPrompt(run: JobRun, index: number): Promise<void> {
+  const prompt = run.prompts[index];
+  if (!prompt || !run.sandbox) return;
+  const { id } = run.sandbox;
+  for (let tries = 0; tries < triesAtMost; tries += 1) {
+    try {
+      await patiently(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
+    } catch (error) {
+      // A machine that runs no more has nothing to interrupt, and is refused for good.
+      if (serviceFailureOf(error) === undefined) throw error;
+    }
+    const end = await endWithin(run, index, lookMs * 2 ** tries);
+    if (end === undefined) continue;
+    if (end.status === 'sandbox_lost') return;
+    const { sandboxState: _, promptId, ...known } = end;
+    Object.assign(prompt, known, { promptId: promptId ?? prompt.promptId });
+    return;
+  }
+}
+
+/** Undefined where the prompt was not seen to end. */
+async function endWithin(run: JobRun, index: number, ms: number): Promise<PromptEnd | undefined> {
+  const outer = CancellationScope.current();
+  try {
+    return await CancellationScope.withTimeout(ms, () => followOnce(run, index, true));
+  } catch (error) {
+    if (!isCancellation(error) || outer.consideredCancelled) throw error;
+    return undefined;
+  }
+}
+
+/** Prompts that may be at work in a sandbox that stays are left to somebody. */
+export function nameRunningPrompts(run: JobRun): void {
+  const { sandbox } = run;
+  for (const { status, conversationId } of run.prompts) {
+    if (!mayRun.has(status)) continue;
+    const why =
+      status === 'unknown' || status === 'sending'
+        ? 'It is not known whether a prompt was accepted; an agent may be at work on it.'
+        : `A prompt could not be interrupted, and was last seen ${status}.`;
+    run.leave({
+      kind: 'prompt',
+      sandboxId: sandbox?.id ?? null,
+      sandboxName: sandbox?.name ?? null,
+      conversationId,
+      why,
+    });
+  }
+}

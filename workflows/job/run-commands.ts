@@ -1,0 +1,161 @@
+/** Runs the commands of a job in its sandbox, one after the other, each at most once. */
+import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
+import type { SandflowActivities } from '../../activities/index.js';
+import { executionOf } from '../../src/contract/addresses.js';
+import type { Counted } from '../../src/contract/service-failure.js';
+import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { isUsable } from '../../src/contract/states.js';
+import { cut, headOf, type Text } from '../../src/contract/texts.js';
+import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { commands } from '../shared/proxies.js';
+import { endIfMachineLost, whileUsable } from './call-machine.js';
+import { settleUnknown } from './prompts/resolve-unknown-outcome.js';
+import type { CommandUnderWay, JobRun } from './state.js';
+import { endOf, JobEnded, jobError, serviceFailureOf } from './termination.js';
+import type { JobError } from './types.js';
+import { readSandbox } from './wait-until-usable.js';
+
+type MarkedEnd = Awaited<ReturnType<SandflowActivities['runMarkedCommand']>>['value'];
+type CommandAnswer = Extract<MarkedEnd, { answer: unknown }>['answer'];
+
+const longestCommandSeconds = 3_600;
+const tailLength = 2_000;
+const longestRemovalMs = 30_000;
+
+/**
+ * Goes on after those that `run` has as done.
+ * @throws JobEnded `sandbox_failed` at the first command that does not exit with 0; `outcome_unknown` where nobody can know
+ *   whether one has run, and it was decided not to run it again
+ */
+export async function runCommands(run: JobRun, sandboxId: string): Promise<void> {
+  const { commands: texts = [] } = run.input;
+  if (run.commandsDone >= texts.length) return;
+  run.enter('running_commands');
+  try {
+    for (const command of texts.slice(run.commandsDone)) {
+      await runCommand(run, sandboxId, command);
+      run.commandsDone += 1;
+    }
+  } catch (error) {
+    // The run that follows looks at the marker of the command that is under way.
+    if (error instanceof GoesOnAsNew) throw error;
+    if (CancellationScope.current().consideredCancelled) run.beginCleanUp();
+    await CancellationScope.nonCancellable(() => removeMarkers(run, sandboxId));
+    throw error;
+  }
+  await removeMarkers(run, sandboxId);
+}
+
+async function runCommand(run: JobRun, sandboxId: string, command: Text): Promise<void> {
+  const summary = shortened(command);
+  const ended = await runToItsEnd(run, sandboxId, command, summary);
+  run.command = null;
+  if (ended === 'sent' || ended.exitCode === 0) return;
+  if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(run, sandboxId);
+  const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
+  const said = ended.stderr.trim() || ended.stdout.trim();
+  throw new JobEnded(
+    'sandbox_failed',
+    jobError('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`),
+  );
+}
+
+async function runToItsEnd(
+  run: JobRun,
+  sandboxId: string,
+  command: Text,
+  summary: string,
+): Promise<CommandAnswer | 'sent'> {
+  for (;;) {
+    const underWay = run.command ?? begin(run, sandboxId, 1);
+    const ended = await settled(run, sandboxId, underWay, { command, summary });
+    if (ended !== 'resend') return ended;
+    begin(run, sandboxId, underWay.generation + 1);
+  }
+}
+
+function begin(run: JobRun, sandboxId: string, generation: number): CommandUnderWay {
+  const markerName = `${ownerOf(sandboxId)}-${run.commandsDone}-${generation}-${uuid4()}`;
+  const stopIds = [run.sandbox?.stop?.id ?? null, run.previousStopId];
+  run.command = { generation, markerName, stopIds, recover: false, unknown: null };
+  return run.command;
+}
+
+/** One marker. It is never run again under the same one; where it has certainly not run, it is sent with the next. */
+async function settled(
+  run: JobRun,
+  sandboxId: string,
+  underWay: CommandUnderWay,
+  what: { readonly command: Text; readonly summary: string },
+): Promise<CommandAnswer | 'resend' | 'sent'> {
+  if (underWay.unknown) return decide(run, underWay, underWay.unknown);
+  try {
+    const end = await whileUsable(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
+    if (end.how === 'answered') return end.answer;
+    run.command = { ...underWay, recover: true };
+    // What is read may be as old as this, and so not show yet that the machine was another one meanwhile.
+    if (end.how === 'not_begun')
+      await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would show' });
+    if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
+  } catch (error) {
+    if (serviceFailureOf(error)?.code !== outcomeUnknownCode) throw error;
+    return decide(run, underWay, endOf(error).jobError);
+  }
+  const message = `The answer to the command "${what.summary}" was lost, and the sandbox was stopped since it was sent.`;
+  return decide(run, underWay, jobError(outcomeUnknownCode, message));
+}
+
+async function send(
+  run: JobRun,
+  sandboxId: string,
+  underWay: CommandUnderWay,
+  { command, summary }: { readonly command: Text; readonly summary: string },
+): Promise<Counted<MarkedEnd>> {
+  const timeoutSeconds = Math.min(longestCommandSeconds, Math.ceil(run.input.deadlineMs / 1_000));
+  const { markerName: name, generation } = underWay;
+  const recover = run.command?.recover ?? underWay.recover;
+  const marker = { owner: ownerOf(sandboxId), name, recover, wasReset: run.wasReset && generation === 1 };
+  const input = { sandboxId, body: { command, timeoutSeconds }, keepTail: tailLength, marker };
+  try {
+    return await commands.runMarkedCommand.executeWithOptions({ summary }, [input]);
+  } catch (error) {
+    if (serviceFailureOf(error)?.maybeSent) run.command = { ...underWay, recover: true };
+    throw error;
+  }
+}
+
+/** @throws JobEnded `outcome_unknown`, where it is decided to end the job */
+async function decide(run: JobRun, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
+  run.command = { ...underWay, unknown };
+  const decided = await settleUnknown(run, 'command', unknown.message, async () => undefined);
+  if ('evidence' in decided || decided.action === 'abandon') throw new JobEnded('outcome_unknown', unknown);
+  return decided.action;
+}
+
+async function isSameMachine(run: JobRun, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
+  const sandbox = await readSandbox(run, sandboxId);
+  return sandbox !== null && isUsable(sandbox.state) && stopIds.includes(sandbox.stop?.id ?? null);
+}
+
+/** Begins the names of all markers of this job in this sandbox. */
+function ownerOf(sandboxId: string): string {
+  return `${sandboxId}-${executionOf(workflowInfo().firstExecutionRunId)}`;
+}
+
+/** So that no snapshot, and no fork, holds them. A machine that does not answer is not waited for. */
+async function removeMarkers(run: JobRun, sandboxId: string): Promise<void> {
+  if (run.input.end === 'delete') return;
+  const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);
+  const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };
+  try {
+    const { calls } = await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
+    run.apiCalls += calls;
+  } catch (error) {
+    // What is left of them names this sandbox and this execution: nobody else looks at it.
+    run.apiCalls += serviceFailureOf(error)?.calls ?? 0;
+  }
+}
+
+function shortened(command: Text): string {
+  return cut(headOf(command, 500).trim().split('\n', 1)[0] ?? '', 80);
+}

@@ -1,0 +1,87 @@
+/**
+ * What every job does, on its own or as an item of a batch: obtains a sandbox, prepares it, prompts, follows, collects
+ * files, and ends as asked. It always ends in a named outcome, and cleans up in a scope that a cancel does not cut.
+ */
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { isResetRun } from '../shared/reset-run.js';
+import { adoptSandbox } from './adopt-sandbox.js';
+import { createSandbox } from './create-sandbox.js';
+import { cleanUp } from './end/clean-up.js';
+import { collectFiles, takeFingerprints } from './end/collect-files.js';
+import { prepareSandbox } from './prepare-sandbox.js';
+import { runPrompts } from './prompts/run-prompts.js';
+import { runCommands } from './run-commands.js';
+import type { JobRun } from './state.js';
+import { endOf, type JobEnded, jobError } from './termination.js';
+import { keepAlive } from './timers.js';
+import type { JobOutcome, JobResult } from './types.js';
+
+/** What a job comes to that has not ended: its history is long, and a new run goes on with `carryJob`. */
+export const goesOn = 'goes_on_as_new';
+
+/** Runs the job to its end, or until it is to go on as new. Never throws: what goes wrong is in the result. */
+export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
+  run.wasReset ||= isResetRun();
+  const work = new CancellationScope();
+  const alive = new CancellationScope();
+  let overdue = false;
+  const keptAlive = alive.run(() =>
+    keepAlive(run, () => {
+      overdue = true;
+      work.cancel();
+    }),
+  );
+  keptAlive.catch(() => undefined);
+
+  let ended: JobEnded | undefined;
+  let outcome: JobOutcome = 'completed';
+  try {
+    await work.run(() => doWork(run));
+  } catch (error) {
+    const isCut = overdue || work.consideredCancelled || isCancellation(error);
+    // What runs side by side with the step that left or failed ends with it.
+    work.cancel();
+    if (error instanceof GoesOnAsNew && !isCut) {
+      alive.cancel();
+      await keptAlive.catch(() => undefined);
+      // A cancel that came meanwhile would be lost with this run.
+      if (!CancellationScope.current().consideredCancelled) return goesOn;
+      outcome = 'cancelled';
+    } else if (overdue) outcome = 'deadline_exceeded';
+    else if (isCut) outcome = 'cancelled';
+    else ended = endOf(error);
+  }
+  run.takesPrompts = false;
+  alive.cancel();
+  const cutShort = outcome !== 'completed' || (ended !== undefined && ended.outcome !== 'prompt_failed');
+  outcome = ended?.outcome ?? outcome;
+  const ownError = ended?.jobError ?? errorOf(outcome, run);
+  const cleanUpError = await CancellationScope.nonCancellable(() =>
+    cleanUp(run, { outcome, error: ownError, cutShort }),
+  );
+  run.outcome = outcome;
+  const result = run.result(outcome, ownError ?? cleanUpError);
+  run.enter('ended');
+  return result;
+}
+
+async function doWork(run: JobRun): Promise<void> {
+  const { source } = run.input;
+  if (!run.isObtained) await (source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source));
+  run.isObtained = true;
+  const sandboxId = run.sandbox?.id ?? '';
+  await prepareSandbox(run, sandboxId);
+  await takeFingerprints(run, sandboxId);
+  await runCommands(run, sandboxId);
+  await runPrompts(run, sandboxId);
+  await collectFiles(run, sandboxId, false);
+}
+
+function errorOf(outcome: JobOutcome, { input, blocked }: JobRun) {
+  const waitedFor = blocked === null ? '' : `; it was waiting: ${blocked.message}`;
+  if (outcome === 'cancelled') return jobError('cancelled', `The job was cancelled${waitedFor}`);
+  if (outcome !== 'deadline_exceeded') return null;
+  const seconds = Math.round(input.deadlineMs / 1_000);
+  return jobError('deadline_exceeded', `The job did not finish within ${seconds} seconds${waitedFor}`);
+}

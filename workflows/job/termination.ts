@@ -1,0 +1,75 @@
+/** How a step ends the job, and how a failed activity reads as an outcome. */
+
+import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
+import type { JobErrorCode } from '../../src/contract/result-error-codes.js';
+import type { ForeignCode } from '../../src/contract/sandflow-error.js';
+import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
+import { cut } from '../../src/contract/texts.js';
+import type { JobError, JobOutcome } from './types.js';
+
+/** What quotes the service, a command or a script may be of any length. */
+const maxMessageLength = 4_000;
+
+/** Thrown by a step that ends the job; never leaves the workflow. */
+export class JobEnded extends Error {
+  override readonly name = 'JobEnded';
+
+  constructor(
+    readonly outcome: JobOutcome,
+    readonly jobError: JobError,
+  ) {
+    super(jobError.message);
+  }
+}
+
+/** @param code one of sandflow's own, or one of the service's that says the same; `foreign` where another part has decided */
+export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
+  const message = cut(given, maxMessageLength);
+  return {
+    code: typeof code === 'string' ? code : code.foreign,
+    message,
+    status: null,
+    requestId: null,
+    details: null,
+  };
+}
+
+/** The failure of a local activity comes bare, that of any other as the cause of an `ActivityFailure`. */
+function causeOf(error: unknown): unknown {
+  return error instanceof ActivityFailure ? error.cause : error;
+}
+
+/** What the service said, where the failure of an activity carries it. */
+export function serviceFailureOf(error: unknown): ServiceFailure | undefined {
+  const cause = causeOf(error);
+  if (!(cause instanceof ApplicationFailure)) return undefined;
+  const [detail] = cause.details ?? [];
+  const isServiceFailure = typeof detail === 'object' && detail !== null && 'meaning' in detail && 'code' in detail;
+  return isServiceFailure ? (detail as ServiceFailure) : undefined;
+}
+
+/** The type of an `ApplicationFailure` that an activity made itself; undefined for any other failure. */
+export function applicationCodeOf(error: unknown): string | undefined {
+  const cause = causeOf(error);
+  return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined;
+}
+
+/** The outcome of a job that ends by this error; cancellations are the caller's. */
+export function endOf(error: unknown): JobEnded {
+  if (error instanceof JobEnded) return error;
+  const failure = serviceFailureOf(error);
+  if (failure) {
+    const { code, message, status, requestId, details } = failure;
+    const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
+    return new JobEnded(outcome, { code, message, status, requestId, details });
+  }
+  // Whatever else Temporal says: anything that is thrown on from here is a defect of ours, and no end.
+  if (error instanceof TemporalFailure) {
+    const cause = causeOf(error);
+    const what = error instanceof ActivityFailure ? error.activityType : 'a step';
+    const message = `${what} failed: ${cause instanceof Error ? cause.message : error.message}`;
+    const isTimeout = cause instanceof TimeoutFailure;
+    return new JobEnded('rejected', jobError(isTimeout ? 'activity_timeout' : 'activity_failed', message));
+  }
+  throw error;
+}

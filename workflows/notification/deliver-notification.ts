@@ -1,0 +1,31 @@
+/**
+ * Delivers one notification, at least once, for a day: to its URL and to its command, neither waiting for the other.
+ * It outlives the workflow that tells. A delivery that is given up fails, so that Temporal's lists show it.
+ */
+import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
+import type { Notification } from '../../activities/notification/notify.js';
+import { notifyTaskQueue } from '../../src/contract/addresses.js';
+import type { NotifyTarget } from '../job/types.js';
+import { deliveryProxies } from '../shared/proxies.js';
+
+export interface NotificationDelivery {
+  readonly target: NotifyTarget;
+  readonly notification: Notification;
+}
+
+/** @throws ActivityFailure caused by ApplicationFailure `notify_failed` */
+export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {
+  const { url, ...others } = target;
+  const ways: NotifyTarget[] = url === undefined ? [] : [{ url }];
+  // Whatever else is there is the worker's to refuse, which says why.
+  if (Object.keys(others).length > 0) ways.push(others);
+  const { notify } = deliveryProxies(notifyTaskQueue(workflowInfo().taskQueue));
+  const ends = await Promise.allSettled(ways.map((way) => notify(way, notification)));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (!failed) return;
+  const { event, workflowId } = notification;
+  const why = failed.reason instanceof Error ? (failed.reason.cause ?? failed.reason) : failed.reason;
+  log.warn('a notification was given up', { event, of: workflowId, why: String(why) });
+  metricMeter.createCounter('sandflow_notifications_given_up', undefined, 'Notifications not delivered').add(1);
+  throw failed.reason;
+}

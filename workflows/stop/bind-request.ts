@@ -1,0 +1,60 @@
+/** Asks the service to stop the sandbox, and binds the request to the stop that it receives. */
+import { isCancellation, sleep } from '@temporalio/workflow';
+import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
+import { ownerWorkflowId } from '../../src/contract/addresses.js';
+import type { StopView } from '../../src/contract/sandbox-view.js';
+import { endOf } from '../job/termination.js';
+import { reads } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { safetyPollMs } from '../shared/timing.js';
+import { keptByStop, recordStop } from './request-record.js';
+import { requestStop } from './request-stop.js';
+import type { StopRun } from './state.js';
+import type { StopRecord } from './types.js';
+
+/** Ends with the request bound to a stop or ended; or cut short, with what the next try must know in the record. */
+export async function askToStop(run: StopRun, record: StopRecord): Promise<void> {
+  try {
+    // A stop that keeps vanishing is asked for again ever more slowly.
+    if (record.askedAgain > 0) await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'ask again' });
+    const { sandboxId } = run.input;
+    const wish = { sandboxId, timing: run.timing, memory: record };
+    await take(run, record, await requestStop(run.callerFor(record), wish));
+    run.tellNews();
+  } catch (error) {
+    if (isCancellation(error)) return;
+    run.settle(record, { outcome: 'rejected', error: endOf(error).jobError });
+    run.tellNews();
+  }
+}
+
+async function take(run: StopRun, record: StopRecord, answer: StopAnswer): Promise<void> {
+  if (answer === 'gone') return run.settle(record, { outcome: 'gone' });
+  const { how, stop, sandbox } = answer;
+  record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
+  if (how === 'resumed_since') {
+    record.stopId = stop?.id ?? null;
+    record.status = stop?.status ?? null;
+    // It was archived, if not for long; nobody is to think that it is now.
+    return run.settle(record, { outcome: 'superseded' });
+  }
+  if (stop && how !== 'already_archived') return bind(run, record, stop);
+  // There was nothing to stop. Its last stop, read by its own id, says when the work was to be saved.
+  const last = stop && (await patiently(run.callerFor(record), 'read', () => readStop(run, stop.id)));
+  record.stopId = stop?.id ?? null;
+  if (last) recordStop(record, last, Date.now());
+  const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
+  run.settle(record, { outcome, kept: keptByStop(sandbox, last) });
+}
+
+function readStop(run: StopRun, stopId: string) {
+  return reads.getStop(run.input.sandboxId, stopId);
+}
+
+function bind(run: StopRun, record: StopRecord, stop: StopView): void {
+  record.stopId = stop.id;
+  record.blocked = null;
+  recordStop(record, stop, Date.now());
+  // Nothing will tell of a stop that has ended already.
+  if (stop.status !== 'pending' && stop.status !== 'failing') run.mustLook = true;
+}

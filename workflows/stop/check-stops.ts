@@ -1,0 +1,91 @@
+/** Reads a stop by its own id, and the sandbox beside it: what the service says, whatever events there were. */
+import { isCancellation } from '@temporalio/workflow';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import { endOf } from '../job/termination.js';
+import { pastLag } from '../shared/confirm-missing.js';
+import { reads } from '../shared/proxies.js';
+import { patiently } from '../shared/retry-refusals.js';
+import { askToStop } from './bind-request.js';
+import { keptByStop, recordStop } from './request-record.js';
+import type { StopRun } from './state.js';
+import type { StopRecord } from './types.js';
+
+type Sight =
+  /** `stop` is null of an archived sandbox that shows none. */
+  | { readonly kind: 'completed'; readonly stop: StopView | null; readonly sandbox: SandboxView | null }
+  /** A stop of another id has taken the place of one that nobody knows. */
+  | { readonly kind: 'open' | 'superseded'; readonly stop: StopView }
+  | { readonly kind: 'gone' | 'vanished' };
+
+/**
+ * Looks at every stop that a request waits for, once.
+ * @returns true when a request has ended or is asked again
+ */
+export async function lookAtStops(run: StopRun): Promise<true | undefined> {
+  const mark = run.inbox.mark();
+  const looked = run.waiting;
+  const stopIds = new Set(looked.flatMap(({ stopId }) => stopId ?? []));
+  for (const stopId of stopIds) await lookAtStop(run, stopId);
+  for (const record of looked) record.blocked = null;
+  run.since = mark;
+  run.mustLook = false;
+  return looked.some(({ outcome, stopId }) => outcome !== null || stopId === null) || undefined;
+}
+
+async function lookAtStop(run: StopRun, stopId: string): Promise<void> {
+  const concerned = () => run.waiting.filter((record) => record.stopId === stopId);
+  try {
+    const sight = await see(run, stopId);
+    for (const record of concerned()) apply(run, record, sight);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const { jobError } = endOf(error);
+    for (const record of concerned()) run.settle(record, { outcome: 'rejected', error: jobError });
+  }
+}
+
+function apply(run: StopRun, record: StopRecord, sight: Sight): void {
+  if ('stop' in sight) {
+    record.stopId = sight.stop?.id ?? null;
+    if (sight.stop) recordStop(record, sight.stop, Date.now());
+  }
+  if (sight.kind === 'completed') {
+    run.settle(record, { outcome: 'archived', kept: keptByStop(sight.sandbox, sight.stop) });
+  } else if (sight.kind === 'superseded' || sight.kind === 'gone') {
+    run.settle(record, { outcome: sight.kind });
+  } else if (sight.kind === 'vanished') {
+    record.stopId = null;
+    record.askedAgain += 1;
+    run.beside(record, () => askToStop(run, record));
+  }
+}
+
+async function see(run: StopRun, stopId: string): Promise<Sight> {
+  const { sandboxId } = run.input;
+  const caller = run.callerFor();
+  let ifItLasts: Sight = { kind: 'gone' };
+  const seen = await pastLag<Sight>(run.timing.readLagMs, async () => {
+    const stop = await patiently(caller, 'read', () => reads.getStop(sandboxId, stopId));
+    if (stop?.status === 'superseded') return { kind: 'superseded', stop };
+    const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
+    if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
+    if (sandbox?.state === 'cancelled') return { kind: 'gone' };
+    // The two reads are of two moments: somebody may have resumed it between them, or it may have been archived.
+    ifItLasts = { kind: sandbox === null ? 'gone' : 'vanished' };
+    return sandbox && sightOf(sandbox, stop, stopId);
+  });
+  return seen ?? ifItLasts;
+}
+
+/** @param stop read by its id, and not ended by any status that is known; null where nobody knows it */
+function sightOf(sandbox: SandboxView, stop: StopView | null, stopId: string): Sight | null {
+  const { state, stop: last } = sandbox;
+  if (state === 'archived' && !isOpen(stop)) return { kind: 'completed', stop: stop ?? last, sandbox };
+  if (stop === null) return last && isOpen(last) ? { kind: 'open', stop: last } : null;
+  const isHeld = last?.id === stopId || state === 'archiving' || state === 'archived';
+  return isHeld ? { kind: 'open', stop } : null;
+}
+
+function isOpen(stop: StopView | null): boolean {
+  return stop?.status === 'pending' || stop?.status === 'failing';
+}

@@ -1,0 +1,114 @@
+/** What is known of one request to stop, and when something is due for it. Pure. */
+
+import { keptOf } from '../../src/contract/preserved-work.js';
+import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
+import type { JobError, Kept } from '../job/types.js';
+import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from './types.js';
+
+export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
+  return {
+    request,
+    arrivedAtMs: nowMs,
+    outcome: null,
+    stopId: null,
+    status: null,
+    kept: null,
+    failed: null,
+    askedAgain: 0,
+    owner: null,
+    alertedAtMs: null,
+    endedAtMs: null,
+    blocked: null,
+    error: null,
+    asked: null,
+  };
+}
+
+export function deadlineAtMs({ arrivedAtMs, request }: StopRecord): number {
+  return arrivedAtMs + request.deadlineMs;
+}
+
+/** When the alert is due, or undefined where it was raised, or never is. */
+function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
+  return request.alertAfterMs === null || alertedAtMs !== null ? undefined : arrivedAtMs + request.alertAfterMs;
+}
+
+/** When something is due next for an open request. */
+export function nextDueAtMs(record: StopRecord): number {
+  return Math.min(deadlineAtMs(record), alertAtMs(record) ?? Number.POSITIVE_INFINITY);
+}
+
+/** What the service says goes into a record that is carried on, so each text has a limit. */
+const longestText = 500;
+
+export function cutText<T extends string | null>(text: T): T {
+  return text !== null && text.length > longestText ? (`${text.slice(0, longestText - 1)}…` as T) : text;
+}
+
+/** Writes down what a look at the request's own stop has shown. */
+export function recordStop(record: StopRecord, stop: StopView, nowMs: number): void {
+  record.status = cutText(stop.status);
+  if (stop.status !== 'failing') return;
+  const lastAttemptAt = stop.lastAttemptAt ?? null;
+  const isNewAttempt = record.failed === null || record.failed.lastAttemptAt !== lastAttemptAt;
+  record.failed = {
+    since: record.failed?.since ?? lastAttemptAt ?? new Date(nowMs).toISOString(),
+    attempts: (record.failed?.attempts ?? 0) + (isNewAttempt ? 1 : 0),
+    lastError: cutText(stop.error),
+    lastAttemptAt: cutText(lastAttemptAt),
+  };
+}
+
+export interface Settlement {
+  readonly outcome: StopOutcome;
+  readonly kept?: Kept | null;
+  readonly error?: JobError | null;
+}
+
+/** Ends a request. Its first end stands. */
+export function settleRecord(record: StopRecord, { outcome, kept = null, error = null }: Settlement, nowMs: number) {
+  if (record.outcome !== null) return;
+  record.outcome = outcome;
+  record.kept = kept;
+  record.error = error && {
+    ...error,
+    message: cutText(error.message),
+    code: cutText(error.code),
+    requestId: cutText(error.requestId),
+    details: JSON.stringify(error.details).length > longestText ? null : error.details,
+  };
+  record.blocked = null;
+  record.endedAtMs = nowMs;
+}
+
+/** What this very stop kept; null where the sandbox has had another stop since, which says nothing of this one. */
+export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): Kept | null {
+  if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
+  const asked = stop ?? { id: '', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
+  return keptOf(sandbox, asked);
+}
+
+/** One sentence: what was seen of the stop so far. */
+export function sightText(record: StopRecord): string {
+  const { stopId, status, failed, blocked } = record;
+  if (stopId === null) return `The service has not accepted the stop${blocked ? `: ${blocked.message}` : ' yet'}.`;
+  const seen = `The stop ${stopId} is ${status ?? 'not read yet'}`;
+  if (failed === null) return `${seen}; no failed attempt was seen.`;
+  const attempts = failed.attempts === 1 ? '1 failed attempt' : `${failed.attempts} failed attempts`;
+  return `${seen}; ${attempts} seen since ${failed.since}, the last one: ${failed.lastError ?? 'no reason given'}`;
+}
+
+const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+
+export function viewOfRecord(record: StopRecord): StopRequestView {
+  const { request, arrivedAtMs, alertedAtMs, endedAtMs, asked: _, ...seen } = record;
+  return {
+    ...seen,
+    requestId: request.requestId,
+    phase: record.outcome !== null ? 'ended' : record.stopId === null ? 'asking' : 'waiting',
+    arrivedAt: new Date(arrivedAtMs).toISOString(),
+    deadlineAt: new Date(deadlineAtMs(record)).toISOString(),
+    alertedAt: timeOf(alertedAtMs),
+    endedAt: timeOf(endedAtMs),
+  };
+}

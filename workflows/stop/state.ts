@@ -1,0 +1,183 @@
+/** The state of one stop workflow: its requests, what it has seen, whom it tells. */
+import { CancellationScope, log, metricMeter, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { JobTiming, NotifyTarget, Wake } from '../job/types.js';
+import { tell } from '../notification/notify.js';
+import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
+import type { Caller } from '../shared/retry-refusals.js';
+import { defaultTiming } from '../shared/timing.js';
+import { cutText, newStopRecord, type Settlement, settleRecord, sightText, viewOfRecord } from './request-record.js';
+import type { StopInput, StopRecord, StopReport, StopRequest } from './types.js';
+
+const keepEnded = 200;
+const keepWakes = 20;
+/** Temporal takes 2,000 updates and 10,000 signals a run, and refuses or loses what comes then. */
+const mostUpdates = 1_000;
+const mostSignals = 5_000;
+
+export class StopRun {
+  readonly inbox = new EventInbox();
+  readonly timing: JobTiming;
+  readonly records: StopRecord[];
+  private wakes: readonly Wake[];
+  apiCalls: number;
+  /** Events up to here were looked after. */
+  since: InboxMark = 0;
+  /** True while a stop is bound of which nothing was read in this run. */
+  mustLook: boolean;
+  /** True while the run hands over to the next one. */
+  isPausing = false;
+  /** Counts what the watch must not sleep through: requests that come, are bound, or end beside it. */
+  news = 0;
+  updates = 0;
+  signals = 0;
+  /** What is under way beside the watch: calls that ask, and notifications. */
+  private underWay = 0;
+  private readonly root = CancellationScope.current();
+  private readonly asking = new Map<StopRecord, CancellationScope>();
+
+  constructor(readonly input: StopInput) {
+    this.timing = { ...defaultTiming, ...input.timing };
+    this.records = [...(input.carried?.records ?? [])];
+    this.wakes = input.carried?.wakes ?? [];
+    this.apiCalls = input.carried?.apiCalls ?? 0;
+    this.mustLook = this.records.length > 0;
+  }
+
+  get open(): StopRecord[] {
+    return this.records.filter(({ outcome }) => outcome === null);
+  }
+
+  get waiting(): StopRecord[] {
+    return this.open.filter(({ stopId }) => stopId !== null);
+  }
+
+  get isQuiet(): boolean {
+    return this.underWay === 0;
+  }
+
+  /** The record of a request; the one that is there where its id was seen before. */
+  take(request: StopRequest): { readonly record: StopRecord; readonly isNew: boolean } {
+    const known = this.records.find((record) => record.request.requestId === request.requestId);
+    if (known) return { record: known, isNew: false };
+    const record = newStopRecord(request, Date.now());
+    this.records.push(record);
+    this.tellNews();
+    return { record, isNew: true };
+  }
+
+  /** Runs `work` beside the watch; it is cancelled when the request ends or the run pauses. */
+  beside(record: StopRecord, work: () => Promise<void>): void {
+    // Not of the look that found that it must be asked again, which is over before the answer comes.
+    const scope = new CancellationScope({ cancellable: true, parent: this.root });
+    this.asking.set(record, scope);
+    this.track(scope.run(work).finally(() => this.asking.delete(record)));
+  }
+
+  settle(record: StopRecord, settlement: Settlement): void {
+    if (record.outcome !== null) return;
+    settleRecord(record, settlement, Date.now());
+    this.asking.get(record)?.cancel();
+    this.tell(record, 'ended', settlement.outcome, record.error?.message ?? null);
+    // Nobody is told of it any more, and what is kept of it is carried on.
+    record.request = { ...record.request, notify: undefined };
+    const ended = this.records.filter(({ outcome }) => outcome !== null);
+    for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);
+    this.showDetails();
+  }
+
+  alert(record: StopRecord): void {
+    record.alertedAtMs = Date.now();
+    const { sandboxId } = this.input;
+    const message = sightText(record);
+    log.warn('a stop has not ended in time', { sandboxId, stopId: record.stopId, seen: message });
+    metricMeter.createCounter('sandflow_stop_alerts', undefined, 'Stops that did not end in time').add(1);
+    this.tell(record, 'stop_failing', null, message);
+  }
+
+  /** Lets whatever asks come to a known end, so that the next run can go on from it. */
+  pause(): void {
+    this.isPausing = true;
+    for (const scope of this.asking.values()) scope.cancel();
+  }
+
+  tellNews(): void {
+    this.news += 1;
+    this.showDetails();
+  }
+
+  /** True where the run has taken so much that the next one is to go on: of history, of updates, of signals. */
+  get isFull(): boolean {
+    const { maxHistoryEvents = Number.POSITIVE_INFINITY, maxMessages = Number.POSITIVE_INFINITY } = this.input;
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    if (continueAsNewSuggested || historyLength >= maxHistoryEvents) return true;
+    return this.updates >= Math.min(mostUpdates, maxMessages) || this.signals >= Math.min(mostSignals, maxMessages);
+  }
+
+  showDetails(): void {
+    const lines = this.open.map((record) => `${record.request.requestId}: ${sightText(record)}`);
+    setCurrentDetails([`Sandbox ${this.input.sandboxId}`, ...lines.slice(0, 20)].join('\n\n'));
+  }
+
+  readonly onWake = (wake: Wake): void => {
+    this.wakes = [...this.wakes, wake].slice(-keepWakes);
+  };
+
+  /** Whoever makes calls for one request, or, without one, for all that wait. */
+  callerFor(record?: StopRecord): Caller {
+    const run = this;
+    const concerned = () => (record ? [record] : this.waiting);
+    return {
+      input: { jobId: null },
+      sandbox: { id: this.input.sandboxId },
+      get blocked() {
+        return concerned()[0]?.blocked ?? null;
+      },
+      get apiCalls() {
+        return run.apiCalls;
+      },
+      set apiCalls(calls) {
+        run.apiCalls = calls;
+      },
+      block(blocked) {
+        for (const one of concerned()) {
+          const message = cutText(blocked.message);
+          one.blocked = { ...blocked, message, since: new Date().toISOString() };
+          run.tell(one, 'blocked', null, message);
+        }
+        run.showDetails();
+      },
+      unblock() {
+        for (const one of concerned()) one.blocked = null;
+      },
+    };
+  }
+
+  report(): StopReport {
+    const { apiCalls, wakes } = this;
+    return { sandboxId: this.input.sandboxId, requests: this.records.map(viewOfRecord), wakes, apiCalls };
+  }
+
+  carry(): StopInput {
+    return { ...this.input, carried: { records: this.records, wakes: this.wakes, apiCalls: this.apiCalls } };
+  }
+
+  private tell(
+    record: StopRecord,
+    event: 'ended' | 'blocked' | 'stop_failing',
+    outcome: string | null,
+    text: string | null,
+  ) {
+    const notify: NotifyTarget | undefined = record.request.notify;
+    if (!notify) return;
+    const caller: Caller = { ...this.callerFor(record), input: { jobId: null, notify } };
+    this.track(CancellationScope.nonCancellable(() => tell(caller, event, outcome, text)));
+  }
+
+  private track(work: Promise<void>): void {
+    this.underWay += 1;
+    const over = () => {
+      this.underWay -= 1;
+    };
+    work.then(over, over);
+  }
+}

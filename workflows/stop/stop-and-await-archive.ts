@@ -1,0 +1,158 @@
+/**
+ * Sees the stops of one sandbox through, for everybody who asks: one workflow per sandbox, one request per caller.
+ *
+ *     asking ─► waiting ─► archived | superseded | gone | still_failing
+ *        │  ▲      │
+ *        │  └──────┘ the stop vanished without being superseded
+ *        └─► already_archived | gone | rejected | still_failing
+ *
+ * Each request is bound to the stop that it received itself, and ends by what the service says of that very stop: an
+ * event carries no stop id, and may be of an earlier one (trap S6). Ends when no request is open.
+ */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setHandler,
+} from '@temporalio/workflow';
+import { jobError } from '../job/termination.js';
+import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../messages.js';
+import { endingReads } from '../shared/abandon-on-cancel.js';
+import { until } from '../shared/until.js';
+import { askToStop } from './bind-request.js';
+import { lookAtStops } from './check-stops.js';
+import { deadlineAtMs, nextDueAtMs, sightText, viewOfRecord } from './request-record.js';
+import { StopRun } from './state.js';
+import type { StopInput, StopReport, StopRequest } from './types.js';
+
+/** A start whose update never came, because its caller went away, ends after this. */
+const firstRequestWithin = '10 seconds';
+/** The last look before a deadline is given up after this. */
+const lastLook = '5 seconds';
+const openAtMost = 100;
+
+export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+  return endingReads(() => runStopAndAwaitArchive(input));
+}
+
+async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
+  const run = new StopRun(input);
+  // Before the handlers are set, which hand over what has come already.
+  for (const record of run.open) if (record.stopId === null) run.beside(record, () => askToStop(run, record));
+  handleMessages(run);
+  try {
+    await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
+    for (;;) {
+      await passWhatIsDue(run);
+      if (run.open.length > 0 && !run.isFull) {
+        await watch(run);
+        continue;
+      }
+      if (run.open.length > 0) run.pause();
+      await condition(() => (allHandlersFinished() && run.isQuiet) || (run.open.length > 0 && !run.isPausing));
+      if (run.isPausing) return await continueAsNew<typeof stopAndAwaitArchive>(run.carry());
+      if (run.open.length === 0) return run.report();
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service goes on with it.');
+    for (const record of run.open) run.settle(record, { outcome: 'rejected', error: reason });
+    await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && run.isQuiet));
+    return run.report();
+  }
+}
+
+function handleMessages(run: StopRun): void {
+  setHandler(sandboxEventSignal, (event) => {
+    run.signals += 1;
+    run.inbox.record(event);
+    if (run.isFull) run.tellNews();
+  });
+  setHandler(stopReportQuery, () => run.report());
+  setHandler(
+    requestStopUpdate,
+    async (request) => {
+      run.updates += 1;
+      if (run.isFull) run.tellNews();
+      const { record, isNew } = run.take(request);
+      if (isNew && !run.isPausing) run.beside(record, () => askToStop(run, record));
+      const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
+      await CancellationScope.nonCancellable(() => condition(() => isAnswered() || run.isPausing));
+      return viewOfRecord(record);
+    },
+    { validator: (request) => refuseNonsense(run, request) },
+  );
+}
+
+function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
+  if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
+  if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
+  if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
+  const { url = '', commandId = '' } = notify ?? {};
+  if (url.length > 2_000 || commandId.length > 2_000) throw refused('Who is told has at most 2,000 characters.');
+  if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not taken.');
+  const isKnown = run.records.some(({ request }) => request.requestId === requestId);
+  if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
+}
+
+function refused(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'refused');
+}
+
+/** Until a stop has ended, a request has come, or something is due. */
+async function watch(run: StopRun): Promise<void> {
+  const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
+  const seen = run.news;
+  if (run.waiting.length === 0) {
+    await condition(() => run.news !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
+    return;
+  }
+  const scope = new CancellationScope({ cancellable: true, timeout: dueInMs });
+  const watching = scope.run(() =>
+    until<true>(run.input.sandboxId, {
+      inbox: run.inbox,
+      timing: run.timing,
+      onWake: run.onWake,
+      waitedFor: 'archived',
+      wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
+      since: run.since,
+      read: () => lookAtStops(run),
+      readFirst: run.mustLook,
+    }),
+  );
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  watching.then(over, over);
+  await condition(() => isOver || run.news !== seen);
+  scope.cancel();
+  try {
+    await watching;
+  } catch (error) {
+    if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+  }
+}
+
+/** Raises the alerts that are due, and ends the requests whose deadline has passed, after one more look. */
+async function passWhatIsDue(run: StopRun): Promise<void> {
+  if (run.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
+    try {
+      await CancellationScope.withTimeout(lastLook, () => lookAtStops(run));
+    } catch (error) {
+      if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+    }
+  }
+  const nowMs = Date.now();
+  for (const record of run.open) {
+    if (deadlineAtMs(record) <= nowMs) {
+      const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
+      run.settle(record, { outcome: 'still_failing', error: jobError(code, sightText(record)) });
+    } else if (nextDueAtMs(record) <= nowMs) {
+      run.alert(record);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** Holds the claim on a sandbox while it is stopped or deleted: nobody leases it meanwhile. */
+import {
+  CancellationScope,
+  getExternalWorkflowHandle,
+  isCancellation,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ClaimWish } from '../../activities/watch.js';
+import { sandboxWatchId } from '../../src/contract/addresses.js';
+import { releaseClaimSignal } from '../messages.js';
+import { effects } from '../shared/proxies.js';
+
+/** A claim lasts for 10 minutes. */
+const renewClaimEveryMs = 4 * 60_000;
+
+/** Renews a claim while `act` lasts, and gives it back then, however that ends. */
+export async function holdingClaim<T>(sandboxId: string, wish: ClaimWish, act: () => Promise<T>): Promise<T> {
+  const renewals = new CancellationScope();
+  const renewing = renewals.run(() => renewClaim(sandboxId, wish)).catch(() => undefined);
+  try {
+    return await act();
+  } finally {
+    renewals.cancel();
+    // A renewal that comes after the release would stand for its whole time.
+    await CancellationScope.nonCancellable(() => renewing);
+    await CancellationScope.nonCancellable(() => releaseClaim(sandboxId, wish));
+  }
+}
+
+async function renewClaim(sandboxId: string, wish: ClaimWish): Promise<void> {
+  for (;;) {
+    await sleep(renewClaimEveryMs, { summary: `renewal of the claim on ${sandboxId}` });
+    try {
+      await effects.claimSandbox(sandboxId, wish);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+    }
+  }
+}
+
+async function releaseClaim(sandboxId: string, { purpose }: ClaimWish): Promise<void> {
+  const { workflowId: claimant } = workflowInfo();
+  try {
+    await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(releaseClaimSignal, { claimant, purpose });
+  } catch {
+    // A watch that has ended holds no claim any more.
+  }
+}

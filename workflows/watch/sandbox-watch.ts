@@ -1,0 +1,117 @@
+/**
+ * Relays the events of one sandbox to workflows that wait for, borrow or fork from it without owning it, and holds
+ * their leases and the claims that exclude them. Started by the first of them; ends when the last has left or expired.
+ * All times are by its own clock, which is the Temporal server's.
+ */
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  claimSandboxUpdate,
+  type HoldAnswer,
+  leaseSandboxUpdate,
+  releaseClaimSignal,
+  type SandboxEvent,
+  sandboxEventSignal,
+  watchRegisterSignal,
+  watchUnregisterSignal,
+} from '../messages.js';
+import {
+  type Asked,
+  claim,
+  emptyWatch,
+  expire,
+  lease,
+  nextExpiryMs,
+  register,
+  relay,
+  release,
+  unregister,
+  type WatchState,
+} from './state.js';
+
+export interface SandboxWatchInput {
+  readonly sandboxId: string;
+  /** A run that has had more goes on as a new one. Temporal ends one with 2,000 Updates, 10,000 signals, 51,200 events. */
+  readonly limits?: { readonly updates?: number; readonly signals?: number; readonly historyEvents?: number };
+  /** What an earlier run of the chain hands on. */
+  readonly state?: WatchState;
+  readonly pending?: readonly SandboxEvent[];
+}
+
+const defaultLimits = { updates: 1_000, signals: 5_000, historyEvents: Number.POSITIVE_INFINITY };
+/** Events are hints, and who misses one polls; so a storm loses its oldest. */
+const pendingAtMost = 200;
+
+export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
+  const limits = { ...defaultLimits, ...input.limits };
+  let state = input.state ?? emptyWatch;
+  const pending: SandboxEvent[] = [...(input.pending ?? [])];
+  let updates = 0;
+  let signals = 0;
+
+  const change = (next: WatchState) => {
+    signals += 1;
+    state = next;
+  };
+  const answer = (asked: Asked): HoldAnswer => {
+    updates += 1;
+    state = asked.state;
+    return asked.answer;
+  };
+  setHandler(watchRegisterSignal, (registration) => change(register(state, registration, Date.now())));
+  setHandler(watchUnregisterSignal, ({ workflowId }) => change(unregister(state, workflowId)));
+  setHandler(releaseClaimSignal, (released) => change(release(state, released)));
+  setHandler(sandboxEventSignal, (event) => {
+    signals += 1;
+    if (event.sandboxId !== input.sandboxId) return;
+    pending.push(event);
+    if (pending.length > pendingAtMost) pending.shift();
+  });
+  setHandler(leaseSandboxUpdate, (request) => answer(lease(state, request, Date.now())));
+  setHandler(claimSandboxUpdate, (request) => answer(claim(state, request, Date.now())));
+
+  const isIdle = () => nextExpiryMs(state) === undefined && pending.length === 0;
+  const hasGrown = () => {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    const isLong = continueAsNewSuggested || historyLength >= limits.historyEvents;
+    return isLong || updates >= limits.updates || signals >= limits.signals;
+  };
+  for (;;) {
+    state = expire(state, Date.now());
+    for (let event = pending.shift(); event; event = pending.shift()) await deliver(event);
+    if (isIdle()) {
+      await condition(allHandlersFinished);
+      if (isIdle()) return;
+    }
+    if (hasGrown()) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof sandboxWatch>({ ...input, state, pending });
+    }
+    const expiryMs = nextExpiryMs(state) ?? Date.now();
+    // A renewal moves an expiry away, which is no reason to wake: the timer stands, and finds it out.
+    const mustAct = () => pending.length > 0 || isIdle() || hasGrown() || (nextExpiryMs(state) ?? expiryMs) < expiryMs;
+    await condition(mustAct, Math.max(1, expiryMs - Date.now()), { summary: 'until the next expiry' });
+  }
+
+  async function deliver(event: SandboxEvent): Promise<void> {
+    const next = relay(state, event.id);
+    if (next === state) return;
+    state = next;
+    await Promise.all(
+      state.registrations.map(async ({ workflowId }) => {
+        try {
+          await getExternalWorkflowHandle(workflowId).signal(sandboxEventSignal, event);
+        } catch {
+          // Closed or unknown: it will never unregister.
+          state = unregister(state, workflowId);
+        }
+      }),
+    );
+  }
+}

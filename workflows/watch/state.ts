@@ -1,0 +1,116 @@
+/** Who waits for a sandbox, who holds a lease on it, and who has claimed it. Pure; `nowMs` is the watch's own clock. */
+import type { ClaimRequest, HoldAnswer, LeaseRequest, LeaseUse, WatchRegistration } from '../messages.js';
+
+interface Registered {
+  readonly workflowId: string;
+  /** Null: it only hears of events. */
+  readonly lease: LeaseUse | null;
+  readonly expiresAtMs: number;
+}
+
+interface Claimed {
+  readonly claimant: string;
+  readonly purpose: string;
+  readonly expiresAtMs: number;
+}
+
+/** Carried through continue-as-new. */
+export interface WatchState {
+  readonly registrations: readonly Registered[];
+  /** All of one claimant: it may do several things to the sandbox at once. */
+  readonly claims: readonly Claimed[];
+  /** Ids of the newest events that were relayed. */
+  readonly relayed: readonly string[];
+}
+
+export const emptyWatch: WatchState = { registrations: [], claims: [], relayed: [] };
+
+const rememberEvents = 200;
+/** Events reach each of them, and Temporal lets a workflow have 2,000 signals on their way. */
+const registrationsAtMost = 1_000;
+const namedAtMost = 10;
+
+/** What changes the state and is answered. */
+export interface Asked {
+  readonly state: WatchState;
+  readonly answer: HoldAnswer;
+}
+
+/** Registers for events, or renews; a lease that is held stays one. */
+export function register(state: WatchState, { workflowId, lastsMs }: WatchRegistration, nowMs: number): WatchState {
+  const lease = state.registrations.find((known) => known.workflowId === workflowId)?.lease ?? null;
+  return withRegistration(state, { workflowId, lease, expiresAtMs: nowMs + lastsMs });
+}
+
+/** Grants or renews a lease, unless somebody else has claimed the sandbox. */
+export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequest, nowMs: number): Asked {
+  const state = expire(given, nowMs);
+  const claimedBy = claimedByOthers(state, workflowId);
+  const isKnown = state.registrations.some((known) => known.workflowId === workflowId);
+  const hasRoom = isKnown || state.registrations.length < registrationsAtMost;
+  const granted = claimedBy.length === 0 && hasRoom;
+  const answer = { granted, claimedBy, leasedBy: leasedBy(state, workflowId, 'any') };
+  if (!granted) return { state, answer };
+  return { state: withRegistration(state, { workflowId, lease: use, expiresAtMs: nowMs + lastsMs }), answer };
+}
+
+/** Grants or renews a claim, unless somebody else has claimed the sandbox, or leases it in a way that the claim ends. */
+export function claim(given: WatchState, request: ClaimRequest, nowMs: number): Asked {
+  const state = expire(given, nowMs);
+  const { claimant, purpose, ends, lastsMs } = request;
+  const claimedBy = claimedByOthers(state, claimant);
+  const holders = leasedBy(state, claimant, ends);
+  const granted = claimedBy.length === 0 && holders.length === 0;
+  const answer = { granted, claimedBy, leasedBy: holders };
+  if (!granted) return { state, answer };
+  const others = state.claims.filter((known) => known.purpose !== purpose);
+  return { state: { ...state, claims: [...others, { claimant, purpose, expiresAtMs: nowMs + lastsMs }] }, answer };
+}
+
+export function unregister(state: WatchState, workflowId: string): WatchState {
+  return { ...state, registrations: state.registrations.filter((known) => known.workflowId !== workflowId) };
+}
+
+/** Gives back one claim of `claimant`; another's stands. */
+export function release(state: WatchState, { claimant, purpose }: Pick<ClaimRequest, 'claimant' | 'purpose'>) {
+  const isAnother = (known: Claimed) => known.claimant !== claimant || known.purpose !== purpose;
+  return { ...state, claims: state.claims.filter(isAnother) };
+}
+
+/** Drops what has expired: a terminated holder never gives anything back. */
+export function expire(state: WatchState, nowMs: number): WatchState {
+  const lives = ({ expiresAtMs }: { readonly expiresAtMs: number }) => expiresAtMs > nowMs;
+  return { ...state, registrations: state.registrations.filter(lives), claims: state.claims.filter(lives) };
+}
+
+/** When the next thing expires, in ms since the epoch; undefined when nothing is left. */
+export function nextExpiryMs({ registrations, claims }: WatchState): number | undefined {
+  const times = [...registrations, ...claims].map(({ expiresAtMs }) => expiresAtMs);
+  return times.length === 0 ? undefined : times.reduce((soonest, time) => Math.min(soonest, time));
+}
+
+/** Remembers an event; the same state when it was relayed before. */
+export function relay(state: WatchState, eventId: string): WatchState {
+  if (state.relayed.includes(eventId)) return state;
+  return { ...state, relayed: [...state.relayed, eventId].slice(-rememberEvents) };
+}
+
+/** Others that hold a lease of this use; the first of them. */
+function leasedBy(state: WatchState, claimant: string, use: ClaimRequest['ends']): readonly string[] {
+  return state.registrations
+    .filter(
+      ({ lease: held, workflowId }) => held !== null && workflowId !== claimant && (use === 'any' || held === use),
+    )
+    .map(({ workflowId }) => workflowId)
+    .slice(0, namedAtMost);
+}
+
+function claimedByOthers({ claims }: WatchState, workflowId: string): readonly string[] {
+  const others = claims.filter(({ claimant }) => claimant !== workflowId).map(({ claimant }) => claimant);
+  return [...new Set(others)].slice(0, namedAtMost);
+}
+
+function withRegistration(state: WatchState, registered: Registered): WatchState {
+  const others = state.registrations.filter(({ workflowId }) => workflowId !== registered.workflowId);
+  return { ...state, registrations: [...others, registered] };
+}
