@@ -19,12 +19,12 @@ import {
   releaseClaimSignal,
   workflowTypes,
 } from '../workflows/messages.js';
-import { beating, counted } from './retry/attempt.js';
+import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { orNullWhenMissing } from './sandbox/read.js';
 
 /** What a claim is for; its claimant is the workflow that the activity is of. */
-export type ClaimWish = Pick<ClaimRequest, 'purpose' | 'ends'>;
+export type ClaimOptions = Pick<ClaimRequest, 'purpose' | 'ends'>;
 
 /** What became of a deletion that was to be begun under a claim. */
 export interface ClaimedDeletion {
@@ -79,7 +79,7 @@ function isCrowded(error: unknown): boolean {
 }
 
 /** Asks, within an activity, for the right to stop or delete a sandbox, or renews it. Safe to repeat. */
-function claimSandbox(sandboxId: string, wish: ClaimWish, taskQueue: string): Promise<HoldAnswer> {
+function claimSandbox(sandboxId: string, wish: ClaimOptions, taskQueue: string): Promise<HoldAnswer> {
   const request = { ...wish, claimant: ownId(), lastsMs: claimLastsMs };
   return ask(claimSandboxUpdate, request, { sandboxId, taskQueue });
 }
@@ -88,7 +88,7 @@ function claimSandbox(sandboxId: string, wish: ClaimWish, taskQueue: string): Pr
  * A claim that an attempt acts under: `ask` claims, `confirm` asks again where that was long ago, since an attempt that was
  * held up may have been given up meanwhile, and its claim given back.
  */
-export function createClaim(sandboxId: string, wish: ClaimWish, taskQueue: string) {
+export function createClaim(sandboxId: string, wish: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
   let askedMs = Number.NEGATIVE_INFINITY;
   const askNow = async (): Promise<HoldAnswer> => {
@@ -102,7 +102,7 @@ export function createClaim(sandboxId: string, wish: ClaimWish, taskQueue: strin
 }
 
 /** Gives a claim back before it expires, so that the watch need not outlive it. Safe to repeat. */
-export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimWish, 'purpose'>): Promise<void> {
+export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimOptions, 'purpose'>): Promise<void> {
   try {
     await Context.current()
       .client.workflow.getHandle(sandboxWatchId(sandboxId))
@@ -135,7 +135,7 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * @throws `sandbox_claimed` while somebody is about to stop or delete it
      */
     async leaseSandbox(sandboxId: string, wish: Omit<LeaseRequest, 'workflowId'>): Promise<Counted<null>> {
-      return beating(async () => {
+      return withHeartbeat(async () => {
         const request = { ...wish, workflowId: ownId() };
         const answer = await ask(leaseSandboxUpdate, request, { sandboxId, taskQueue });
         if (!answer.granted) throw claimedFailure(sandboxId, answer);
@@ -147,8 +147,8 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * Claims a sandbox, or renews the claim; the answer names others that lease it. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
-    async claimSandbox(sandboxId: string, wish: ClaimWish): Promise<Counted<HoldAnswer>> {
-      return beating(async () => {
+    async claimSandbox(sandboxId: string, wish: ClaimOptions): Promise<Counted<HoldAnswer>> {
+      return withHeartbeat(async () => {
         const answer = await claimSandbox(sandboxId, wish, taskQueue);
         if (answer.claimedBy.length > 0) throw claimedFailure(sandboxId, answer);
         return { value: answer, calls: 0 };
@@ -160,8 +160,11 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * outlives the claim. It cannot be cancelled; follow the operation to `completed`, then give the claim back. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
-    async deleteClaimed(sandboxId: string, { purpose }: Pick<ClaimWish, 'purpose'>): Promise<Counted<ClaimedDeletion>> {
-      return counted(async ({ call }): Promise<ClaimedDeletion> => {
+    async deleteClaimed(
+      sandboxId: string,
+      { purpose }: Pick<ClaimOptions, 'purpose'>,
+    ): Promise<Counted<ClaimedDeletion>> {
+      return withCallCount(async ({ call }): Promise<ClaimedDeletion> => {
         const claim = createClaim(sandboxId, { purpose, ends: 'any' }, taskQueue);
         const held = await claim.ask();
         if (held.claimedBy.length > 0) throw claimedFailure(sandboxId, held);

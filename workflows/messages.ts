@@ -2,7 +2,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
 import type { CleanupProgress } from './cleanup/types.js';
-import type { ChunkGrant, ChunkReport, ChunkWish, SealWish } from './fanout/protocol.js';
+import type { ChunkGrant, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';
 import type { FanoutProgress } from './fanout/types.js';
 import type { JobProgress, PromptStep } from './job/types.js';
 import type { StopReport, StopRequest, StopRequestView } from './stop/types.js';
@@ -131,10 +131,10 @@ export interface FanoutBlocked {
 export const fanoutBlockedSignal = defineSignal<[FanoutBlocked]>('fanoutBlocked');
 
 /** Hands a batch some of its items. Answers when they are stored. A chunk that it knows changes nothing. */
-export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkWish]>('addChunk');
+export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSubmission]>('addChunk');
 
 /** Says that a batch has all its items. Safe to repeat. */
-export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealWish]>('seal');
+export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealRequest]>('seal');
 
 /** Where a batch is. */
 export const fanoutProgressQuery = defineQuery<FanoutProgress>('fanoutProgress');

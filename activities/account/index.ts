@@ -3,7 +3,7 @@ import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { sandboxView } from '../sandbox/view.js';
 import { type WebhookView, webhookView } from './redact.js';
 
@@ -11,17 +11,19 @@ export function createAccountActivities(client: SandboxClient) {
   return {
     /** The current user. Safe to repeat. */
     async getMe(): Promise<Counted<ResponseOf<'getMe'>['user']>> {
-      return counted(async ({ call }) => (await call((signal) => client.getMe({ signal }))).user);
+      return withCallCount(async ({ call }) => (await call((signal) => client.getMe({ signal }))).user);
     },
 
     /** Providers with their models. Safe to repeat. */
     async listProviderModels(): Promise<Counted<ResponseOf<'listProviderModels'>['providers']>> {
-      return counted(async ({ call }) => (await call((signal) => client.listProviderModels({ signal }))).providers);
+      return withCallCount(
+        async ({ call }) => (await call((signal) => client.listProviderModels({ signal }))).providers,
+      );
     },
 
     /** All sandboxes, page after page where the service pages. Safe to repeat. */
     async listSandboxes(): Promise<Counted<SandboxView[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const sandboxes = await call((signal) => client.listAllSandboxes({}, { signal }));
         return sandboxes.map(sandboxView);
       });
@@ -29,7 +31,7 @@ export function createAccountActivities(client: SandboxClient) {
 
     /** All webhooks. Safe to repeat. */
     async listWebhooks(): Promise<Counted<WebhookView[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const { webhooks } = await call((signal) => client.listWebhooks({ signal }));
         return webhooks.map(webhookView);
       });

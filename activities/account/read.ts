@@ -4,7 +4,7 @@ import type { DataRetention, Limits, Repo } from '../../src/contract/account-rec
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { Snapshot } from '../../src/contract/machine-records.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import {
   type ApiKeyView,
@@ -23,21 +23,21 @@ export interface ApiKeyUsage {
 export function createAccountReads(client: SandboxClient) {
   return {
     async getLimits(): Promise<Counted<Limits>> {
-      return counted(async ({ call }) => (await call((signal) => client.getLimits({ signal }))).limits);
+      return withCallCount(async ({ call }) => (await call((signal) => client.getLimits({ signal }))).limits);
     },
 
     async getDataRetention(): Promise<Counted<DataRetention>> {
-      return counted(async ({ call }) => (await call((signal) => client.getDataRetention({ signal }))).policy);
+      return withCallCount(async ({ call }) => (await call((signal) => client.getDataRetention({ signal }))).policy);
     },
 
     /** The repositories that sandboxes can be given. */
     async listRepos(): Promise<Counted<Repo[]>> {
-      return counted(async ({ call }) => (await call((signal) => client.listRepos({ signal }))).repos);
+      return withCallCount(async ({ call }) => (await call((signal) => client.listRepos({ signal }))).repos);
     },
 
     /** Names and times of the account's secrets; the service never returns their values. */
     async listSecrets(): Promise<Counted<{ readonly name: string; readonly updatedAt: string | null }[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const { secrets } = await call((signal) => client.listSecrets({ signal }));
         return secrets.map(({ name, updatedAt }) => ({ name, updatedAt: updatedAt ?? null }));
       });
@@ -45,7 +45,7 @@ export function createAccountReads(client: SandboxClient) {
 
     /** All environments, without the contents of variables and secret files. */
     async listEnvironments(): Promise<Counted<EnvironmentView[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const { environments } = await call((signal) => client.listEnvironments({ signal }));
         return environments.map(environmentView);
       });
@@ -53,12 +53,12 @@ export function createAccountReads(client: SandboxClient) {
 
     /** The snapshots of all sandboxes. */
     async listSnapshots(): Promise<Counted<Snapshot[]>> {
-      return counted(async ({ call }) => (await call((signal) => client.listSnapshots({ signal }))).snapshots);
+      return withCallCount(async ({ call }) => (await call((signal) => client.listSnapshots({ signal }))).snapshots);
     },
 
     /** Reads a webhook; null when there is none. */
     async getWebhook(webhookId: string): Promise<Counted<WebhookView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getWebhook(webhookId, { signal })));
         return answer && webhookView(answer.webhook);
       });
@@ -66,7 +66,7 @@ export function createAccountReads(client: SandboxClient) {
 
     /** The keys of the account; empty for a restricted key. */
     async listApiKeys(): Promise<Counted<ApiKeyView[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const { apiKeys } = await call((signal) => client.listApiKeys({ signal }));
         return apiKeys.map(apiKeyView);
       });
@@ -74,7 +74,7 @@ export function createAccountReads(client: SandboxClient) {
 
     /** Requests and resources of a key, also after it was revoked; null when it is unknown. */
     async getApiKeyUsage(apiKeyId: string): Promise<Counted<ApiKeyUsage | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getApiKeyUsage(apiKeyId, { signal })));
         return answer && { usage: answer.usage, resources: answer.resources };
       });

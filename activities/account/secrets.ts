@@ -5,7 +5,7 @@
 import type { DesktopRequest, SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { type ApiKeyView, apiKeyView } from './redact.js';
 import { checkSecretsCanBeKept } from './stored-secrets.js';
 
@@ -34,7 +34,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
   return {
     /** Replaces the signing secret of a webhook; kept as `webhook-<id>`. A repetition replaces it once more. */
     async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
         return { secretRef: await call((signal) => rotateAndKeep(client, secrets, webhookId, signal)) };
       });
@@ -42,7 +42,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
 
     /** Replaces the secret of a key, at once; kept as `api-key-<id>`. A repetition replaces it once more. */
     async rotateApiKey(apiKeyId: string): Promise<Counted<KeptApiKey>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
         const { apiKey, secret } = await call((signal) => client.rotateApiKey(apiKeyId, { signal }));
         const secretRef = await secrets.put(`api-key-${apiKeyId}`, secret);
@@ -52,7 +52,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
 
     /** Asks for the URL of a desktop, which is a secret; kept as `desktop-<sandbox>`. Safe to repeat. */
     async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<Counted<KeptSecret>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const { url } = await call((signal) => client.openDesktop(sandboxId, request, { signal }));
         return { secretRef: await secrets.put(`desktop-${sandboxId}`, url) };
       });

@@ -5,7 +5,7 @@ import type { DataRetentionBody, SelectRepoBody, UpgradeEnvironmentBody } from '
 import type { UpdateWebhookBody } from '../../src/contract/requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './stored-secrets.js';
@@ -25,16 +25,18 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
   return {
     /** The service refuses API keys here (specification, "Authentication"). */
     async updateDataRetention(body: DataRetentionBody): Promise<Counted<DataRetention>> {
-      return counted(async ({ call }) => (await call((signal) => client.updateDataRetention(body, { signal }))).policy);
+      return withCallCount(
+        async ({ call }) => (await call((signal) => client.updateDataRetention(body, { signal }))).policy,
+      );
     },
 
     async selectRepo(body: SelectRepoBody): Promise<Counted<Repo>> {
-      return counted(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
+      return withCallCount(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
     },
 
     /** Sets and unsets secrets of the account. @returns the names that there are then */
     async updateSecrets(input: UpdateSecretsInput): Promise<Counted<string[]>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const set: Record<string, string> = {};
         for (const [name, { secretRef }] of Object.entries(input.set ?? {})) {
           set[name] = await takeSecret(secrets, secretRef);
@@ -50,7 +52,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       environmentId: string,
       body: UpgradeEnvironmentBody = {},
     ): Promise<Counted<UpgradeResult | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(
           call((signal) => client.upgradeEnvironment(environmentId, body, { signal })),
         );
@@ -60,7 +62,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
 
     /** Edits a webhook in place; null when there is none. */
     async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<Counted<WebhookView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateWebhook(webhookId, body, { signal })));
         return answer && webhookView(answer.webhook);
       });
@@ -68,7 +70,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
 
     /** Deletes a webhook with its queue. @returns false when there was none any more */
     async deleteWebhook(webhookId: string): Promise<Counted<boolean>> {
-      return counted(
+      return withCallCount(
         async ({ call }) =>
           (await orNullWhenMissing(call((signal) => client.deleteWebhook(webhookId, { signal })))) !== null,
       );
@@ -76,7 +78,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
 
     /** Disables a key at once. @returns false when there was none any more */
     async revokeApiKey(apiKeyId: string): Promise<Counted<boolean>> {
-      return counted(
+      return withCallCount(
         async ({ call }) =>
           (await orNullWhenMissing(call((signal) => client.revokeApiKey(apiKeyId, { signal })))) !== null,
       );

@@ -8,7 +8,7 @@ import {
   type SnapshotFacts,
 } from '../../src/retention/index.js';
 import type { HoldAnswer } from '../../workflows/messages.js';
-import type { ClaimWish } from '../watch.js';
+import type { ClaimOptions } from '../watch.js';
 
 /** What was begun. `gone`: an earlier attempt whose answer was lost, or somebody else, has deleted it. */
 export interface AppliedAction {
@@ -20,7 +20,7 @@ export interface AppliedAction {
   /** The stop or the deletion operation; null where the service did not name it. */
   readonly operationId: string | null;
   /** The claim that is still held, to be given back when the deletion has ended; null: none. */
-  readonly claim: ClaimWish | null;
+  readonly claim: ClaimOptions | null;
 }
 
 /** What became of a call that deletes. `unnamed`: it was accepted, and the service gave no operation to follow it by. */
@@ -50,7 +50,7 @@ export interface ActionOptions {
   /** True where an earlier attempt may have acted, and its answer was lost. */
   readonly isRepeated: boolean;
   /** What the action claims the sandbox for. */
-  readonly wish: ClaimWish;
+  readonly wish: ClaimOptions;
   readonly ports: ActionPorts;
   /** Default: all guards; only tests leave some out. */
   readonly verdictOf?: (look: ApplyLook) => Verdict;

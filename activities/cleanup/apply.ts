@@ -4,7 +4,7 @@ import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { factsOf } from '../../src/retention/index.js';
-import { type Attempt, counted } from '../retry/attempt.js';
+import { type Attempt, withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
 import { createClaim, releaseClaim } from '../watch.js';
@@ -35,7 +35,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       const wish = { purpose: `action ${planned.number}`, ends: 'any' } as const;
       const claim = createClaim(planned.facts.id, wish, taskQueue);
       let stopCalls = 0;
-      const { value, calls } = await counted((attempt) => {
+      const { value, calls } = await withCallCount((attempt) => {
         const ports: ActionPorts = {
           ...portsOfService(client, attempt),
           claim: claim.ask,

@@ -33,7 +33,7 @@ const lookBackMs = 86_400_000;
  * A run writes into its memo what it is about to do before it does it, so that one that was killed is counted, too.
  * @throws SandflowError where the memo of a run cannot be read: what it has done must not be taken for nothing
  */
-export async function lookAtNight(client: Client, night: NightQuery): Promise<Night> {
+export async function readNight(client: Client, night: NightQuery): Promise<Night> {
   const { deployment, policy, nowMs } = night;
   const beganAtMs = nightBeganAtMs(policy, nowMs);
   const since = new Date(Math.min(beganAtMs, nowMs - lookBackMs)).toISOString();

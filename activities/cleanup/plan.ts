@@ -16,8 +16,8 @@ import {
 } from '../../src/retention/index.js';
 import type { CleanupPlanned } from '../../workflows/cleanup/types.js';
 import type { Attempt } from '../retry/attempt.js';
-import { counted } from '../retry/attempt.js';
-import { lookAtNight } from './night.js';
+import { withCallCount } from '../retry/attempt.js';
+import { readNight } from './night.js';
 import { createOwnerReader } from './owners.js';
 
 export interface PlanCleanupInput {
@@ -48,7 +48,7 @@ const warningsInHistory = 50;
 export function createCleanupPlanning(client: SandboxClient, results: ResultStore) {
   const nightOf = ({ deployment, policy }: Pick<PlanCleanupInput, 'deployment' | 'policy'>, nowMs: number) => {
     const { workflowId = '' } = activityInfo().workflowExecution ?? {};
-    return lookAtNight(Context.current().client, { deployment, policy, workflowId, nowMs });
+    return readNight(Context.current().client, { deployment, policy, workflowId, nowMs });
   };
 
   return {
@@ -64,7 +64,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
 
     /** Plans a cleanup; changes nothing. Safe to repeat: the last plan counts. */
     async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
-      return counted(async (attempt) => {
+      return withCallCount(async (attempt) => {
         const { policy } = input;
         const { candidates, unreadable } = await readCandidates(client, attempt, input);
         const { snapshots, rowsLeftOut } = await readSnapshots(client, attempt, policy);

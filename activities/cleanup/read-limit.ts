@@ -1,6 +1,6 @@
 /** How often follows look themselves, all of a process together, while the list that they share says nothing. */
 
-export interface LookBudget {
+export interface ReadLimit {
   /** From when on there is one to spend, in ms since the epoch. */
   nextMs(): number;
   spend(): void;
@@ -11,7 +11,7 @@ const everyMs = 250;
 /** So many may follow one another at once after a quiet time. */
 const burst = 8;
 
-export function createLookBudget(): LookBudget {
+export function createReadLimit(): ReadLimit {
   let spentUntilMs = 0;
   return {
     nextMs: () => spentUntilMs - (burst - 1) * everyMs,

@@ -13,10 +13,10 @@ import {
   storedChunks,
 } from '../../src/result-store/fanout-objects.js';
 import type { ListedObject, ResultStore } from '../../src/result-store/index.js';
-import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout/protocol.js';
+import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
 import type { FanoutResult, ItemOutcome, ItemResult } from '../../workflows/fanout/types.js';
 import type { DeletionResult, JobError, LeftBehind, StopResult } from '../../workflows/job/types.js';
-import { beating } from '../retry/attempt.js';
+import { withHeartbeat } from '../retry/attempt.js';
 
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
@@ -44,7 +44,7 @@ export interface SurveyedChunk {
 
 export interface Survey {
   readonly chunks: readonly SurveyedChunk[];
-  readonly seal: SealWish | null;
+  readonly seal: SealRequest | null;
 }
 
 export interface AssembleInput {
@@ -86,7 +86,7 @@ export function createFanoutStore(results: ResultStore) {
   return {
     /** The items of a chunk as they were submitted, and what is known of each. Safe to repeat. */
     async readFanoutChunk({ place, chunk, withKnown }: ReadChunkInput): Promise<ReadChunk> {
-      return beating(async () => {
+      return withHeartbeat(async () => {
         const { items, firstIndex } = await readChunk(results, place, chunk);
         const known: (KnownItem | null)[] = [];
         for (const at of withKnown ? items.keys() : []) {
@@ -115,7 +115,7 @@ export function createFanoutStore(results: ResultStore) {
 
     /** What earlier executions of a batch have left. Safe to repeat. */
     async surveyFanout(place: FanoutPlace): Promise<Survey> {
-      return beating(async () => {
+      return withHeartbeat(async () => {
         const chunks: SurveyedChunk[] = [];
         for (const object of (await storedChunks(results, place)).values()) chunks.push(await survey(place, object));
         return { chunks, seal: await readSeal(results, place) };
@@ -137,7 +137,7 @@ export function createFanoutStore(results: ResultStore) {
           yield Buffer.from(`${JSON.stringify(item)}\n`);
         }
       }
-      return beating(
+      return withHeartbeat(
         async () => {
           const { ref: resultsRef } = await results.putStream(places.results, content());
           await results.put(places.summary, Buffer.from(`${JSON.stringify({ ...result, resultsRef }, null, 2)}\n`));

@@ -5,7 +5,7 @@ import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { lenientClient } from '../../src/temporal/readable-memos.js';
 import type { ItemSummary } from '../../workflows/fanout/types.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/types.js';
-import { beating } from '../retry/attempt.js';
+import { withHeartbeat } from '../retry/attempt.js';
 
 /** Temporal's own word; `NOT_FOUND` where it knows none. */
 export type WorkflowStatus = string;
@@ -34,7 +34,7 @@ async function statusOf(workflowId: string): Promise<WorkflowStatus> {
 
 /** One describe for each. Safe to repeat. */
 export async function describeWorkflows(workflowIds: readonly string[]): Promise<readonly WorkflowStatus[]> {
-  return beating(async () => {
+  return withHeartbeat(async () => {
     const statuses: WorkflowStatus[] = [];
     for (const workflowId of workflowIds) statuses.push(await statusOf(workflowId));
     return statuses;
@@ -43,7 +43,7 @@ export async function describeWorkflows(workflowIds: readonly string[]): Promise
 
 /** Returns when none of the workflows runs any more. */
 async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
-  return beating(async () => {
+  return withHeartbeat(async () => {
     let [delayMs, atMostMs] = lookEveryMs as [number, number];
     for (const workflowId of workflowIds) {
       while ((await statusOf(workflowId)) === 'RUNNING') {
@@ -56,7 +56,7 @@ async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
 
 /** Waits for the result of a job, also of one that has ended. Safe to repeat. */
 export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
-  return beating(async () => {
+  return withHeartbeat(async () => {
     await awaitClosed([workflowId]);
     try {
       const result = (await Context.current().client.workflow.getHandle(workflowId).result()) as JobResult;
@@ -91,7 +91,7 @@ export async function awaitItems(workflowIds: readonly string[]): Promise<readon
     const summary = await client.withAbortSignal(signal, () => summaryOf(workflowId));
     ended.push({ workflowId, summary });
   };
-  return beating(async () => {
+  return withHeartbeat(async () => {
     const waits = workflowIds.map(wait);
     for (const waiting of waits) waiting.catch(() => undefined);
     try {

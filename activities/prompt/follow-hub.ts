@@ -7,7 +7,7 @@
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
-import { createLookBudget } from '../cleanup/read-limit.js';
+import { createReadLimit } from '../cleanup/read-limit.js';
 import { describeFailure } from '../retry/classify.js';
 
 export interface FollowHubOptions {
@@ -65,7 +65,7 @@ const silentAfterMs = 5_000;
 export function createFollowHub(client: SandboxClient, options: FollowHubOptions = {}): FollowHub {
   const { minIntervalMs = 500, maxIntervalMs = 10_000 } = options;
   const waiters = new Set<Waiter>();
-  const budget = createLookBudget();
+  const budget = createReadLimit();
   let running = false;
   let wake: AbortController | undefined;
   let failures = 0;

@@ -7,7 +7,7 @@ import { bytesOf, type Text } from '../../src/contract/texts.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { type Earlier, sendOnce } from '../retry/at-most-once.js';
-import { type Attempt, counted, createAttempt } from '../retry/attempt.js';
+import { type Attempt, createAttempt, withCallCount } from '../retry/attempt.js';
 import { readText } from '../store/texts.js';
 import { findPromptEvidence, type PromptEvidence, type PromptQuery, readEqualPrompts } from './evidence.js';
 import { createPromptRecords, type PromptRecord, type PromptRecords, recordOf } from './record.js';
@@ -120,7 +120,7 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
   return {
     /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
     async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
-      return counted(async (attempt: Attempt) => {
+      return withCallCount(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);
         if (record?.accepted && !despiteAnswer) return record.accepted;
         return findPromptEvidence(query, { client, attempt, text, record });

@@ -16,7 +16,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { EndpointName } from '../../src/contract/endpoints.js';
 import { notSentCode, outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import type { Attempt, Spent } from './attempt.js';
-import { describeFailure, effectOf, finalFailure, outcomeUnknown, whoRepeats } from './classify.js';
+import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';
 
 /** What others than this activity may have done, from where they left it. */
@@ -165,7 +165,7 @@ const cancelledBefore = (what: string) =>
 function notSent(error: unknown, attempt: Attempt): unknown {
   const failure = describeFailure(error, attempt.calls());
   if (!failure) return error;
-  if (whoRepeats(failure.meaning, 'none') !== 'temporal') return finalFailure(failure);
+  if (retryOwner(failure.meaning, 'none') !== 'temporal') return finalFailure(failure);
   return ApplicationFailure.create({ message: failure.message, type: failure.code, details: [failure] });
 }
 

@@ -56,9 +56,9 @@ function spentBefore(): Spent {
  * Runs `body` as an attempt of a repeatable activity.
  * @throws ApplicationFailure whose type is the code, whose first detail is a `ServiceFailure`
  */
-export async function counted<T>(body: (attempt: Attempt) => Promise<T>): Promise<Counted<T>> {
+export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): Promise<Counted<T>> {
   const attempt = createAttempt();
-  return beating(async () => {
+  return withHeartbeat(async () => {
     try {
       return { value: fitting(await body(attempt), attempt.calls()), calls: attempt.calls() };
     } catch (error) {
@@ -85,7 +85,7 @@ export function fitting<T>(value: T, calls: number): T {
 }
 
 /** Beats while `body` runs, with what `details` returns. Local activities have no heartbeat. */
-export async function beating<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
+export async function withHeartbeat<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
   if (activityInfo().isLocal) return body();
   const timer = setInterval(() => heartbeat(details()), heartbeatEveryMs);
   try {

@@ -73,7 +73,7 @@ function short(details: ServiceFailure['details']): ServiceFailure['details'] {
  *   service refused and may accept later.
  * - `nobody`.
  */
-export function whoRepeats(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
+export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
   if (meaning === 'permanent') return 'nobody';
   if (meaning === 'unavailable') return 'temporal';
   return effect === 'unknown' ? 'temporal' : 'workflow';
@@ -87,7 +87,7 @@ export function repeatableFailure(
   const described = describeFailure(error, calls);
   if (!described) return error;
   const failure = { ...described, maybeSent };
-  const again = whoRepeats(failure.meaning, effectOf(error)) === 'temporal';
+  const again = retryOwner(failure.meaning, effectOf(error)) === 'temporal';
   return ApplicationFailure.create({
     message: failure.message,
     type: failure.code,

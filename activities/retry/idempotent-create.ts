@@ -46,7 +46,7 @@ const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
  *
  * @throws ApplicationFailure `outcome_unknown` when the key is too old and the name is not found, or found twice
  */
-export async function sendKeyed(call: KeyedCall, options: KeyedOptions): Promise<KeyedSandbox> {
+export async function createIdempotently(call: KeyedCall, options: KeyedOptions): Promise<KeyedSandbox> {
   const { attempt, endpoint } = options;
   const keyIsOld = Date.now() - call.firstSentAtMs >= trustKeyForMs;
   if (keyIsOld || call.lookFirst) {

@@ -7,7 +7,7 @@ import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { BeforeRequest } from '../sandbox/stop-decision.js';
-import { beating, createAttempt } from './attempt.js';
+import { createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 
 /** What one attempt tells the next. */
@@ -107,7 +107,7 @@ export async function readFirst<T>(
       throw memory.before === null ? failure : withMemory(failure, { sentBefore: memory.before });
     }
   };
-  return beating(run, () => memory);
+  return withHeartbeat(run, () => memory);
 }
 
 /** True where the service itself says that there is no such thing. */

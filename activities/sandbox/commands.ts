@@ -6,7 +6,7 @@ import type { CommandBody } from '../../src/contract/requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { Text } from '../../src/contract/texts.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { beating, counted, createAttempt, fitting } from '../retry/attempt.js';
+import { createAttempt, fitting, withCallCount, withHeartbeat } from '../retry/attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown } from '../retry/classify.js';
 import { readText } from '../store/texts.js';
 import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './run-marked-command.js';
@@ -53,7 +53,7 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
 
     /** Removes all markers of an owner: the results of their commands are recorded. Safe to repeat. */
     async removeCommandMarkers(sandboxId: string, owner: string): Promise<Counted<null>> {
-      return counted(async (attempt) => {
+      return withCallCount(async (attempt) => {
         await removeMarkers({ client, sandboxId, attempt }, owner);
         return null;
       });
@@ -70,7 +70,7 @@ async function runOnce(
   const body = { ...input.body, command: await readText(results, input.body.command) };
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
   if (input.idempotent) {
-    return counted(async ({ call }) => {
+    return withCallCount(async ({ call }) => {
       const value = await call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
       return shortened(value, input.keepTail);
     });
@@ -78,7 +78,7 @@ async function runOnce(
   const attempt = createAttempt();
   const unknown = (why: string) => outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
   if (activityInfo().attempt > 1) throw unknown('An earlier attempt ended while it was running the command.');
-  return beating(async () => {
+  return withHeartbeat(async () => {
     try {
       const value = await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
       return { value, calls: attempt.calls() };

@@ -5,8 +5,8 @@ import type { Counted } from '../../src/contract/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/texts.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
-import { counted } from '../retry/attempt.js';
-import { type KeyedCall, type KeyedSandbox, sendKeyed } from '../retry/idempotent-create.js';
+import { withCallCount } from '../retry/attempt.js';
+import { createIdempotently, type KeyedCall, type KeyedSandbox } from '../retry/idempotent-create.js';
 import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
 
@@ -32,19 +32,22 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
 }
 
 /**
- * Creates a sandbox. Safe to repeat: see `sendKeyed`.
+ * Creates a sandbox. Safe to repeat: see `createIdempotently`.
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
     const { idempotencyKey } = input;
-    return counted((attempt) => {
+    return withCallCount((attempt) => {
       const send = async (call: CreateSandboxInput) => {
         const { setupScript, ...rest } = call.body;
         const body = setupScript === undefined ? rest : { ...rest, setupScript: await readText(results, setupScript) };
         const timeoutMs = timeToSend(bytesOf(setupScript ?? ''));
         const make = (signal: AbortSignal) => client.createSandbox(body, { idempotencyKey, signal, timeoutMs });
-        return sendKeyed({ ...call, name: body.name }, { client, attempt, endpoint: 'createSandbox', send: make });
+        return createIdempotently(
+          { ...call, name: body.name },
+          { client, attempt, endpoint: 'createSandbox', send: make },
+        );
       };
       return sendRecorded(input, { results, send });
     });
@@ -52,16 +55,19 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
 }
 
 /**
- * Forks a sandbox. Safe to repeat: see `sendKeyed`.
+ * Forks a sandbox. Safe to repeat: see `createIdempotently`.
  * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {
     const { sandboxId, idempotencyKey } = input;
-    return counted((attempt) => {
+    return withCallCount((attempt) => {
       const send = (call: ForkSandboxInput) => {
         const make = (signal: AbortSignal) => client.forkSandbox(sandboxId, call.body, { idempotencyKey, signal });
-        return sendKeyed({ ...call, name: call.body.name }, { client, attempt, endpoint: 'forkSandbox', send: make });
+        return createIdempotently(
+          { ...call, name: call.body.name },
+          { client, attempt, endpoint: 'forkSandbox', send: make },
+        );
       };
       return sendRecorded(input, { results, send });
     });

@@ -5,7 +5,7 @@ import type { WriteFileBody } from '../../src/contract/requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { timeToReceive } from '../../src/contract/transfer-time.js';
 import type { ResultStore, StoredObject } from '../../src/result-store/index.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 
 export interface DownloadInput {
   readonly path: string;
@@ -28,7 +28,7 @@ const longestInHistory = 64 * 1024;
 
 export function createDownloads(client: SandboxClient, results: ResultStore) {
   const store = (key: string, open: (signal: AbortSignal) => Promise<DownloadStream>): Promise<Counted<StoredObject>> =>
-    counted(({ call }) =>
+    withCallCount(({ call }) =>
       call(async (signal) => {
         const { body } = await open(signal);
         try {
@@ -57,7 +57,7 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
 
     /** Reads a file: into the answer, or into the result store where it is longer than 64 Ki. Safe to repeat. */
     async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
-      return counted(async ({ call, attempt }) => {
+      return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         const { encoding, content } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
         const bytes = Buffer.from(content, encoding);
@@ -69,7 +69,7 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
 
     /** Writes a small file, whose content is in history; `putFile` takes it from the result store. Safe to repeat. */
     async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         await call((signal) => client.writeFile(sandboxId, body, { signal }));
         return null;
       });

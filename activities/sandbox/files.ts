@@ -6,7 +6,7 @@ import { cut } from '../../src/contract/texts.js';
 import { timeToReceive, timeToSend } from '../../src/contract/transfer-time.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CollectedFile, FilePut } from '../../workflows/job/types.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { readStored } from '../store/texts.js';
 
 export interface CollectFileInput {
@@ -20,7 +20,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
   return {
     /** Writes a file into a sandbox. Safe to repeat. Assumption: at most 32 MiB. */
     async putFile(sandboxId: string, file: FilePut): Promise<Counted<null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const content =
           'base64' in file.content
             ? file.content.base64
@@ -38,7 +38,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
      * had. Safe to repeat.
      */
     async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
-      return counted(async ({ call, attempt }) => {
+      return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         try {
           const { content, encoding } = await call((signal) => client.readFile(sandboxId, path, { signal, timeoutMs }));
@@ -52,7 +52,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
 
     /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
     async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
-      return counted(async ({ call, attempt }) => {
+      return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
         try {
           const file = await call((signal) => client.readFile(input.sandboxId, input.path, { signal, timeoutMs }));

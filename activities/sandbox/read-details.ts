@@ -4,7 +4,7 @@ import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { Snapshot, TreeEntry } from '../../src/contract/machine-records.js';
 import type { Prompt, SandboxHistoryEvent } from '../../src/contract/records.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from './read.js';
 
 export type ProcessList = Pick<ResponseOf<'listProcesses'>, 'live' | 'sampledAt' | 'total' | 'processes'>;
@@ -16,7 +16,7 @@ export function createSandboxReads(client: SandboxClient) {
   return {
     /** Machine time of this month. */
     async getSandboxUsage(sandboxId: string): Promise<Counted<ResponseOf<'getSandboxUsage'>['usage'] | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSandboxUsage(sandboxId, { signal })));
         return answer?.usage ?? null;
       });
@@ -24,7 +24,7 @@ export function createSandboxReads(client: SandboxClient) {
 
     /** Reads a prompt by its own id. */
     async getPrompt(sandboxId: string, promptId: string): Promise<Counted<Prompt | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getPrompt(sandboxId, promptId, { signal })));
         return answer?.prompt ?? null;
       });
@@ -32,7 +32,7 @@ export function createSandboxReads(client: SandboxClient) {
 
     /** Events of the history, oldest first; at most 100 unless `limit` says otherwise. `after` goes on from an id. */
     async listEvents(sandboxId: string, query: ListEventsQuery = {}): Promise<Counted<SandboxHistoryEvent[] | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const bounded = { limit: defaultEvents, ...query };
         const answer = await orNullWhenMissing(call((signal) => client.listEvents(sandboxId, bounded, { signal })));
         return answer?.events ?? null;
@@ -41,7 +41,7 @@ export function createSandboxReads(client: SandboxClient) {
 
     /** At most 500 processes: now, or as they were last seen of a sandbox that is stopped. */
     async listProcesses(sandboxId: string): Promise<Counted<ProcessList | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.listProcesses(sandboxId, { signal })));
         if (!answer) return null;
         const { live, sampledAt, total, processes } = answer;
@@ -50,14 +50,14 @@ export function createSandboxReads(client: SandboxClient) {
     },
 
     async listSandboxSnapshots(sandboxId: string): Promise<Counted<Snapshot[] | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.listSandboxSnapshots(sandboxId, { signal })));
         return answer?.snapshots ?? null;
       });
     },
 
     async getLatestSnapshot(sandboxId: string): Promise<Counted<Snapshot | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getLatestSnapshot(sandboxId, { signal })));
         return answer?.snapshot ?? null;
       });
@@ -66,7 +66,7 @@ export function createSandboxReads(client: SandboxClient) {
     /** Entries of a snapshot below `path`, or all. A large tree is too large for history: name a path. */
     async getSnapshotTree(snapshotId: string, path: string | null = null): Promise<Counted<TreeEntry[] | null>> {
       const query = path === null ? {} : { path };
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSnapshotTree(snapshotId, query, { signal })));
         return answer?.entries ?? null;
       });

@@ -3,7 +3,7 @@ import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { DeletionOperation } from '../../src/contract/records.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { sandboxView, stopView } from './view.js';
 
 /** The value of a read, or null where the service says that there is no such thing. */
@@ -20,7 +20,7 @@ export function createReads(client: SandboxClient) {
   return {
     /** Reads a sandbox; null when there is none (a 404: deleted, or `cancelled` and reported before, trap S5). */
     async getSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
@@ -28,7 +28,7 @@ export function createReads(client: SandboxClient) {
 
     /** The caller's own sandbox of this exact name; null where the list shows none, or several, which proves nothing. */
     async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const all = await call((signal) => client.listAllSandboxes({}, { signal }));
         const [match, ...more] = all.filter(
           (sandbox) => sandbox.name === name && (sandbox.access ?? 'owner') === 'owner',
@@ -39,7 +39,7 @@ export function createReads(client: SandboxClient) {
 
     /** Reads a stop by its own id; null when the sandbox or the stop is unknown. */
     async getStop(sandboxId: string, stopId: string): Promise<Counted<StopView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
         return answer && stopView(answer.stop);
       });
@@ -47,7 +47,7 @@ export function createReads(client: SandboxClient) {
 
     /** Reads a deletion; null when the operation is unknown. */
     async getDeletionOperation(operationId: string): Promise<Counted<DeletionOperation | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));
         return answer?.operation ?? null;
       });

@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { CommandBody } from '../../src/contract/requests.js';
-import { type Attempt, beating } from '../retry/attempt.js';
+import { type Attempt, withHeartbeat } from '../retry/attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, repeatableFailure } from '../retry/classify.js';
 import {
   claimText,
@@ -104,7 +104,7 @@ async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): P
   const { client, sandboxId, attempt } = call;
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
   await Context.current().client.activity.heartbeat(activityInfo().taskToken, intentOf(call, marked));
-  return beating(
+  return withHeartbeat(
     async () => {
       try {
         return await attempt.call((signal) => client.runCommand(sandboxId, body, { signal, timeoutMs }));
@@ -133,7 +133,7 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
   const command = recoverText(marker.name);
   const timeoutSeconds = recoveryWaitSeconds + 60;
   const timeoutMs = timeoutSeconds * 1_000 + answerMarginMs;
-  return beating(
+  return withHeartbeat(
     async () => {
       for (;;) {
         const answer = await attempt

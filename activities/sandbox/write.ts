@@ -3,7 +3,7 @@ import type { SandboxClient } from '../../src/client/index.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import { counted } from '../retry/attempt.js';
+import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from './read.js';
 import { sandboxView } from './view.js';
 
@@ -16,7 +16,7 @@ export function createWrites(client: SandboxClient) {
   return {
     /** Renames a sandbox, sets its auto-stop, or names its snapshot; null when there is no such sandbox. */
     async updateSandbox(sandboxId: string, body: UpdateSandboxBody): Promise<Counted<SandboxView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateSandbox(sandboxId, body, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
@@ -24,7 +24,7 @@ export function createWrites(client: SandboxClient) {
 
     /** Deletes a sandbox for ever. It cannot be cancelled; follow the operation to `completed`. */
     async deleteSandbox(sandboxId: string): Promise<Counted<DeletionStarted>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
         return { operationId: answer?.operationId ?? null };
       });
@@ -32,7 +32,7 @@ export function createWrites(client: SandboxClient) {
 
     /** Deletes a snapshot for ever. It cannot be cancelled; follow the operation to `completed`. */
     async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
         return { operationId: answer?.operationId ?? null };
       });
@@ -40,7 +40,7 @@ export function createWrites(client: SandboxClient) {
 
     /** Lets the organization use a sandbox, once its creator's logins are wiped; null when there is no such sandbox. */
     async shareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.shareSandbox(sandboxId, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
@@ -48,7 +48,7 @@ export function createWrites(client: SandboxClient) {
 
     /** Keeps a sandbox to its creator, at once; null when there is no such sandbox. */
     async unshareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.unshareSandbox(sandboxId, { signal })));
         return answer && sandboxView(answer.sandbox);
       });
@@ -56,7 +56,7 @@ export function createWrites(client: SandboxClient) {
 
     /** Lets the holder of a key in by SSH. @returns `host:port`, or null where the machine has an address of its own */
     async setSshKey(sandboxId: string, publicKey: string): Promise<Counted<string | null>> {
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await call((signal) => client.setSshKey(sandboxId, { publicKey }, { signal }));
         return answer.sshEndpoint ?? null;
       });
@@ -65,7 +65,7 @@ export function createWrites(client: SandboxClient) {
     /** Interrupts the work of one conversation, or of all; 0 when there is no such sandbox. */
     async interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
       const filter = conversationId === null ? {} : { conversation: conversationId };
-      return counted(async ({ call }) => {
+      return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(
           call((signal) => client.interruptSandbox(sandboxId, filter, { signal })),
         );

@@ -1,11 +1,11 @@
 /** Reads the books of the local service: every call that it received and every webhook that it sent. */
-import type { Books, BooksSummary } from '../../src/local-service/index.js';
+import type { Inspection, InspectionSummary } from '../../src/local-service/index.js';
 
-export type BookPages = { readonly [Page in 'calls' | 'sandboxes' | 'deliveries']: ReturnType<Books[Page]> };
+export type BookPages = { readonly [Page in 'calls' | 'sandboxes' | 'deliveries']: ReturnType<Inspection[Page]> };
 
 export interface BookReader {
   all(): Promise<BookPages>;
-  summary(): Promise<BooksSummary>;
+  summary(): Promise<InspectionSummary>;
 }
 
 export function createBookReader(serviceUrl: string, apiKey: string): BookReader {
@@ -17,14 +17,17 @@ export function createBookReader(serviceUrl: string, apiKey: string): BookReader
   }
   return {
     all: async () => (await get('books')) as BookPages,
-    summary: async () => ((await get('books/summary')) as { readonly summary: BooksSummary }).summary,
+    summary: async () => ((await get('books/summary')) as { readonly summary: InspectionSummary }).summary,
   };
 }
 
 /** Calls in all, and of each endpoint. */
 export type CallCounts = Readonly<Record<string, number>>;
 
-export function callsBetween(before: BooksSummary, after: BooksSummary): { total: number; byEndpoint: CallCounts } {
+export function callsBetween(
+  before: InspectionSummary,
+  after: InspectionSummary,
+): { total: number; byEndpoint: CallCounts } {
   const entries = Object.entries(after.byEndpoint).map(
     ([endpoint, count]) => [endpoint, count - (before.byEndpoint[endpoint] ?? 0)] as const,
   );

@@ -1,7 +1,7 @@
 /** A process of the bench, as the bench sees it. It dies with the bench, however that ends. */
 import { createWriteStream } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { spawnLeashed } from '../../src/os/spawn-bound-to-parent.js';
+import { spawnBoundToParent } from '../../src/os/spawn-bound-to-parent.js';
 import { cpuSeconds, residentMb } from '../measure/process-usage.js';
 import type { ProcessMessage } from './entry.js';
 
@@ -30,7 +30,7 @@ export async function startChild(
   options: ChildOptions,
 ): Promise<Child> {
   const entry = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-  const child = spawnLeashed(process.execPath, [entry, JSON.stringify(options.settings)], {
+  const child = spawnBoundToParent(process.execPath, [entry, JSON.stringify(options.settings)], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const log = createWriteStream(options.logFile, { flags: 'a' });

@@ -7,14 +7,14 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { type Accounts, createAccounts } from './accounts/accounts.js';
 import { type AccountSetup, createAccountSetup } from './accounts/setup.js';
 import { type Agent, createAgents } from './agent/index.js';
-import { prepareWork } from './background/start-stop.js';
+import { startAllWork } from './background/start-stop.js';
 import { type ClockState, type ControlledClock, createClock } from './clock.js';
 import { assemble, type Given } from './core/assemble.js';
 import { configuredRepos } from './environments/repos.js';
 import { allOperations } from './http/operations.js';
 import { createServer } from './http/server.js';
 import { currentSurface, legacySurface } from './http/surface.js';
-import { type Books, createBooks } from './inspection.js';
+import { createInspection, type Inspection } from './inspection.js';
 import { type IsolationReport, isolationReport, requireIsolatedAgents } from './isolation-report.js';
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
@@ -40,7 +40,7 @@ export interface LocalService extends StateControl {
   /** Where books and faults are: the same port, under `/_local`. */
   readonly adminUrl: string;
   /** What the service has done; the same as `GET /_local/books`. */
-  readonly books: Books;
+  readonly books: Inspection;
   /** The one clock of the service, to hold and to move forward; the same as `/_local/clock`. */
   readonly clock: ControlledClock;
   /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
@@ -115,7 +115,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
   });
   sizeOf = (sandboxId) => assembly.context.stores.sandboxes.get(sandboxId)?.type ?? 'default';
   const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
-  const books = createBooks(assembly.context.stores, calls);
+  const books = createInspection(assembly.context.stores, calls);
   clock.waitFor(assembly.scheduler);
   clock.waitFor(assembly.deliverer);
   clock.waitFor(assembly.sampler);
@@ -146,7 +146,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function listen(): Promise<void> {
     await host.recover();
-    const start = await prepareWork(assembly);
+    const start = await startAllWork(assembly);
     const { host: address = '127.0.0.1', port: wantedPort = 0 } = options;
     try {
       await server.listen({ host: address, port: wantedPort });

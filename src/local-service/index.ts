@@ -6,7 +6,7 @@ export type { AccountSetup, NewEnvironment } from './accounts/setup.js';
 export { createLocalService, type LocalService } from './create-local-service.js';
 export type { LocalRepo } from './environments/repos.js';
 export type { FaultInput } from './faults/fault-specification.js';
-export type { Books, BooksFilter, BooksSummary } from './inspection.js';
+export type { Inspection, InspectionFilter, InspectionSummary } from './inspection.js';
 export type { LocalServiceLimits, LocalServiceOptions, LocalServiceProfile } from './options.js';
 export type { AccountRecord, TeamRecord } from './store/account-store.js';
 export type { LocalServiceTimings } from './timings.js';

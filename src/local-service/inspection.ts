@@ -6,13 +6,13 @@ import type { SandboxRecord } from './store/sandbox-record.js';
 import type { StoredStop } from './store/stop-store.js';
 import type { Stores } from './store/stores.js';
 
-export interface BooksFilter {
+export interface InspectionFilter {
   readonly sandboxId?: string;
   /** Exact name of a sandbox; what has no sandbox is left out. */
   readonly name?: string;
 }
 
-export interface BooksSummary {
+export interface InspectionSummary {
   readonly calls: readonly CallCount[];
   /** Calls for each endpoint, whatever became of them. */
   readonly byEndpoint: Readonly<Record<string, number>>;
@@ -22,21 +22,21 @@ export interface BooksSummary {
 }
 
 /** Each list is in the order in which things happened, oldest first. */
-export interface Books {
-  calls(filter?: BooksFilter): readonly CallRecord[];
+export interface Inspection {
+  calls(filter?: InspectionFilter): readonly CallRecord[];
   /** With those that were deleted. */
-  sandboxes(filter?: BooksFilter): readonly SandboxRecord[];
+  sandboxes(filter?: InspectionFilter): readonly SandboxRecord[];
   /** Every accepted prompt, with its text. */
-  prompts(filter?: BooksFilter): readonly PromptRecord[];
-  stops(filter?: BooksFilter): readonly StoredStop[];
+  prompts(filter?: InspectionFilter): readonly PromptRecord[];
+  stops(filter?: InspectionFilter): readonly StoredStop[];
   /** Attempts to deliver. */
-  deliveries(filter?: BooksFilter): readonly DeliveryAttempt[];
+  deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];
   /** Cheap, however much is on the books. */
-  summary(): BooksSummary;
+  summary(): InspectionSummary;
 }
 
-export function createBooks(stores: Stores, calls: CallStore): Books {
-  function select<Entry>(filter: BooksFilter, list: (sandboxId?: string) => Entry[]): Entry[] {
+export function createInspection(stores: Stores, calls: CallStore): Inspection {
+  function select<Entry>(filter: InspectionFilter, list: (sandboxId?: string) => Entry[]): Entry[] {
     if (filter.name === undefined) return list(filter.sandboxId);
     return stores.sandboxes.all({ id: filter.sandboxId, name: filter.name }).flatMap(({ id }) => list(id));
   }

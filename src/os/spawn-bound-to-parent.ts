@@ -12,7 +12,7 @@ const SETPRIV_PATHS = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/local/bin/setpr
 const CHECK_PARENT = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
 const LEASH = 'read -r line; [ "$line" = done ] || kill -KILL "-$1"';
 
-export interface LeashOptions extends SpawnOptions {
+export interface BoundProcessOptions extends SpawnOptions {
   /** Default: the kernel's where there is one. */
   readonly leash?: 'kernel' | 'pipe';
 }
@@ -21,7 +21,11 @@ export interface LeashOptions extends SpawnOptions {
  * Starts `command` in a session of its own, so that a Ctrl-C in the terminal reaches only the parent, which then ends
  * its children in order.
  */
-export function spawnLeashed(command: string, args: readonly string[], options: LeashOptions = {}): ChildProcess {
+export function spawnBoundToParent(
+  command: string,
+  args: readonly string[],
+  options: BoundProcessOptions = {},
+): ChildProcess {
   const { leash, ...spawnOptions } = options;
   const setpriv = leash === 'pipe' ? undefined : findSetpriv();
   if (setpriv) {

@@ -1,8 +1,8 @@
 /** How each outcome of an item is shown. */
 import type { ItemOutcome } from '../../workflows/fanout/types.js';
-import type { OutcomeLook } from './page-data.js';
+import type { OutcomeStyle } from './page-data.js';
 
-export const outcomeLooks: Readonly<Record<ItemOutcome, OutcomeLook>> = {
+export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
   completed: { word: 'completed', mark: '✓', tone: 'good' },
   prompt_failed: { word: 'prompt failed', mark: '✕', tone: 'bad' },
   sandbox_failed: { word: 'sandbox failed', mark: '▲', tone: 'bad' },
@@ -15,11 +15,11 @@ export const outcomeLooks: Readonly<Record<ItemOutcome, OutcomeLook>> = {
 };
 
 /** Also of an outcome that a newer version wrote. */
-export function lookOf(outcome: string): OutcomeLook {
-  const looks: Readonly<Record<string, OutcomeLook>> = outcomeLooks;
+export function styleOf(outcome: string): OutcomeStyle {
+  const looks: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
   return Object.hasOwn(looks, outcome) ? (looks[outcome] ?? unknown(outcome)) : unknown(outcome);
 }
 
-function unknown(outcome: string): OutcomeLook {
+function unknown(outcome: string): OutcomeStyle {
   return { word: outcome.replaceAll('_', ' '), mark: '?', tone: 'calm' };
 }

@@ -69,7 +69,7 @@ export interface PageDetails {
 }
 
 /** How an outcome is shown: its word, and its mark, so that colour is not all that tells it. */
-export interface OutcomeLook {
+export interface OutcomeStyle {
   readonly word: string;
   readonly mark: string;
   /** Which colours it gets. */
@@ -81,7 +81,7 @@ export interface PageData {
   readonly startedAtMs: number;
   /** From the start of the batch to its end, or to the making of the report. */
   readonly spanMs: number;
-  readonly outcomes: Readonly<Record<string, OutcomeLook>>;
+  readonly outcomes: Readonly<Record<string, OutcomeStyle>>;
   readonly items: readonly PageItem[];
   /** Items whose details share a script element: `details-0`, `details-1`, … */
   readonly detailsPerBlock: number;

@@ -6,7 +6,7 @@ import { activityChart } from './charts.js';
 import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
 import { bytesText } from './format.js';
 import { html, jsonForScript, Markup } from './markup.js';
-import { lookOf, outcomeLooks } from './outcome-styles.js';
+import { outcomeStyles, styleOf } from './outcome-styles.js';
 import type { PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
 import { paletteCss } from './palette.js';
@@ -37,11 +37,11 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const spanMs = Math.max(1, untilMs - startMs);
   const items = results.map((item) => pageItem(item, startMs, untilMs));
   const limit = textLimit(results, previews);
-  const looks = [...new Set([...Object.keys(outcomeLooks), ...items.map(({ outcome }) => outcome)])];
+  const looks = [...new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)])];
   const page: PageData = {
     startedAtMs: startMs,
     spanMs,
-    outcomes: Object.fromEntries(looks.map((outcome) => [outcome, lookOf(outcome)])),
+    outcomes: Object.fromEntries(looks.map((outcome) => [outcome, styleOf(outcome)])),
     items,
     detailsPerBlock,
   };

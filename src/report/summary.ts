@@ -1,6 +1,6 @@
 /** The numbers of the report that stand in its HTML itself, so that they are there without a script. */
 import type { FanoutCounts } from '../../workflows/fanout/types.js';
-import { outcomeLooks } from './outcome-styles.js';
+import { outcomeStyles } from './outcome-styles.js';
 import type { PageItem, SegmentKind } from './page-data.js';
 import { quantile, sum } from './stats.js';
 
@@ -13,9 +13,9 @@ export interface OutcomeRow {
   readonly machineSeconds: number;
 }
 
-/** A row for each outcome that occurs, in the order of `outcomeLooks`; what still runs is not in it. */
+/** A row for each outcome that occurs, in the order of `outcomeStyles`; what still runs is not in it. */
 export function outcomeRows(items: readonly PageItem[], counts: FanoutCounts): OutcomeRow[] {
-  const names = new Set([...Object.keys(outcomeLooks), ...items.map(({ outcome }) => outcome)]);
+  const names = new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)]);
   const byOutcome: Readonly<Record<string, number>> = counts.byOutcome;
   return [...names]
     .map((outcome): OutcomeRow => {

@@ -1,6 +1,6 @@
 /** Reads what the result store holds of a batch: its chunks as submitted, and what its items have done. */
 
-import type { KnownItem, SealWish, StoredChunk } from '../../workflows/fanout/protocol.js';
+import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout/protocol.js';
 import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout/types.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -37,10 +37,10 @@ export async function readChunk(store: ResultStore, place: FanoutPlace, chunk: n
 }
 
 /** How many chunks and items a batch has in all; null while that is not known. */
-export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealWish | null> {
+export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<SealRequest | null> {
   const { seal, chunks } = fanoutPlaces(place);
   const object = (await store.list(chunks)).find(({ key }) => key === seal);
-  return object ? readJson<SealWish>(store, object) : null;
+  return object ? readJson<SealRequest>(store, object) : null;
 }
 
 /** What an item's generations have left, oldest first. Empty for one that never ended. */

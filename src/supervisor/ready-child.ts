@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { RotatingLog } from '../os/rotating-log.js';
-import { spawnLeashed } from '../os/spawn-bound-to-parent.js';
+import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
 
@@ -70,7 +70,7 @@ export async function runToEnd(command: ChildCommand, options: ReadyChildOptions
 }
 
 function spawnChild({ command, args }: ChildCommand, { cwd, log }: ReadyChildOptions): ChildProcess {
-  const child = spawnLeashed(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawnBoundToParent(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
   return child;
 }

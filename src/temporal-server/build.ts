@@ -1,7 +1,7 @@
 /** Builds the Temporal CLI from its Go module. Takes minutes the first time and shows that it is alive. */
 import type { ChildProcess } from 'node:child_process';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { spawnLeashed } from '../os/spawn-bound-to-parent.js';
+import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 
 const MODULE = 'github.com/temporalio/cli/cmd/temporal';
 const PROGRESS_EVERY_MS = 10_000;
@@ -41,7 +41,7 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
   };
   onProgress(`building the Temporal server ${version} with go install; the first time takes some minutes`);
   // `env` sets the one variable, so that the rest of the environment need not be read here.
-  const child = spawnLeashed('env', [`GOBIN=${directory}`, go, 'install', ...FLAGS, `${MODULE}@${version}`], {
+  const child = spawnBoundToParent('env', [`GOBIN=${directory}`, go, 'install', ...FLAGS, `${MODULE}@${version}`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const stop = () => void (child.pid === undefined || process.kill(-child.pid, 'SIGKILL'));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { freePort } from '../os/free-port.js';
 import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
-import { spawnLeashed } from '../os/spawn-bound-to-parent.js';
+import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import { prepareNamespace } from './namespace.js';
 
 const START_TIMEOUT_MS = 60_000;
@@ -71,7 +71,7 @@ async function tryStart(
   const { binary, databaseFile, namespace = 'default', uiPort: wantedUiPort = false, uiHost = '127.0.0.1' } = options;
   const port = await freePort(options.port === undefined ? [] : [options.port]);
   const uiPort = wantedUiPort === false ? undefined : await freePort(wantedUiPort === 0 ? [] : [wantedUiPort], uiHost);
-  const child = spawnLeashed(binary, serverArguments({ port, uiPort, uiHost, namespace, databaseFile }), {
+  const child = spawnBoundToParent(binary, serverArguments({ port, uiPort, uiHost, namespace, databaseFile }), {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);

@@ -1,7 +1,7 @@
 /** How long to wait for a workflow's answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
-import { isSlow, SlowAnswer } from './stops/errors.js';
+import { AnswerTimeoutError, isSlow } from './stops/errors.js';
 
 /** How long an update or a query may wait for a worker, in ms. */
 const answerTimeoutMs = 30_000;
@@ -23,7 +23,7 @@ function isLostReplay(error: unknown): boolean {
  * Asks until the patience is over, each time for longer.
  * @param firstTimeoutMs how long to wait before the question is asked again; by default it is asked once
  */
-export async function withinPatience<T>(
+export async function withAnswerTimeout<T>(
   client: Client,
   ask: () => Promise<T>,
   firstTimeoutMs: number = answerTimeoutMs,
@@ -40,7 +40,7 @@ export async function withinPatience<T>(
         continue;
       }
       if (Date.now() < thisUntilMs - deadlineSlackMs) throw error;
-      if (thisUntilMs === untilMs) throw isSlow(error) ? error : new SlowAnswer(error);
+      if (thisUntilMs === untilMs) throw isSlow(error) ? error : new AnswerTimeoutError(error);
     }
   }
 }

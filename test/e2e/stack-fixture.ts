@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { JobReport } from '../../src/cli/output/job-report.js';
-import type { Books, FaultInput } from '../../src/local-service/index.js';
+import type { FaultInput, Inspection } from '../../src/local-service/index.js';
 import type { CliHome, Ended } from './cli-program.js';
 
 export type Part = 'supervisor' | 'temporal' | 'local' | 'worker' | 'bridge';
-export type BooksRead = { readonly [List in Exclude<keyof Books, 'summary'>]: ReturnType<Books[List]> };
+export type BooksRead = { readonly [List in Exclude<keyof Inspection, 'summary'>]: ReturnType<Inspection[List]> };
 
 /** On a busy machine whatever is waited for takes its time. */
 export const patient = { timeout: 120_000, interval: 100 };

@@ -13,9 +13,9 @@ import type {
   Webhook,
 } from '../../src/contract/index.js';
 import {
-  type BooksSummary,
   createLocalService,
   type FaultInput,
+  type InspectionSummary,
   type LocalService,
   type LocalServiceOptions,
 } from '../../src/local-service/index.js';
@@ -57,7 +57,7 @@ interface AnswerBody {
   readonly encoding: string;
   readonly size: number;
   readonly faults: readonly unknown[];
-  readonly summary: BooksSummary;
+  readonly summary: InspectionSummary;
   readonly calls: readonly unknown[];
   readonly prompts: readonly unknown[];
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bringHome } from '../../src/cli/fanout/results/download-results.js';
+import { downloadResults } from '../../src/cli/fanout/results/download-results.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import type { ItemResult } from '../../workflows/fanout/types.js';
 import { batchResult, collectedFile, itemResult } from '../unit/cli/fanout-samples.js';
@@ -71,7 +71,7 @@ async function batch() {
     async function* items(): AsyncGenerator<ItemResult> {
       yield item;
     }
-    return bringHome(batchResult(), items(), store, { cwd: work, out: '../got' }).catch((error: Error) => ({
+    return downloadResults(batchResult(), items(), store, { cwd: work, out: '../got' }).catch((error: Error) => ({
       files: 0,
       problems: [error.message],
     }));

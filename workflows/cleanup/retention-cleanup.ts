@@ -17,15 +17,15 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { endOf, JobEnded, jobError } from '../job/termination.js';
+import { JobTermination, jobError, toJobTermination } from '../job/termination.js';
 import type { JobError } from '../job/types.js';
 import { cleanupProgressQuery } from '../messages.js';
-import { tell } from '../notification/notify.js';
+import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { planning, storing } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
-import { cleanOne } from './run-action.js';
-import { CleanupRun } from './state.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
+import { runCleanupAction } from './run-action.js';
+import { CleanupState } from './state.js';
 import type { ActionResult, CleanupInput, CleanupOutcome, CleanupPlanned, CleanupSummary } from './types.js';
 
 const warningsInMessage = 10;
@@ -35,7 +35,7 @@ export function retentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
 }
 
 async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary> {
-  const run = new CleanupRun(input);
+  const run = new CleanupState(input);
   setHandler(cleanupProgressQuery, () => run.progress());
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
@@ -53,14 +53,14 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
     if (isCancellation(thrown)) outcome = 'cancelled';
     else {
       outcome = 'failed';
-      error = endOf(thrown).jobError;
+      error = toJobTermination(thrown).jobError;
     }
   }
   return CancellationScope.nonCancellable(() => report(run, outcome, error));
 }
 
 /** @throws JobEnded where the service, or Temporal, did not let it be made in time */
-async function planInTime(run: CleanupRun): Promise<CleanupPlanned> {
+async function planInTime(run: CleanupState): Promise<CleanupPlanned> {
   const { planDeadlineMs } = run.settings;
   const whole = CancellationScope.current();
   try {
@@ -69,15 +69,15 @@ async function planInTime(run: CleanupRun): Promise<CleanupPlanned> {
     if (!isCancellation(error) || whole.consideredCancelled) throw error;
     const waitedFor = run.blocked === null ? '' : `; it was waiting: ${run.blocked.message}`;
     const message = `No plan could be made within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
-    throw new JobEnded('rejected', jobError('plan_deadline', message));
+    throw new JobTermination('rejected', jobError('plan_deadline', message));
   }
 }
 
-async function plan(run: CleanupRun): Promise<CleanupPlanned> {
+async function plan(run: CleanupState): Promise<CleanupPlanned> {
   const { deployment, policy, mode } = run.cleanup;
   run.reserve(0);
   const { key, settings } = run;
-  const planned = await patiently(run, 'plan', () =>
+  const planned = await retryRefusals(run, 'plan', () =>
     planning.planCleanup({ deployment, policy, key, chunkSize: settings.chunkSize }),
   );
   run.planned = planned;
@@ -94,7 +94,7 @@ async function plan(run: CleanupRun): Promise<CleanupPlanned> {
 }
 
 /** Chunk after chunk, until all are done or the history has become long. */
-async function apply(run: CleanupRun, { chunks, due }: CleanupPlanned): Promise<void> {
+async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   run.phase = 'applying';
   for (let chunk = chunks[run.nextChunk]; chunk && !hasLongHistory(run); chunk = chunks[run.nextChunk]) {
     const before = run.nextChunk * run.settings.chunkSize;
@@ -116,13 +116,13 @@ interface Chunk {
 }
 
 /** So many at once, each taking the next when it is done with one. */
-async function cleanChunk(run: CleanupRun, { ref, count, before }: Chunk, results: ActionResult[]): Promise<void> {
+async function cleanChunk(run: CleanupState, { ref, count, before }: Chunk, results: ActionResult[]): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < count) {
       const index = next;
       next += 1;
-      results.push(await cleanOne(run, { chunkRef: ref, index, number: before + index + 1 }));
+      results.push(await runCleanupAction(run, { chunkRef: ref, index, number: before + index + 1 }));
     }
   };
   const lanes = Array.from({ length: Math.min(run.settings.concurrency, count) }, lane);
@@ -131,7 +131,7 @@ async function cleanChunk(run: CleanupRun, { ref, count, before }: Chunk, result
   if (failed) throw failed.reason;
 }
 
-async function keepResults(run: CleanupRun, { count, before }: Chunk, results: ActionResult[]): Promise<void> {
+async function keepResults(run: CleanupState, { count, before }: Chunk, results: ActionResult[]): Promise<void> {
   const reached = new Set(results.map(({ number }) => number));
   for (let number = before + 1; number <= before + count; number += 1) {
     const unreached = { number, guard: null, why: 'the cleanup was cancelled', operationId: null };
@@ -143,12 +143,12 @@ async function keepResults(run: CleanupRun, { count, before }: Chunk, results: A
   run.nextChunk += 1;
 }
 
-function hasLongHistory({ settings }: CleanupRun): boolean {
+function hasLongHistory({ settings }: CleanupState): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= (settings.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
 }
 
-async function report(run: CleanupRun, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
+async function report(run: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
   run.phase = 'reporting';
   if (run.cleanup.mode === 'apply' && run.planned) await raiseWarnings(run, run.planned);
   const summary = run.summary(outcome, error);
@@ -158,13 +158,13 @@ async function report(run: CleanupRun, outcome: CleanupOutcome, error: JobError 
     return { ...summary, reportRef };
   } catch (thrown) {
     log.warn('The report could not be kept', { error: String(thrown) });
-    return { ...summary, error: summary.error ?? endOf(thrown).jobError };
+    return { ...summary, error: summary.error ?? toJobTermination(thrown).jobError };
   } finally {
     run.phase = 'ended';
   }
 }
 
-async function raiseWarnings(run: CleanupRun, { warnings, warningCount }: CleanupPlanned): Promise<void> {
+async function raiseWarnings(run: CleanupState, { warnings, warningCount }: CleanupPlanned): Promise<void> {
   metricMeter.createGauge('sandflow_cleanup_expiring', 'int').set(warningCount, { policy: run.cleanup.policy.name });
   if (warningCount === 0) return;
   for (const warning of warnings) log.warn('The data of a protected sandbox is about to expire', { ...warning });
@@ -173,5 +173,5 @@ async function raiseWarnings(run: CleanupRun, { warnings, warningCount }: Cleanu
     .map(({ name, sandboxId, dataExpiresAt }) => `${name ?? ''} (${sandboxId}) at ${dataExpiresAt}`);
   const more = warningCount > named.length ? ` and ${warningCount - named.length} more` : '';
   const message = `The data of protected sandboxes is about to be deleted by the service: ${named.join(', ')}${more}.`;
-  await tell(run, 'data_expiring', null, message);
+  await sendNotification(run, 'data_expiring', null, message);
 }

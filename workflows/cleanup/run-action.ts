@@ -1,11 +1,11 @@
 /** One action of a cleanup: begun by an activity that asks everything once more, and followed to its end. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/action.js';
-import { endOf } from '../job/termination.js';
+import { toJobTermination } from '../job/termination.js';
 import { effects, reads } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { holdingClaim } from '../watch/claim.js';
-import type { CleanupRun } from './state.js';
+import type { CleanupState } from './state.js';
 import type { ActionResult } from './types.js';
 
 export interface OneAction {
@@ -16,7 +16,10 @@ export interface OneAction {
 }
 
 /** Never throws, but for a cancel of the whole cleanup: what fails is reported, and the next one's turn comes. */
-export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: OneAction): Promise<ActionResult> {
+export async function runCleanupAction(
+  run: CleanupState,
+  { chunkRef, index, number }: OneAction,
+): Promise<ActionResult> {
   const nothing = { number, guard: null, operationId: null };
   let last: ActionResult = {
     ...nothing,
@@ -26,7 +29,7 @@ export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: One
   try {
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
-        const applied = await patiently(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
+        const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
         // What the failed deletion has left is not what was planned any more, and that is no reason to call it skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
@@ -41,7 +44,7 @@ export async function cleanOne(run: CleanupRun, { chunkRef, index, number }: One
   } catch (error) {
     const isBegun = last.outcome === 'not_confirmed';
     if (!isCancellation(error)) {
-      const { message } = endOf(error).jobError;
+      const { message } = toJobTermination(error).jobError;
       if (isBegun) return { ...last, why: `the service has accepted it; then: ${message}` };
       return { ...last, outcome: 'failed', why: message };
     }
@@ -55,11 +58,11 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
 }
 
 /** The stop's own record ends it, not the state of the sandbox, which may be of an earlier stop. */
-async function followStop(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+async function followStop(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   const isGone = createPatience(run);
   for (let looks = 0; operationId !== null; looks += 1) {
-    const stop = await patiently(run, 'read', () => reads.getStop(sandboxId, operationId));
+    const stop = await retryRefusals(run, 'read', () => reads.getStop(sandboxId, operationId));
     if (isGone(stop)) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
     if (stop?.status === 'completed') return resultOf(applied, 'stopped', null);
     if (stop?.status === 'superseded')
@@ -70,18 +73,18 @@ async function followStop(run: CleanupRun, applied: AppliedAction): Promise<Acti
 }
 
 /** Nobody leases the sandbox before its deletion has ended. */
-async function followDeletion(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+async function followDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, claim } = applied;
   return claim === null
     ? lookAtDeletion(run, applied)
     : holdingClaim(sandboxId, claim, () => lookAtDeletion(run, applied));
 }
 
-async function lookAtDeletion(run: CleanupRun, applied: AppliedAction): Promise<ActionResult> {
+async function lookAtDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   const isGone = createPatience(run);
   for (let looks = 0; operationId !== null; looks += 1) {
-    const operation = await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
+    const operation = await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
     if (isGone(operation)) return resultOf(applied, 'not_confirmed', 'the service does not know the deletion any more');
     if (operation?.status === 'completed') return resultOf(applied, 'deleted', null);
     if (operation?.status === 'failed') {
@@ -93,7 +96,7 @@ async function lookAtDeletion(run: CleanupRun, applied: AppliedAction): Promise<
 }
 
 /** Reads lag behind writes: what is missing is gone only when it has been missing for so long. */
-function createPatience({ settings }: CleanupRun): (seen: object | null) => boolean {
+function createPatience({ settings }: CleanupState): (seen: object | null) => boolean {
   let missingSinceMs: number | null = null;
   return (seen) => {
     if (seen !== null) missingSinceMs = null;
@@ -102,6 +105,6 @@ function createPatience({ settings }: CleanupRun): (seen: object | null) => bool
   };
 }
 
-function lookDelayMs({ settings }: CleanupRun, looks: number): number {
+function lookDelayMs({ settings }: CleanupState, looks: number): number {
   return Math.min(settings.lookMaxMs, settings.lookFirstMs * 2 ** looks);
 }

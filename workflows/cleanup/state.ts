@@ -15,7 +15,7 @@ import type {
   CleanupSummary,
 } from './types.js';
 
-export class CleanupRun implements Caller {
+export class CleanupState implements Caller {
   readonly settings: CleanupSettings;
   /** Keys of this cleanup in the result store begin with this. */
   readonly key: string;

@@ -5,7 +5,7 @@ import { payloadBytes } from '../../src/contract/texts.js';
 /** What the inputs of children may take together that Temporal has not confirmed, in bytes. */
 const roomBytes = 1_500_000;
 
-export class StartRoom {
+export class ChildStartLimit {
   private takenBytes = 0;
 
   /**

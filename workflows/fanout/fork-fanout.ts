@@ -8,17 +8,17 @@
  * goes on as new when its history has grown, which the chunks do not notice: they know it by its workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { endOf } from '../job/termination.js';
+import { toJobTermination } from '../job/termination.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { isBudgetSpent } from './batch/allocate-budget.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
-import { shareOut } from './batch/dispatch-grants.js';
+import { dispatchGrants } from './batch/dispatch-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
 import { finish } from './batch/finish.js';
 import { handleBatchMessages } from './batch/handlers.js';
-import { takeUp } from './batch/resume.js';
-import { BatchRun } from './batch/state.js';
-import { startClocks } from './batch/timers.js';
+import { resumeFromStore } from './batch/resume.js';
+import { BatchState } from './batch/state.js';
+import { startBatchTimers } from './batch/timers.js';
 import type { BatchInput } from './protocol.js';
 import { obtainSource } from './source/obtain.js';
 import type { FanoutResult } from './types.js';
@@ -29,17 +29,17 @@ export function forkFanout(input: BatchInput): Promise<FanoutResult> {
 }
 
 async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
-  const run = new BatchRun(input);
+  const run = new BatchState(input);
   handleBatchMessages(run);
   CancellationScope.current().cancelRequested.catch(() => run.end('cancelled'));
   return CancellationScope.nonCancellable(async () => {
-    if (input.resume && !run.isSurveyed) await takeUp(run, input.resume);
-    const clocks = startClocks(run);
+    if (input.resume && !run.isSurveyed) await resumeFromStore(run, input.resume);
+    const clocks = startBatchTimers(run);
     const sourcing = startSourcing(run);
     for (;;) {
       decide(run);
       if (run.ending) sourcing.cancel();
-      shareOut(run);
+      dispatchGrants(run);
       if (isOver(run)) break;
       if (hasLongHistory(run)) {
         run.isPausing = true;
@@ -59,7 +59,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
 }
 
 /** Looks after the source beside everything else: items come meanwhile. */
-function startSourcing(run: BatchRun): CancellationScope {
+function startSourcing(run: BatchState): CancellationScope {
   const scope = new CancellationScope();
   const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
   if (run.source !== null || run.ending !== null || isDone) return scope;
@@ -69,20 +69,20 @@ function startSourcing(run: BatchRun): CancellationScope {
       run.enter('running');
     } catch (error) {
       if (scope.consideredCancelled) return;
-      run.end('source_failed', endOf(error).jobError);
+      run.end('source_failed', toJobTermination(error).jobError);
     }
   });
   return scope;
 }
 
-function decide(run: BatchRun): void {
+function decide(run: BatchState): void {
   const { policy } = run.input;
   const reason = endReasonOf(run.counts, policy);
   if (reason) run.end(reason);
   if (isBudgetSpent(policy.budgetSeconds, run.records.map(budgetHolderOf))) run.end('budget_spent');
 }
 
-function isOver(run: BatchRun): boolean {
+function isOver(run: BatchState): boolean {
   if (run.isGivenUp) return true;
   const { ending, records } = run;
   // One that was never started has nothing to end.
@@ -92,12 +92,12 @@ function isOver(run: BatchRun): boolean {
   return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
 }
 
-function hasLongHistory(run: BatchRun): boolean {
+function hasLongHistory(run: BatchState): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   const isLong = historyLength >= (run.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
   return continueAsNewSuggested || isLong || hasManyMessages(run);
 }
 
-function hasManyMessages({ messages, pace }: BatchRun): boolean {
+function hasManyMessages({ messages, pace }: BatchState): boolean {
   return messages >= pace.maxMessages;
 }

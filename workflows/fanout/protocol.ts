@@ -3,9 +3,9 @@
 import type { JobError, JobTiming, LeftBehind, SandboxSource } from '../job/types.js';
 import type {
   FanoutInput,
+  FanoutIntervals,
   FanoutItem,
   FanoutOutcome,
-  FanoutPace,
   FanoutPhase,
   FanoutPolicy,
   ItemOutcome,
@@ -14,7 +14,7 @@ import type {
 } from './types.js';
 
 /** Some of the items of a batch, as they are submitted. */
-export interface ChunkWish {
+export interface ChunkSubmission {
   /** From 0, without gaps in the end. */
   readonly chunk: number;
   /** Place of its first item in the batch, from 0. */
@@ -25,13 +25,13 @@ export interface ChunkWish {
 }
 
 /** All there is. */
-export interface SealWish {
+export interface SealRequest {
   readonly chunks: number;
   readonly items: number;
 }
 
 /** A chunk in the result store. */
-export type StoredChunk = ChunkWish;
+export type StoredChunk = ChunkSubmission;
 
 /** What every item of the batch starts from. */
 export type ItemSource = Exclude<SandboxSource, { kind: 'existing' }>;
@@ -110,7 +110,7 @@ export interface ChunkInput {
   readonly policy: FanoutPolicy;
   readonly deadlineAtMs: number;
   readonly timing?: Partial<JobTiming>;
-  readonly pace: FanoutPace;
+  readonly pace: FanoutIntervals;
   readonly grant: ChunkGrant;
   /** Of a chunk that goes on as a new run. */
   readonly carried?: CarriedChunk;
@@ -244,7 +244,7 @@ export interface CarriedBatch {
   readonly arrivedAtMs: number;
   /** When each clock was last due, in ms since the epoch, so that runs that follow each other fast do not starve it. */
   readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
-  readonly seal: SealWish | null;
+  readonly seal: SealRequest | null;
   readonly source: ReadySource | null;
   readonly preparedSandboxId: string | null;
   readonly ending: { readonly reason: EndReason; readonly error: JobError | null; readonly atMs: number } | null;

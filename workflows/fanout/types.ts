@@ -84,11 +84,11 @@ export interface FanoutInput {
   readonly title?: string;
   readonly notify?: NotifyTarget;
   readonly timing?: Partial<JobTiming>;
-  readonly pace?: Partial<FanoutPace>;
+  readonly pace?: Partial<FanoutIntervals>;
 }
 
 /** How often the parts of a batch talk. Every field has a default in `fanout-steps/pace.ts`; tests shorten them. */
-export interface FanoutPace {
+export interface FanoutIntervals {
   /** A chunk tells the batch what is not urgent at most so often, in ms. */
   readonly reportEveryMs: number;
   /** A chunk that has been silent for so long is looked up, in ms. */

@@ -3,19 +3,19 @@ import { sleep } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isUsable } from '../../src/contract/states.js';
 import { effects } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/timing.js';
 import { until } from '../shared/until.js';
 import { tellOwner, watchSandbox } from '../watch/lease.js';
-import type { JobRun } from './state.js';
-import { JobEnded, jobError, serviceFailureOf } from './termination.js';
+import type { JobState } from './state.js';
+import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import type { SandboxSource } from './types.js';
-import { Lag, readSandbox, waitOptions, waitUsable } from './wait-until-usable.js';
+import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
 
 /** @throws JobEnded `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
-export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise<void> {
+export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<void> {
   const { sandboxId } = source;
   run.enter('waiting_for_sandbox');
   const since = run.inbox.mark();
@@ -27,19 +27,19 @@ export async function adoptSandbox(run: JobRun, source: ExistingSource): Promise
   if (isUsable(sandbox.state)) return;
   if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
   if (sandbox.state === 'archived') return resume(run, source);
-  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
 /**
  * Resumes a sandbox of the job's own, once it is archived, and waits until it is usable.
  * @throws JobEnded, or what the activity threw, where it cannot be resumed
  */
-export async function resumeSandbox(run: JobRun, sandboxId: string): Promise<void> {
+export async function resumeSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);
   await resume(run, { kind: 'existing', sandboxId });
 }
 
-async function resume(run: JobRun, source: ExistingSource): Promise<void> {
+async function resume(run: JobState, source: ExistingSource): Promise<void> {
   const { sandboxId, type } = source;
   run.enter('resuming');
   const since = run.inbox.mark();
@@ -47,7 +47,7 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   run.previousStopId = previousStopId;
   const { readLagMs } = run.timing;
   const input = { sandboxId, body: { type, ttlSeconds: run.input.ttlSeconds }, previousStopId, readLagMs };
-  const { how, ...resumed } = await patiently(run, 'resume', async () => {
+  const { how, ...resumed } = await retryRefusals(run, 'resume', async () => {
     run.resumedAtMs = Date.now();
     try {
       return await effects.resumeSandbox.executeWithOptions({ summary: `resume ${sandboxId}` }, [input]);
@@ -61,13 +61,13 @@ async function resume(run: JobRun, source: ExistingSource): Promise<void> {
   run.sandbox = resumed;
   if (how === 'stopped_again') {
     const message = 'Somebody stopped the sandbox again while it was resumed';
-    throw new JobEnded('sandbox_failed', jobError('sandbox_stopped', message));
+    throw new JobTermination('sandbox_failed', jobError('sandbox_stopped', message));
   }
   if (isUsable(resumed.state)) return;
-  if ((await waitUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
 }
 
-async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView> {
+async function waitArchived(run: JobState, sandboxId: string): Promise<SandboxView> {
   const archived = await until<SandboxView>(sandboxId, {
     ...waitOptions(run),
     waitedFor: 'archived',
@@ -82,7 +82,7 @@ async function waitArchived(run: JobRun, sandboxId: string): Promise<SandboxView
 }
 
 /** Somebody may have made it a moment ago: only a 404 that lasts is the truth. */
-async function readOrEnd(run: JobRun, sandboxId: string): Promise<SandboxView> {
+async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView> {
   const lag = new Lag(run.timing.readLagMs);
   for (let polls = 0; ; polls += 1) {
     const sandbox = await readSandbox(run, sandboxId);
@@ -95,6 +95,6 @@ async function readOrEnd(run: JobRun, sandboxId: string): Promise<SandboxView> {
   }
 }
 
-function gone(sandboxId: string): JobEnded {
-  return new JobEnded('rejected', jobError('sandbox_not_found', `There is no sandbox ${sandboxId}`));
+function gone(sandboxId: string): JobTermination {
+  return new JobTermination('rejected', jobError('sandbox_not_found', `There is no sandbox ${sandboxId}`));
 }

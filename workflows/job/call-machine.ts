@@ -3,10 +3,10 @@ import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/timing.js';
-import type { JobRun } from './state.js';
-import { JobEnded, jobError, serviceFailureOf } from './termination.js';
+import type { JobState } from './state.js';
+import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import { readSandbox } from './wait-until-usable.js';
 
 /** Why the machine seems to be lost, and how long that must last before it is believed. */
@@ -19,15 +19,15 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * As `patiently`. A call that is refused because the machine does not run, or does not exist, makes the job look at the
+ * As `retryRefusals`. A call that is refused because the machine does not run, or does not exist, makes the job look at the
  * sandbox: it waits on only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be refused and made again
  * @throws JobEnded `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; what the activity threw, where
  *   waiting does not help
  */
-export async function whileUsable<T>(
-  run: JobRun,
+export async function callMachine<T>(
+  run: JobState,
   sandboxId: string,
   step: string,
   call: () => Promise<Counted<T>>,
@@ -35,7 +35,7 @@ export async function whileUsable<T>(
   const lostSinceMs = new Map<string, number>();
   for (let tries = 0; ; tries += 1) {
     try {
-      return await patiently(run, step, async () => {
+      return await retryRefusals(run, step, async () => {
         try {
           return await call();
         } catch (error) {
@@ -54,7 +54,7 @@ export async function whileUsable<T>(
   }
 }
 
-async function endIfLost(run: JobRun, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
+async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss === undefined) {
     // What is seen of it next is a new loss; the refusals with 404 are counted on their own.
@@ -62,16 +62,16 @@ async function endIfLost(run: JobRun, sandboxId: string, lostSinceMs: Map<string
     return;
   }
   if (lasted(lostSinceMs, loss.code) < loss.believedAfterMs) return;
-  throw new JobEnded('sandbox_failed', jobError(loss.code, loss.message));
+  throw new JobTermination('sandbox_failed', jobError(loss.code, loss.message));
 }
 
 /**
  * For work that was cut off in the machine: says so where the sandbox explains it.
  * @throws JobEnded `sandbox_failed`, where the machine is seen to have been lost
  */
-export async function endIfMachineLost(run: JobRun, sandboxId: string): Promise<void> {
+export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
   const loss = await lossOf(run, sandboxId);
-  if (loss) throw new JobEnded('sandbox_failed', jobError(loss.code, loss.message));
+  if (loss) throw new JobTermination('sandbox_failed', jobError(loss.code, loss.message));
 }
 
 /** How long it is since this was seen for the first time, in ms. */
@@ -82,7 +82,7 @@ function lasted(sinceMs: Map<string, number>, what: string): number {
   return now - first;
 }
 
-async function lossOf(run: JobRun, sandboxId: string): Promise<Loss | undefined> {
+async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefined> {
   const { readLagMs, errorGraceMs } = run.timing;
   const sandbox = await readSandbox(run, sandboxId);
   if (sandbox === null) {

@@ -1,6 +1,6 @@
 /** What a job hands on when its history has become long and it goes on as a new run. */
 import type { CarriedInbox } from '../shared/event-inbox.js';
-import type { JobRun, Milestone } from './state.js';
+import type { JobState, Milestone } from './state.js';
 import type { JobInput } from './types.js';
 
 /** Everything that the job knows. What is not here is found out anew, or is over before a run hands over. */
@@ -37,7 +37,7 @@ export const carriedFields = [
   'apiCalls',
   'phase',
   'sinceMs',
-] as const satisfies readonly (keyof JobRun)[];
+] as const satisfies readonly (keyof JobState)[];
 
 export interface CarriedJob {
   readonly fields: Readonly<Partial<Record<(typeof carriedFields)[number], unknown>>>;
@@ -55,7 +55,7 @@ const isMoment = (name: string) => name.endsWith('AtMs');
 /** Of these moments, null says that there was none. */
 const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']);
 
-export function carryJob(run: JobRun): CarriedJob {
+export function carryJob(run: JobState): CarriedJob {
   const fields: Record<string, unknown> = {};
   for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
   // Those of the input travel once.
@@ -65,7 +65,7 @@ export function carryJob(run: JobRun): CarriedJob {
   return { fields, reached: [...run.reachedAtMs], inbox: run.inbox.carry() };
 }
 
-export function takeUpJob(run: JobRun, { fields, reached }: CarriedJob): void {
+export function resumeJob(run: JobState, { fields, reached }: CarriedJob): void {
   for (const name of carriedFields) {
     const value = fields[name];
     if (value === undefined) continue;

@@ -7,19 +7,19 @@ import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
 import { bytesOf } from '../../src/contract/texts.js';
-import { mayBeOfEarlierRun, settleGoneFork, takeUpStopped } from '../fanout/item/recover-fork.js';
-import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../fanout/item/recover-fork.js';
+import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
-import { throughCancel } from '../shared/finish-despite-cancel.js';
+import { finishDespiteCancel } from '../shared/finish-despite-cancel.js';
 import { effects, forkProxies, reads, timeForSending } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/timing.js';
 import { watchSandbox } from '../watch/lease.js';
-import { settleUnknown } from './prompts/resolve-unknown-outcome.js';
-import type { JobRun } from './state.js';
-import { JobEnded, jobError, serviceFailureOf } from './termination.js';
+import { resolveUnknownOutcome } from './prompts/resolve-unknown-outcome.js';
+import type { JobState } from './state.js';
+import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import type { SandboxSource } from './types.js';
-import { readSandbox, type UsableOrNot, waitUsable } from './wait-until-usable.js';
+import { readSandbox, type UsableOrNot, waitUntilUsable } from './wait-until-usable.js';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
 const ownStep = 'main';
@@ -30,7 +30,7 @@ const whyMayBeThere = 'It is not known whether it was made; it was decided to ma
  * no machine, or where what was made is not found any more; then it is remembered, and looked for once more at the end.
  * @throws JobEnded `sandbox_cancelled` when no generation could be used
  */
-export async function createSandbox(run: JobRun, source: OwnSource): Promise<void> {
+export async function createSandbox(run: JobState, source: OwnSource): Promise<void> {
   const first = run.input.origin?.firstGeneration ?? 1;
   if (run.generation < first) run.beginGeneration(first);
   for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
@@ -56,7 +56,7 @@ export async function createSandbox(run: JobRun, source: OwnSource): Promise<voi
 
 /** Waits until what was made can be used, and until it is certain that it is what was made. */
 async function obtain(
-  run: JobRun,
+  run: JobState,
   source: OwnSource,
   first: { readonly created: SandboxView; readonly standing: string; readonly since: InboxMark },
 ): Promise<UsableOrNot> {
@@ -69,7 +69,7 @@ async function obtain(
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.standing === 'usable' || tries > 0;
-    const end = await waitUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
+    const end = await waitUntilUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
     if (end !== 'foreign') return end;
     run.sandbox = null;
     run.unconfirmedName = name;
@@ -81,7 +81,7 @@ async function obtain(
 }
 
 /** Until it is known who is meant, what was answered may be somebody else's: an end that comes first must not touch it. */
-async function whoIsMeant(run: JobRun, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+async function whoIsMeant(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
   const name = nameOf(run, run.generation);
   run.sandbox = null;
   run.unconfirmedName = name;
@@ -91,14 +91,14 @@ async function whoIsMeant(run: JobRun, source: OwnSource, created: SandboxView):
     return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
   } catch (error) {
     const why = `The answer to the create of ${name} named it; whether it is that was not seen.`;
-    if (!(error instanceof GoesOnAsNew))
+    if (!(error instanceof ContinueAsNewRequest))
       run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
     throw error;
   }
 }
 
 /** A list may omit ours, and an answer may be another's: what the same key is answered with twice is ours. */
-async function untilAnswersAgree(run: JobRun, source: OwnSource, first: SandboxView): Promise<SandboxView> {
+async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
   for (let tries = 0; ; tries += 1) {
     const again = await madeAgain(run, source);
@@ -108,31 +108,31 @@ async function untilAnswersAgree(run: JobRun, source: OwnSource, first: SandboxV
   }
 }
 
-function findByName(run: JobRun, name: string): Promise<SandboxView | null> {
-  return patiently(run, 'look for the sandbox', () => reads.findSandboxByName(name));
+function findByName(run: JobState, name: string): Promise<SandboxView | null> {
+  return retryRefusals(run, 'look for the sandbox', () => reads.findSandboxByName(name));
 }
 
 /** The same key: it makes no second one. */
-async function madeAgain(run: JobRun, source: OwnSource): Promise<SandboxView> {
+async function madeAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
   const again = await createGeneration(run, source, run.generation);
   if (again === 'resend')
-    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
+    throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
   return again;
 }
 
-function take(run: JobRun, created: SandboxView): SandboxView {
+function take(run: JobState, created: SandboxView): SandboxView {
   run.unconfirmedName = null;
   run.make(created);
   return created;
 }
 
-function noMachine(tries: number): JobEnded {
+function noMachine(tries: number): JobTermination {
   const message = `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`;
-  return new JobEnded('sandbox_cancelled', jobError('sandbox_cancelled', message));
+  return new JobTermination('sandbox_cancelled', jobError('sandbox_cancelled', message));
 }
 
 /** @returns null where it is to be made as the next generation */
-async function makeOne(run: JobRun, source: OwnSource): Promise<SandboxView | null> {
+async function makeOne(run: JobState, source: OwnSource): Promise<SandboxView | null> {
   run.enter('creating');
   const created = await createGeneration(run, source, run.generation);
   if (created === 'resend') {
@@ -143,7 +143,7 @@ async function makeOne(run: JobRun, source: OwnSource): Promise<SandboxView | nu
   return created;
 }
 
-function nameOf(run: JobRun, generation: number): string {
+function nameOf(run: JobState, generation: number): string {
   const { deployment, jobId, origin } = run.input;
   return ownedSandboxName({
     deployment,
@@ -155,7 +155,7 @@ function nameOf(run: JobRun, generation: number): string {
 }
 
 /** What became of the sandbox until now. An item's may be one that an earlier run made, used and left. */
-async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
+async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
   const { origin } = run.input;
   const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
   if (seen === null) return 'on_its_way';
@@ -163,10 +163,14 @@ async function standingOf(run: JobRun, created: SandboxView): Promise<'usable' |
   if (seen.state === 'cancelled') return 'dead';
   const isStopped = seen.state === 'archived' || seen.state === 'archiving';
   if (!origin || !isStopped) return 'on_its_way';
-  return mayBeOfEarlierRun(run) ? takeUpStopped(run, created.id) : 'dead';
+  return mayBeOfEarlierRun(run) ? recoverStoppedFork(run, created.id) : 'dead';
 }
 
-async function createGeneration(run: JobRun, source: OwnSource, generation: number): Promise<KeyedSandbox | 'resend'> {
+async function createGeneration(
+  run: JobState,
+  source: OwnSource,
+  generation: number,
+): Promise<KeyedSandbox | 'resend'> {
   const { origin, ttlSeconds } = run.input;
   const name = nameOf(run, generation);
   const call = {
@@ -190,11 +194,11 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
     return makers.forkSandbox.executeWithOptions(options, [{ ...sent, sandboxId, body: { name, ttlSeconds, type } }]);
   };
   try {
-    return await patiently(run, source.kind, () => throughCancel(run, name, make));
+    return await retryRefusals(run, source.kind, () => finishDespiteCancel(run, name, make));
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
-    const settled = await settleUnknown(run, 'create', failure.message, async () => undefined);
+    const settled = await resolveUnknownOutcome(run, 'create', failure.message, async () => undefined);
     if ('evidence' in settled || settled.action === 'abandon') throw error;
     if (settled.action === 'resend') {
       run.unconfirmedName = null;
@@ -206,21 +210,24 @@ async function createGeneration(run: JobRun, source: OwnSource, generation: numb
       run.unconfirmedName = null;
       return adopted;
     }
-    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'));
+    throw new JobTermination(
+      'outcome_unknown',
+      jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'),
+    );
   }
 }
 
 /** Webhooks find the job by the sandbox's name. A service that did not take it is asked again, then worked around. */
-async function keepAddress(run: JobRun, created: SandboxView, name: string): Promise<void> {
+async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;
   const read = (await rename(run, created.id, name)) ? await readSandbox(run, created.id) : null;
   if (read?.name !== name) await watchSandbox(run, created.id);
 }
 
 /** @returns false where the service refuses it, or does not find the sandbox yet: there is another way */
-async function rename(run: JobRun, sandboxId: string, name: string): Promise<boolean> {
+async function rename(run: JobState, sandboxId: string, name: string): Promise<boolean> {
   try {
-    return (await patiently(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
+    return (await retryRefusals(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;
   } catch (error) {
     if (serviceFailureOf(error) === undefined) throw error;
     return false;

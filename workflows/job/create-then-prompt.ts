@@ -7,12 +7,12 @@
  * It always ends in a named outcome, as its result, and cleans up in a scope that a cancel does not cut.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
-import { tell } from '../notification/notify.js';
+import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { carryJob, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
 import { goesOn, runJob } from './run-job.js';
-import { JobRun } from './state.js';
+import { JobState } from './state.js';
 import type { JobResult } from './types.js';
 
 /** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
@@ -21,7 +21,7 @@ export function createThenPrompt(input: JobExecution): Promise<JobResult> {
 }
 
 async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise<JobResult> {
-  const run = new JobRun(input, carried);
+  const run = new JobState(input, carried);
   handleMessages(run);
   const result = await runJob(run);
   if (result === goesOn) {
@@ -29,6 +29,6 @@ async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise
     return continueAsNew<typeof createThenPrompt>({ ...input, carried: carryJob(run) });
   }
   const { outcome, error } = result;
-  await CancellationScope.nonCancellable(() => tell(run, 'ended', outcome, error?.message ?? null));
+  await CancellationScope.nonCancellable(() => sendNotification(run, 'ended', outcome, error?.message ?? null));
   return result;
 }

@@ -9,7 +9,7 @@ import {
   sandboxSharedSignal,
   skipCollectingSignal,
 } from '../messages.js';
-import type { JobRun } from './state.js';
+import type { JobState } from './state.js';
 import type { PromptStep } from './types.js';
 
 /** Of ids in a decision. */
@@ -17,7 +17,7 @@ const maxResolutionBytes = 2_000;
 /** Of everything of a prompt but its text. */
 const maxOptionsBytes = 4_000;
 
-export function handleMessages(run: JobRun): void {
+export function handleMessages(run: JobState): void {
   setHandler(sandboxEventSignal, (event) => run.inbox.record(event));
   setHandler(progressQuery, () => run.progress());
   setHandler(skipCollectingSignal, () => {
@@ -55,7 +55,7 @@ export function handleMessages(run: JobRun): void {
 }
 
 /** What a job could not carry would end it without a result; so it is refused. */
-function promptProblem(run: JobRun, step: PromptStep): string | undefined {
+function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';
   if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';

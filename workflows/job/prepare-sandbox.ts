@@ -2,15 +2,15 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../src/contract/addresses.js';
 import { files, followProxies } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
-import { whileUsable } from './call-machine.js';
-import type { JobRun } from './state.js';
-import { JobEnded, jobError } from './termination.js';
-import { Lag, readSandbox, waitOptions, waitUsable } from './wait-until-usable.js';
+import { callMachine } from './call-machine.js';
+import type { JobState } from './state.js';
+import { JobTermination, jobError } from './termination.js';
+import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 /** Each part of it is left out where an earlier run of the job has done it. */
-export async function prepareSandbox(run: JobRun, sandboxId: string): Promise<void> {
+export async function prepareSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.waitFor === 'hydrated' && !run.isHydrated) await waitHydrated(run, sandboxId);
   run.isHydrated = true;
   const { source, put } = run.input;
@@ -18,14 +18,14 @@ export async function prepareSandbox(run: JobRun, sandboxId: string): Promise<vo
     await waitSetUp(run, sandboxId);
   for (const file of put.slice(run.filesPut)) {
     run.enter('putting_files');
-    await whileUsable(run, sandboxId, 'put file', () =>
+    await callMachine(run, sandboxId, 'put file', () =>
       files.putFile.executeWithOptions({ summary: `put ${file.path}` }, [sandboxId, file]),
     );
     run.filesPut += 1;
   }
 }
 
-async function waitHydrated(run: JobRun, sandboxId: string): Promise<void> {
+async function waitHydrated(run: JobState, sandboxId: string): Promise<void> {
   if (run.sandbox?.hydrated === true) return;
   run.enter('waiting_for_sandbox');
   const lag = new Lag(run.timing.readLagMs);
@@ -41,23 +41,27 @@ async function waitHydrated(run: JobRun, sandboxId: string): Promise<void> {
       const isStopped = sandbox?.state === 'archived' || sandbox?.state === 'archiving';
       const isNew = isStopped && sandbox.stop !== null && sandbox.stop.id !== run.previousStopId;
       if (sandbox?.state === 'cancelled' || isNew || ((sandbox === null || isStopped) && lag.lasts('away')))
-        throw new JobEnded('sandbox_failed', jobError('sandbox_stopped', 'The sandbox went away while it hydrated'));
+        throw new JobTermination(
+          'sandbox_failed',
+          jobError('sandbox_stopped', 'The sandbox went away while it hydrated'),
+        );
       if (sandbox && !isStopped) lag.over();
-      if (sandbox?.state === 'error') await waitUsable(run, sandboxId, { since: run.inbox.mark(), readFirst: true });
+      if (sandbox?.state === 'error')
+        await waitUntilUsable(run, sandboxId, { since: run.inbox.mark(), readFirst: true });
       return undefined;
     },
   });
 }
 
-async function waitSetUp(run: JobRun, sandboxId: string): Promise<void> {
+async function waitSetUp(run: JobState, sandboxId: string): Promise<void> {
   run.enter('waiting_for_setup');
   const follow = followProxies(followTaskQueue(workflowInfo().taskQueue));
-  const setup = await patiently(run, 'setup', () =>
+  const setup = await retryRefusals(run, 'setup', () =>
     follow.followSetup.executeWithOptions({ summary: 'setup script' }, [sandboxId, run.timing.readLagMs]),
   );
   run.setup = setup;
   if (setup.status === 'done') return;
   const reason = setup.error ?? 'no reason given';
   const code = setup.status === 'failed' ? 'setup_failed' : 'sandbox_stopped';
-  throw new JobEnded('sandbox_failed', jobError(code, `The setup script did not finish: ${reason}`));
+  throw new JobTermination('sandbox_failed', jobError(code, `The setup script did not finish: ${reason}`));
 }

@@ -6,12 +6,12 @@ import type { Counted } from '../../src/contract/service-failure.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
 import { cut, headOf, type Text } from '../../src/contract/texts.js';
-import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
-import { endIfMachineLost, whileUsable } from './call-machine.js';
-import { settleUnknown } from './prompts/resolve-unknown-outcome.js';
-import type { CommandUnderWay, JobRun } from './state.js';
-import { endOf, JobEnded, jobError, serviceFailureOf } from './termination.js';
+import { callMachine, endIfMachineLost } from './call-machine.js';
+import { resolveUnknownOutcome } from './prompts/resolve-unknown-outcome.js';
+import type { CommandUnderWay, JobState } from './state.js';
+import { JobTermination, jobError, serviceFailureOf, toJobTermination } from './termination.js';
 import type { JobError } from './types.js';
 import { readSandbox } from './wait-until-usable.js';
 
@@ -27,7 +27,7 @@ const longestRemovalMs = 30_000;
  * @throws JobEnded `sandbox_failed` at the first command that does not exit with 0; `outcome_unknown` where nobody can know
  *   whether one has run, and it was decided not to run it again
  */
-export async function runCommands(run: JobRun, sandboxId: string): Promise<void> {
+export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
   const { commands: texts = [] } = run.input;
   if (run.commandsDone >= texts.length) return;
   run.enter('running_commands');
@@ -38,7 +38,7 @@ export async function runCommands(run: JobRun, sandboxId: string): Promise<void>
     }
   } catch (error) {
     // The run that follows looks at the marker of the command that is under way.
-    if (error instanceof GoesOnAsNew) throw error;
+    if (error instanceof ContinueAsNewRequest) throw error;
     if (CancellationScope.current().consideredCancelled) run.beginCleanUp();
     await CancellationScope.nonCancellable(() => removeMarkers(run, sandboxId));
     throw error;
@@ -46,7 +46,7 @@ export async function runCommands(run: JobRun, sandboxId: string): Promise<void>
   await removeMarkers(run, sandboxId);
 }
 
-async function runCommand(run: JobRun, sandboxId: string, command: Text): Promise<void> {
+async function runCommand(run: JobState, sandboxId: string, command: Text): Promise<void> {
   const summary = shortened(command);
   const ended = await runToItsEnd(run, sandboxId, command, summary);
   run.command = null;
@@ -54,14 +54,14 @@ async function runCommand(run: JobRun, sandboxId: string, command: Text): Promis
   if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(run, sandboxId);
   const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
   const said = ended.stderr.trim() || ended.stdout.trim();
-  throw new JobEnded(
+  throw new JobTermination(
     'sandbox_failed',
     jobError('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`),
   );
 }
 
 async function runToItsEnd(
-  run: JobRun,
+  run: JobState,
   sandboxId: string,
   command: Text,
   summary: string,
@@ -74,7 +74,7 @@ async function runToItsEnd(
   }
 }
 
-function begin(run: JobRun, sandboxId: string, generation: number): CommandUnderWay {
+function begin(run: JobState, sandboxId: string, generation: number): CommandUnderWay {
   const markerName = `${ownerOf(sandboxId)}-${run.commandsDone}-${generation}-${uuid4()}`;
   const stopIds = [run.sandbox?.stop?.id ?? null, run.previousStopId];
   run.command = { generation, markerName, stopIds, recover: false, unknown: null };
@@ -83,14 +83,14 @@ function begin(run: JobRun, sandboxId: string, generation: number): CommandUnder
 
 /** One marker. It is never run again under the same one; where it has certainly not run, it is sent with the next. */
 async function settled(
-  run: JobRun,
+  run: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
   what: { readonly command: Text; readonly summary: string },
 ): Promise<CommandAnswer | 'resend' | 'sent'> {
   if (underWay.unknown) return decide(run, underWay, underWay.unknown);
   try {
-    const end = await whileUsable(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
+    const end = await callMachine(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
     if (end.how === 'answered') return end.answer;
     run.command = { ...underWay, recover: true };
     // What is read may be as old as this, and so not show yet that the machine was another one meanwhile.
@@ -99,14 +99,14 @@ async function settled(
     if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
   } catch (error) {
     if (serviceFailureOf(error)?.code !== outcomeUnknownCode) throw error;
-    return decide(run, underWay, endOf(error).jobError);
+    return decide(run, underWay, toJobTermination(error).jobError);
   }
   const message = `The answer to the command "${what.summary}" was lost, and the sandbox was stopped since it was sent.`;
   return decide(run, underWay, jobError(outcomeUnknownCode, message));
 }
 
 async function send(
-  run: JobRun,
+  run: JobState,
   sandboxId: string,
   underWay: CommandUnderWay,
   { command, summary }: { readonly command: Text; readonly summary: string },
@@ -125,14 +125,14 @@ async function send(
 }
 
 /** @throws JobEnded `outcome_unknown`, where it is decided to end the job */
-async function decide(run: JobRun, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
+async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
   run.command = { ...underWay, unknown };
-  const decided = await settleUnknown(run, 'command', unknown.message, async () => undefined);
-  if ('evidence' in decided || decided.action === 'abandon') throw new JobEnded('outcome_unknown', unknown);
+  const decided = await resolveUnknownOutcome(run, 'command', unknown.message, async () => undefined);
+  if ('evidence' in decided || decided.action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
   return decided.action;
 }
 
-async function isSameMachine(run: JobRun, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
+async function isSameMachine(run: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {
   const sandbox = await readSandbox(run, sandboxId);
   return sandbox !== null && isUsable(sandbox.state) && stopIds.includes(sandbox.stop?.id ?? null);
 }
@@ -143,7 +143,7 @@ function ownerOf(sandboxId: string): string {
 }
 
 /** So that no snapshot, and no fork, holds them. A machine that does not answer is not waited for. */
-async function removeMarkers(run: JobRun, sandboxId: string): Promise<void> {
+async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'delete') return;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);
   const options = { scheduleToCloseTimeout, summary: 'remove the markers of commands' };

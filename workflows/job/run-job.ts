@@ -3,7 +3,7 @@
  * files, and ends as asked. It always ends in a named outcome, and cleans up in a scope that a cancel does not cut.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { isResetRun } from '../shared/reset-run.js';
 import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
@@ -12,29 +12,29 @@ import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
 import { runCommands } from './run-commands.js';
-import type { JobRun } from './state.js';
-import { endOf, type JobEnded, jobError } from './termination.js';
-import { keepAlive } from './timers.js';
+import type { JobState } from './state.js';
+import { type JobTermination, jobError, toJobTermination } from './termination.js';
+import { startTimers } from './timers.js';
 import type { JobOutcome, JobResult } from './types.js';
 
 /** What a job comes to that has not ended: its history is long, and a new run goes on with `carryJob`. */
 export const goesOn = 'goes_on_as_new';
 
 /** Runs the job to its end, or until it is to go on as new. Never throws: what goes wrong is in the result. */
-export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
+export async function runJob(run: JobState): Promise<JobResult | typeof goesOn> {
   run.wasReset ||= isResetRun();
   const work = new CancellationScope();
   const alive = new CancellationScope();
   let overdue = false;
   const keptAlive = alive.run(() =>
-    keepAlive(run, () => {
+    startTimers(run, () => {
       overdue = true;
       work.cancel();
     }),
   );
   keptAlive.catch(() => undefined);
 
-  let ended: JobEnded | undefined;
+  let ended: JobTermination | undefined;
   let outcome: JobOutcome = 'completed';
   try {
     await work.run(() => doWork(run));
@@ -42,7 +42,7 @@ export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
     const isCut = overdue || work.consideredCancelled || isCancellation(error);
     // What runs side by side with the step that left or failed ends with it.
     work.cancel();
-    if (error instanceof GoesOnAsNew && !isCut) {
+    if (error instanceof ContinueAsNewRequest && !isCut) {
       alive.cancel();
       await keptAlive.catch(() => undefined);
       // A cancel that came meanwhile would be lost with this run.
@@ -50,7 +50,7 @@ export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
       outcome = 'cancelled';
     } else if (overdue) outcome = 'deadline_exceeded';
     else if (isCut) outcome = 'cancelled';
-    else ended = endOf(error);
+    else ended = toJobTermination(error);
   }
   run.takesPrompts = false;
   alive.cancel();
@@ -66,7 +66,7 @@ export async function runJob(run: JobRun): Promise<JobResult | typeof goesOn> {
   return result;
 }
 
-async function doWork(run: JobRun): Promise<void> {
+async function doWork(run: JobState): Promise<void> {
   const { source } = run.input;
   if (!run.isObtained) await (source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source));
   run.isObtained = true;
@@ -78,7 +78,7 @@ async function doWork(run: JobRun): Promise<void> {
   await collectFiles(run, sandboxId, false);
 }
 
-function errorOf(outcome: JobOutcome, { input, blocked }: JobRun) {
+function errorOf(outcome: JobOutcome, { input, blocked }: JobState) {
   const waitedFor = blocked === null ? '' : `; it was waiting: ${blocked.message}`;
   if (outcome === 'cancelled') return jobError('cancelled', `The job was cancelled${waitedFor}`);
   if (outcome !== 'deadline_exceeded') return null;

@@ -2,12 +2,12 @@
 import { patched, setCurrentDetails } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Resolution } from '../messages.js';
-import { GoesOnAsNew, hasLongHistory } from '../shared/continue-as-new.js';
+import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/timing.js';
 import type { StopMemory } from '../stop/request-stop.js';
-import { type CarriedJob, takeUpJob } from './carry-over.js';
-import { fitted } from './truncate-result.js';
+import { type CarriedJob, resumeJob } from './carry-over.js';
+import { truncateResult } from './truncate-result.js';
 import type {
   CollectedFile,
   DeletionResult,
@@ -50,7 +50,7 @@ export interface CommandUnderWay {
 /** How far the newest generation of the sandbox came. */
 export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
 
-export class JobRun {
+export class JobState {
   readonly inbox: EventInbox;
   readonly timing: JobTiming;
   startedAtMs = Date.now();
@@ -133,7 +133,7 @@ export class JobRun {
     this.timing = { ...defaultTiming, ...input.timing };
     this.inbox = new EventInbox(carried?.inbox, () => patched('a full inbox drops of the busiest sandbox'));
     this.deadlineAtMs = input.origin ? Number.POSITIVE_INFINITY : this.startedAtMs + input.deadlineMs;
-    if (carried) takeUpJob(this, carried);
+    if (carried) resumeJob(this, carried);
     else for (const step of input.prompts) this.addPrompt(step);
   }
 
@@ -184,7 +184,7 @@ export class JobRun {
    * @throws GoesOnAsNew when the history is long and the job still works
    */
   goOnAsNewIfDue(): void {
-    if (this.mustGoOn()) throw new GoesOnAsNew();
+    if (this.mustGoOn()) throw new ContinueAsNewRequest();
   }
 
   readonly mustGoOn = (): boolean => this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
@@ -229,7 +229,7 @@ export class JobRun {
   };
 
   progress(): JobProgress {
-    return fitted({
+    return truncateResult({
       jobId: this.input.jobId,
       phase: this.phase,
       since: new Date(this.sinceMs).toISOString(),
@@ -244,7 +244,7 @@ export class JobRun {
   }
 
   result(outcome: JobOutcome, error: JobError | null): JobResult {
-    return fitted({
+    return truncateResult({
       jobId: this.input.jobId,
       outcome,
       sandboxId: this.sandbox?.id ?? null,

@@ -11,7 +11,7 @@ import type { JobError, JobOutcome } from './types.js';
 const maxMessageLength = 4_000;
 
 /** Thrown by a step that ends the job; never leaves the workflow. */
-export class JobEnded extends Error {
+export class JobTermination extends Error {
   override readonly name = 'JobEnded';
 
   constructor(
@@ -55,13 +55,13 @@ export function applicationCodeOf(error: unknown): string | undefined {
 }
 
 /** The outcome of a job that ends by this error; cancellations are the caller's. */
-export function endOf(error: unknown): JobEnded {
-  if (error instanceof JobEnded) return error;
+export function toJobTermination(error: unknown): JobTermination {
+  if (error instanceof JobTermination) return error;
   const failure = serviceFailureOf(error);
   if (failure) {
     const { code, message, status, requestId, details } = failure;
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
-    return new JobEnded(outcome, { code, message, status, requestId, details });
+    return new JobTermination(outcome, { code, message, status, requestId, details });
   }
   // Whatever else Temporal says: anything that is thrown on from here is a defect of ours, and no end.
   if (error instanceof TemporalFailure) {
@@ -69,7 +69,7 @@ export function endOf(error: unknown): JobEnded {
     const what = error instanceof ActivityFailure ? error.activityType : 'a step';
     const message = `${what} failed: ${cause instanceof Error ? cause.message : error.message}`;
     const isTimeout = cause instanceof TimeoutFailure;
-    return new JobEnded('rejected', jobError(isTimeout ? 'activity_timeout' : 'activity_failed', message));
+    return new JobTermination('rejected', jobError(isTimeout ? 'activity_timeout' : 'activity_failed', message));
   }
   throw error;
 }

@@ -4,14 +4,14 @@ import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { effects, reads } from '../shared/proxies.js';
 import { renewLeaseInMs } from '../shared/timing.js';
 import { renewLease } from '../watch/lease.js';
-import type { JobRun } from './state.js';
+import type { JobState } from './state.js';
 
 /** Renews what expires while the job works, and calls `onDeadline` at the deadline, whatever a renewal waits for. */
-export async function keepAlive(run: JobRun, onDeadline: () => void): Promise<void> {
+export async function startTimers(run: JobState, onDeadline: () => void): Promise<void> {
   await Promise.allSettled([untilDeadline(run).then(onDeadline), renewWhatExpires(run)]);
 }
 
-async function untilDeadline(run: JobRun): Promise<void> {
+async function untilDeadline(run: JobState): Promise<void> {
   for (;;) {
     if (!Number.isFinite(run.deadlineAtMs)) await condition(() => Number.isFinite(run.deadlineAtMs));
     const { deadlineAtMs } = run;
@@ -22,7 +22,7 @@ async function untilDeadline(run: JobRun): Promise<void> {
   }
 }
 
-async function renewWhatExpires(run: JobRun): Promise<void> {
+async function renewWhatExpires(run: JobState): Promise<void> {
   const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
   // A run that goes on from an earlier one does not know when that one has renewed it.
@@ -62,7 +62,7 @@ async function withoutEnding(renew: () => Promise<void>): Promise<void> {
 }
 
 /** Keeps the sandbox from stopping by itself. A sandbox of somebody else keeps the auto-stop that it has at this moment. */
-async function renewTtl(run: JobRun): Promise<void> {
+async function renewTtl(run: JobState): Promise<void> {
   const { sandbox, input } = run;
   if (!sandbox) return;
   const ttlSeconds = input.source.kind === 'existing' ? await ttlNow(run, sandbox.id) : input.ttlSeconds;
@@ -74,12 +74,12 @@ async function renewTtl(run: JobRun): Promise<void> {
 }
 
 /** Somebody has given the job's own sandbox another name: neither events nor cleanups find the job by it any more. */
-function isRenamed({ sandbox, watched, input }: JobRun): boolean {
+function isRenamed({ sandbox, watched, input }: JobState): boolean {
   if (watched || sandbox === null || input.source.kind === 'existing') return false;
   return ownerWorkflowId(sandbox.name ?? '') !== workflowInfo().workflowId;
 }
 
-async function ttlNow(run: JobRun, sandboxId: string): Promise<number | null> {
+async function ttlNow(run: JobState, sandboxId: string): Promise<number | null> {
   const { value, calls } = await reads.getSandbox(sandboxId);
   run.apiCalls += calls;
   return value?.ttlSeconds ?? null;

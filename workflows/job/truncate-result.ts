@@ -24,7 +24,7 @@ export function answerRoom(
 }
 
 /** Leaves a result of ordinary size as it is. In a longer one it cuts prompts, answers and errors; whole answers are kept. */
-export function fitted<T extends { readonly prompts: readonly PromptResult[] }>(result: T): T {
+export function truncateResult<T extends { readonly prompts: readonly PromptResult[] }>(result: T): T {
   let fits = result;
   for (const length of lengths) {
     if (payloadBytes(fits) <= maxJobResultBytes) break;

@@ -1,13 +1,13 @@
 /** Waits until a sandbox can be used, and says why where it cannot. */
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
-import { GoesOnAsNew } from '../shared/continue-as-new.js';
+import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import type { InboxMark } from '../shared/event-inbox.js';
 import { reads } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
-import type { JobRun } from './state.js';
-import { JobEnded, jobError } from './termination.js';
+import type { JobState } from './state.js';
+import { JobTermination, jobError } from './termination.js';
 
 /**
  * - `cancelled`: the service said so: it found no machine, and there is nothing.
@@ -25,17 +25,17 @@ export interface OwnSandbox {
 type Seen = UsableOrNot | 'error';
 
 /** How a job waits: woken by events of its sandbox, left where its history is long. */
-export function waitOptions(run: JobRun) {
+export function waitOptions(run: JobState) {
   const { inbox, timing, onWake, mustGoOn } = run;
-  return { inbox, timing, onWake, leave: { when: mustGoOn, by: () => new GoesOnAsNew() } };
+  return { inbox, timing, onWake, leave: { when: mustGoOn, by: () => new ContinueAsNewRequest() } };
 }
 
 /**
  * @param since taken before the call that makes the sandbox usable
  * @throws JobEnded `sandbox_failed` when it stays in `error`, or was stopped by somebody else
  */
-export async function waitUsable(
-  run: JobRun,
+export async function waitUntilUsable(
+  run: JobState,
   sandboxId: string,
   options: { readonly since: InboxMark; readonly readFirst?: boolean; readonly own?: OwnSandbox },
 ): Promise<UsableOrNot> {
@@ -67,7 +67,7 @@ export async function waitUsable(
   });
   if (recovered) return recovered;
   const reason = run.sandbox?.error ?? 'no reason given';
-  throw new JobEnded('sandbox_failed', jobError('sandbox_error', `The sandbox is in error: ${reason}`));
+  throw new JobTermination('sandbox_failed', jobError('sandbox_error', `The sandbox is in error: ${reason}`));
 }
 
 /** What may be an old answer is believed when it has lasted for longer than a read may lag behind a write. */
@@ -90,7 +90,7 @@ export class Lag {
 }
 
 async function look(
-  run: JobRun,
+  run: JobState,
   sandboxId: string,
   { lag, own }: { readonly lag: Lag; readonly own: OwnSandbox | undefined },
 ): Promise<Seen | undefined> {
@@ -121,13 +121,16 @@ export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean
   return seen.name === created.name;
 }
 
-function stopped(): JobEnded {
-  return new JobEnded('sandbox_failed', jobError('sandbox_stopped', 'The sandbox was stopped before it could be used'));
+function stopped(): JobTermination {
+  return new JobTermination(
+    'sandbox_failed',
+    jobError('sandbox_stopped', 'The sandbox was stopped before it could be used'),
+  );
 }
 
 /** Reads the sandbox and remembers what it saw; null when there is none, or when a read lags behind its making. */
-export async function readSandbox(run: JobRun, sandboxId: string): Promise<SandboxView | null> {
-  const sandbox = await patiently(run, 'read', () => reads.getSandbox(sandboxId));
+export async function readSandbox(run: JobState, sandboxId: string): Promise<SandboxView | null> {
+  const sandbox = await retryRefusals(run, 'read', () => reads.getSandbox(sandboxId));
   if (sandbox && sandbox.state !== 'cancelled') run.sandbox = sandbox;
   return sandbox;
 }

@@ -29,7 +29,7 @@ let underWay = 0;
  * Notifies whom the caller names. The delivery is a workflow of its own, which outlives this one; what is waited for is
  * only that Temporal has started it, since a workflow that has ended starts no more.
  */
-export async function tell(
+export async function sendNotification(
   run: Teller,
   event: Notification['event'],
   outcome: string | null,

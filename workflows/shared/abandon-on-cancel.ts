@@ -8,7 +8,7 @@ const underWay = new Set<CancellationScope>();
  * Runs a local activity that is left behind, not cancelled, when the current scope is cancelled: one that is cancelled
  * in the very task that brings its result fails that task for good ("invalid transition in state machine").
  */
-export function leavable<T>(read: () => Promise<T>): Promise<T> {
+export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);
   underWay.add(scope);
   const over = () => void underWay.delete(scope);

@@ -5,7 +5,7 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;
 
 /** Looks until there is something to see, or the lag has passed; null then. */
-export async function pastLag<T>(readLagMs: number, look: () => Promise<T | null>): Promise<T | null> {
+export async function confirmMissing<T>(readLagMs: number, look: () => Promise<T | null>): Promise<T | null> {
   const untilMs = Date.now() + readLagMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     const seen = await look();

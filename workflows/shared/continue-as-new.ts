@@ -2,7 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 
 /** Thrown where nothing is under way that a new run could not begin again; never leaves the workflow. */
-export class GoesOnAsNew extends Error {
+export class ContinueAsNewRequest extends Error {
   override readonly name = 'GoesOnAsNew';
 }
 

@@ -1,6 +1,6 @@
 /** Sees a call to its end through a cancel, where it would leave behind what nobody knows. */
 import { CancellationScope, CancelledFailure, patched, sleep } from '@temporalio/workflow';
-import type { JobRun } from '../job/state.js';
+import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
 /**
@@ -8,7 +8,7 @@ import { serviceFailureOf } from '../job/termination.js';
  * time for cleaning up. Nothing is begun after a cancel. While it is not known whether something was made, the run holds its
  * name.
  */
-export async function throughCancel<T>(run: JobRun, name: string, make: () => Promise<T>): Promise<T> {
+export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
   if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not made`);
   run.unconfirmedName = name;
@@ -33,7 +33,7 @@ const shareOfPrompt = 1 / 4;
  * Waits for a prompt under way also after a cancel, since then it is known what became of it; for a share of the time for
  * cleaning up at most.
  */
-export async function forShareOfCleanUp<T>(run: JobRun, sending: Promise<T>): Promise<T> {
+export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the prompt under way is given up';
   const mayGiveUp = () => patched('prompt under way is given up');
   return untilGivenUp(run, sending, { share: shareOfPrompt, summary, mayGiveUp });
@@ -49,7 +49,7 @@ interface GivingUp {
 
 /** @throws the cancel of the current scope, when the call has not come to its end within the share of time */
 async function untilGivenUp<T>(
-  run: JobRun,
+  run: JobState,
   call: Promise<T>,
   { share, summary, mayGiveUp = () => true }: GivingUp,
 ): Promise<T> {

@@ -2,7 +2,7 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../../activities/index.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
-import { leavable } from './abandon-on-cancel.js';
+import { abandonOnCancel } from './abandon-on-cancel.js';
 
 /**
  * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
@@ -14,11 +14,11 @@ const localReads = proxyLocalActivities<SandflowActivities>({
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
 });
 
-/** Each is left behind, and not cancelled, where its waiter is cancelled: see `leavable`. */
+/** Each is left behind, and not cancelled, where its waiter is cancelled: see `abandonOnCancel`. */
 export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
   get: (_, name: keyof SandflowActivities) => {
     const read = localReads[name] as (...args: unknown[]) => Promise<unknown>;
-    return (...args: unknown[]) => leavable(() => read(...args));
+    return (...args: unknown[]) => abandonOnCancel(() => read(...args));
   },
 });
 

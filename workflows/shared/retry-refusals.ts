@@ -3,7 +3,7 @@ import { sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Counted, ServiceFailure } from '../../src/contract/service-failure.js';
 import { serviceFailureOf } from '../job/termination.js';
 import type { JobProgress, NotifyTarget } from '../job/types.js';
-import { tell } from '../notification/notify.js';
+import { sendNotification } from '../notification/notify.js';
 import { refusedCallDelayMs } from './timing.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
@@ -30,7 +30,7 @@ const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttle
  *   about an effect is repeated by the activity's own retry policy.
  * @throws what the activity threw, where waiting does not help
  */
-export async function patiently<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
+export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       const { value, calls } = await call();
@@ -45,7 +45,7 @@ export async function patiently<T>(run: Caller, step: string, call: () => Promis
       if (delayMs === undefined) throw error;
       if (tries >= (shownAfterTries[refusal.meaning] ?? Number.POSITIVE_INFINITY) && run.blocked === null) {
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
-        void tell(run, 'blocked', null, refusal.message);
+        void sendNotification(run, 'blocked', null, refusal.message);
       }
       run.goOnAsNewIfDue?.();
       const waitMs = delayMs * (1 + Math.random() / 4);

@@ -3,17 +3,17 @@ import { isCancellation, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import type { StopView } from '../../src/contract/sandbox-view.js';
-import { endOf } from '../job/termination.js';
+import { toJobTermination } from '../job/termination.js';
 import { reads } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/timing.js';
 import { keptByStop, recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
-import type { StopRun } from './state.js';
+import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
 /** Ends with the request bound to a stop or ended; or cut short, with what the next try must know in the record. */
-export async function askToStop(run: StopRun, record: StopRecord): Promise<void> {
+export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
     // A stop that keeps vanishing is asked for again ever more slowly.
     if (record.askedAgain > 0) await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'ask again' });
@@ -23,12 +23,12 @@ export async function askToStop(run: StopRun, record: StopRecord): Promise<void>
     run.tellNews();
   } catch (error) {
     if (isCancellation(error)) return;
-    run.settle(record, { outcome: 'rejected', error: endOf(error).jobError });
+    run.settle(record, { outcome: 'rejected', error: toJobTermination(error).jobError });
     run.tellNews();
   }
 }
 
-async function take(run: StopRun, record: StopRecord, answer: StopAnswer): Promise<void> {
+async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnswer): Promise<void> {
   if (answer === 'gone') return run.settle(record, { outcome: 'gone' });
   const { how, stop, sandbox } = answer;
   record.owner = sandbox.name === null ? null : (ownerWorkflowId(sandbox.name) ?? null);
@@ -40,18 +40,18 @@ async function take(run: StopRun, record: StopRecord, answer: StopAnswer): Promi
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);
   // There was nothing to stop. Its last stop, read by its own id, says when the work was to be saved.
-  const last = stop && (await patiently(run.callerFor(record), 'read', () => readStop(run, stop.id)));
+  const last = stop && (await retryRefusals(run.callerFor(record), 'read', () => readStop(run, stop.id)));
   record.stopId = stop?.id ?? null;
   if (last) recordStop(record, last, Date.now());
   const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
   run.settle(record, { outcome, kept: keptByStop(sandbox, last) });
 }
 
-function readStop(run: StopRun, stopId: string) {
+function readStop(run: StopWorkflowState, stopId: string) {
   return reads.getStop(run.input.sandboxId, stopId);
 }
 
-function bind(run: StopRun, record: StopRecord, stop: StopView): void {
+function bind(run: StopWorkflowState, record: StopRecord, stop: StopView): void {
   record.stopId = stop.id;
   record.blocked = null;
   recordStop(record, stop, Date.now());

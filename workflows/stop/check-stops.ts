@@ -1,13 +1,13 @@
 /** Reads a stop by its own id, and the sandbox beside it: what the service says, whatever events there were. */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import { endOf } from '../job/termination.js';
-import { pastLag } from '../shared/confirm-missing.js';
+import { toJobTermination } from '../job/termination.js';
+import { confirmMissing } from '../shared/confirm-missing.js';
 import { reads } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
-import { askToStop } from './bind-request.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
+import { requestAndBindStop } from './bind-request.js';
 import { keptByStop, recordStop } from './request-record.js';
-import type { StopRun } from './state.js';
+import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
 type Sight =
@@ -21,7 +21,7 @@ type Sight =
  * Looks at every stop that a request waits for, once.
  * @returns true when a request has ended or is asked again
  */
-export async function lookAtStops(run: StopRun): Promise<true | undefined> {
+export async function checkStops(run: StopWorkflowState): Promise<true | undefined> {
   const mark = run.inbox.mark();
   const looked = run.waiting;
   const stopIds = new Set(looked.flatMap(({ stopId }) => stopId ?? []));
@@ -32,19 +32,19 @@ export async function lookAtStops(run: StopRun): Promise<true | undefined> {
   return looked.some(({ outcome, stopId }) => outcome !== null || stopId === null) || undefined;
 }
 
-async function lookAtStop(run: StopRun, stopId: string): Promise<void> {
+async function lookAtStop(run: StopWorkflowState, stopId: string): Promise<void> {
   const concerned = () => run.waiting.filter((record) => record.stopId === stopId);
   try {
     const sight = await see(run, stopId);
     for (const record of concerned()) apply(run, record, sight);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    const { jobError } = endOf(error);
+    const { jobError } = toJobTermination(error);
     for (const record of concerned()) run.settle(record, { outcome: 'rejected', error: jobError });
   }
 }
 
-function apply(run: StopRun, record: StopRecord, sight: Sight): void {
+function apply(run: StopWorkflowState, record: StopRecord, sight: Sight): void {
   if ('stop' in sight) {
     record.stopId = sight.stop?.id ?? null;
     if (sight.stop) recordStop(record, sight.stop, Date.now());
@@ -56,18 +56,18 @@ function apply(run: StopRun, record: StopRecord, sight: Sight): void {
   } else if (sight.kind === 'vanished') {
     record.stopId = null;
     record.askedAgain += 1;
-    run.beside(record, () => askToStop(run, record));
+    run.beside(record, () => requestAndBindStop(run, record));
   }
 }
 
-async function see(run: StopRun, stopId: string): Promise<Sight> {
+async function see(run: StopWorkflowState, stopId: string): Promise<Sight> {
   const { sandboxId } = run.input;
   const caller = run.callerFor();
   let ifItLasts: Sight = { kind: 'gone' };
-  const seen = await pastLag<Sight>(run.timing.readLagMs, async () => {
-    const stop = await patiently(caller, 'read', () => reads.getStop(sandboxId, stopId));
+  const seen = await confirmMissing<Sight>(run.timing.readLagMs, async () => {
+    const stop = await retryRefusals(caller, 'read', () => reads.getStop(sandboxId, stopId));
     if (stop?.status === 'superseded') return { kind: 'superseded', stop };
-    const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
+    const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
     if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
     if (sandbox?.state === 'cancelled') return { kind: 'gone' };
     // The two reads are of two moments: somebody may have resumed it between them, or it may have been archived.

@@ -1,13 +1,13 @@
 /** Reads a sandbox and the stop that was asked for, until what they say goes together. */
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { isUsable } from '../../src/contract/states.js';
-import type { JobRun } from '../job/state.js';
+import type { JobState } from '../job/state.js';
 import { readSandbox } from '../job/wait-until-usable.js';
-import { pastLag } from '../shared/confirm-missing.js';
+import { confirmMissing } from '../shared/confirm-missing.js';
 import { reads } from '../shared/proxies.js';
-import { patiently } from '../shared/retry-refusals.js';
+import { retryRefusals } from '../shared/retry-refusals.js';
 
-export type StopSight =
+export type StopObservation =
   /** `stop` is null of an archived sandbox that shows none. */
   | { readonly kind: 'completed' | 'superseded'; readonly stop: StopView | null; readonly sandbox: SandboxView }
   /** It goes on. A stop of another id has taken the place of one that nobody knows, or that was superseded. */
@@ -15,9 +15,9 @@ export type StopSight =
   /** There is no sandbox, or no such stop of it, and that has lasted. */
   | { readonly kind: 'gone' | 'vanished' };
 
-export async function seeOwnStop(run: JobRun, sandboxId: string, stopId: string): Promise<StopSight> {
-  let ifItLasts: StopSight = { kind: 'gone' };
-  const seen = await pastLag<StopSight>(run.timing.readLagMs, async () => {
+export async function observeStop(run: JobState, sandboxId: string, stopId: string): Promise<StopObservation> {
+  let ifItLasts: StopObservation = { kind: 'gone' };
+  const seen = await confirmMissing<StopObservation>(run.timing.readLagMs, async () => {
     const sandbox = await readSandbox(run, sandboxId);
     if (sandbox === null) {
       ifItLasts = { kind: 'gone' };
@@ -58,6 +58,6 @@ function isOpen({ status }: StopView): boolean {
   return status === 'pending' || status === 'failing';
 }
 
-export function readStop(run: JobRun, sandboxId: string, stopId: string): Promise<StopView | null> {
-  return patiently(run, 'read', () => reads.getStop(sandboxId, stopId));
+export function readStop(run: JobState, sandboxId: string, stopId: string): Promise<StopView | null> {
+  return retryRefusals(run, 'read', () => reads.getStop(sandboxId, stopId));
 }

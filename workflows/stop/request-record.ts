@@ -89,7 +89,7 @@ export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): 
 }
 
 /** One sentence: what was seen of the stop so far. */
-export function sightText(record: StopRecord): string {
+export function describeStop(record: StopRecord): string {
   const { stopId, status, failed, blocked } = record;
   if (stopId === null) return `The service has not accepted the stop${blocked ? `: ${blocked.message}` : ' yet'}.`;
   const seen = `The stop ${stopId} is ${status ?? 'not read yet'}`;

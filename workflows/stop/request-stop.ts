@@ -5,7 +5,7 @@ import type { BeforeRequest } from '../../activities/sandbox/stop-decision.js';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../job/types.js';
 import { effects } from '../shared/proxies.js';
-import { type Caller, patiently } from '../shared/retry-refusals.js';
+import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
 /** Carried wherever the wish goes on: through refusals, and through continue-as-new. */
 export interface StopMemory {
@@ -15,17 +15,17 @@ export interface StopMemory {
   requestedAt?: string | null;
 }
 
-export interface StopWish {
+export interface StopCall {
   readonly sandboxId: string;
   readonly timing: JobTiming;
   readonly memory: StopMemory;
 }
 
-/** @throws what the service refuses for good, as `patiently` */
-export async function requestStop(caller: Caller, { sandboxId, timing, memory }: StopWish): Promise<StopAnswer> {
+/** @throws what the service refuses for good, as `retryRefusals` */
+export async function requestStop(caller: Caller, { sandboxId, timing, memory }: StopCall): Promise<StopAnswer> {
   const { readLagMs } = timing;
   const summary = `stop ${sandboxId}`;
-  const answer = await patiently(caller, 'stop', async () => {
+  const answer = await retryRefusals(caller, 'stop', async () => {
     try {
       const input = { sandboxId, before: memory.asked, readLagMs };
       return await effects.stopSandbox.executeWithOptions({ summary }, [input]);

@@ -1,11 +1,11 @@
 /** The state of one stop workflow: its requests, what it has seen, whom it tells. */
 import { CancellationScope, log, metricMeter, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { JobTiming, NotifyTarget, Wake } from '../job/types.js';
-import { tell } from '../notification/notify.js';
+import { sendNotification } from '../notification/notify.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { defaultTiming } from '../shared/timing.js';
-import { cutText, newStopRecord, type Settlement, settleRecord, sightText, viewOfRecord } from './request-record.js';
+import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from './types.js';
 
 const keepEnded = 200;
@@ -14,7 +14,7 @@ const keepWakes = 20;
 const mostUpdates = 1_000;
 const mostSignals = 5_000;
 
-export class StopRun {
+export class StopWorkflowState {
   readonly inbox = new EventInbox();
   readonly timing: JobTiming;
   readonly records: StopRecord[];
@@ -88,7 +88,7 @@ export class StopRun {
   alert(record: StopRecord): void {
     record.alertedAtMs = Date.now();
     const { sandboxId } = this.input;
-    const message = sightText(record);
+    const message = describeStop(record);
     log.warn('a stop has not ended in time', { sandboxId, stopId: record.stopId, seen: message });
     metricMeter.createCounter('sandflow_stop_alerts', undefined, 'Stops that did not end in time').add(1);
     this.tell(record, 'stop_failing', null, message);
@@ -114,7 +114,7 @@ export class StopRun {
   }
 
   showDetails(): void {
-    const lines = this.open.map((record) => `${record.request.requestId}: ${sightText(record)}`);
+    const lines = this.open.map((record) => `${record.request.requestId}: ${describeStop(record)}`);
     setCurrentDetails([`Sandbox ${this.input.sandboxId}`, ...lines.slice(0, 20)].join('\n\n'));
   }
 
@@ -170,7 +170,7 @@ export class StopRun {
     const notify: NotifyTarget | undefined = record.request.notify;
     if (!notify) return;
     const caller: Caller = { ...this.callerFor(record), input: { jobId: null, notify } };
-    this.track(CancellationScope.nonCancellable(() => tell(caller, event, outcome, text)));
+    this.track(CancellationScope.nonCancellable(() => sendNotification(caller, event, outcome, text)));
   }
 
   private track(work: Promise<void>): void {

@@ -22,10 +22,10 @@ import { jobError } from '../job/termination.js';
 import { requestStopUpdate, sandboxEventSignal, stopReportQuery } from '../messages.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { until } from '../shared/until.js';
-import { askToStop } from './bind-request.js';
-import { lookAtStops } from './check-stops.js';
-import { deadlineAtMs, nextDueAtMs, sightText, viewOfRecord } from './request-record.js';
-import { StopRun } from './state.js';
+import { requestAndBindStop } from './bind-request.js';
+import { checkStops } from './check-stops.js';
+import { deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request-record.js';
+import { StopWorkflowState } from './state.js';
 import type { StopInput, StopReport, StopRequest } from './types.js';
 
 /** A start whose update never came, because its caller went away, ends after this. */
@@ -39,9 +39,9 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 }
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
-  const run = new StopRun(input);
+  const run = new StopWorkflowState(input);
   // Before the handlers are set, which hand over what has come already.
-  for (const record of run.open) if (record.stopId === null) run.beside(record, () => askToStop(run, record));
+  for (const record of run.open) if (record.stopId === null) run.beside(record, () => requestAndBindStop(run, record));
   handleMessages(run);
   try {
     await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
@@ -65,7 +65,7 @@ async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   }
 }
 
-function handleMessages(run: StopRun): void {
+function handleMessages(run: StopWorkflowState): void {
   setHandler(sandboxEventSignal, (event) => {
     run.signals += 1;
     run.inbox.record(event);
@@ -78,7 +78,7 @@ function handleMessages(run: StopRun): void {
       run.updates += 1;
       if (run.isFull) run.tellNews();
       const { record, isNew } = run.take(request);
-      if (isNew && !run.isPausing) run.beside(record, () => askToStop(run, record));
+      if (isNew && !run.isPausing) run.beside(record, () => requestAndBindStop(run, record));
       const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
       await CancellationScope.nonCancellable(() => condition(() => isAnswered() || run.isPausing));
       return viewOfRecord(record);
@@ -87,7 +87,7 @@ function handleMessages(run: StopRun): void {
   );
 }
 
-function refuseNonsense(run: StopRun, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
+function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAfterMs, notify }: StopRequest): void {
   if (requestId === '' || requestId.length > 200) throw refused('A request id has 1 to 200 characters.');
   if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
@@ -103,7 +103,7 @@ function refused(message: string): ApplicationFailure {
 }
 
 /** Until a stop has ended, a request has come, or something is due. */
-async function watch(run: StopRun): Promise<void> {
+async function watch(run: StopWorkflowState): Promise<void> {
   const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
   const seen = run.news;
   if (run.waiting.length === 0) {
@@ -119,7 +119,7 @@ async function watch(run: StopRun): Promise<void> {
       waitedFor: 'archived',
       wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
       since: run.since,
-      read: () => lookAtStops(run),
+      read: () => checkStops(run),
       readFirst: run.mustLook,
     }),
   );
@@ -138,10 +138,10 @@ async function watch(run: StopRun): Promise<void> {
 }
 
 /** Raises the alerts that are due, and ends the requests whose deadline has passed, after one more look. */
-async function passWhatIsDue(run: StopRun): Promise<void> {
+async function passWhatIsDue(run: StopWorkflowState): Promise<void> {
   if (run.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
     try {
-      await CancellationScope.withTimeout(lastLook, () => lookAtStops(run));
+      await CancellationScope.withTimeout(lastLook, () => checkStops(run));
     } catch (error) {
       if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
     }
@@ -150,7 +150,7 @@ async function passWhatIsDue(run: StopRun): Promise<void> {
   for (const record of run.open) {
     if (deadlineAtMs(record) <= nowMs) {
       const code = record.stopId === null ? 'stop_not_accepted' : 'stop_not_ended';
-      run.settle(record, { outcome: 'still_failing', error: jobError(code, sightText(record)) });
+      run.settle(record, { outcome: 'still_failing', error: jobError(code, describeStop(record)) });
     } else if (nextDueAtMs(record) <= nowMs) {
       run.alert(record);
     }

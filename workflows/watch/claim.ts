@@ -6,7 +6,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ClaimWish } from '../../activities/watch.js';
+import type { ClaimOptions } from '../../activities/watch.js';
 import { sandboxWatchId } from '../../src/contract/addresses.js';
 import { releaseClaimSignal } from '../messages.js';
 import { effects } from '../shared/proxies.js';
@@ -15,7 +15,7 @@ import { effects } from '../shared/proxies.js';
 const renewClaimEveryMs = 4 * 60_000;
 
 /** Renews a claim while `act` lasts, and gives it back then, however that ends. */
-export async function holdingClaim<T>(sandboxId: string, wish: ClaimWish, act: () => Promise<T>): Promise<T> {
+export async function holdingClaim<T>(sandboxId: string, wish: ClaimOptions, act: () => Promise<T>): Promise<T> {
   const renewals = new CancellationScope();
   const renewing = renewals.run(() => renewClaim(sandboxId, wish)).catch(() => undefined);
   try {
@@ -28,7 +28,7 @@ export async function holdingClaim<T>(sandboxId: string, wish: ClaimWish, act: (
   }
 }
 
-async function renewClaim(sandboxId: string, wish: ClaimWish): Promise<void> {
+async function renewClaim(sandboxId: string, wish: ClaimOptions): Promise<void> {
   for (;;) {
     await sleep(renewClaimEveryMs, { summary: `renewal of the claim on ${sandboxId}` });
     try {
@@ -39,7 +39,7 @@ async function renewClaim(sandboxId: string, wish: ClaimWish): Promise<void> {
   }
 }
 
-async function releaseClaim(sandboxId: string, { purpose }: ClaimWish): Promise<void> {
+async function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promise<void> {
   const { workflowId: claimant } = workflowInfo();
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(releaseClaimSignal, { claimant, purpose });

@@ -2,13 +2,13 @@
 import { getExternalWorkflowHandle, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import type { JobRun } from '../job/state.js';
+import type { JobState } from '../job/state.js';
 import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '../messages.js';
 import { effects } from '../shared/proxies.js';
-import { type Caller, patiently } from '../shared/retry-refusals.js';
+import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
 /** Leases the job's sandbox for its work, or renews the lease. Waits while somebody else has claimed the sandbox. */
-export async function watchSandbox(run: JobRun, sandboxId: string): Promise<void> {
+export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
   // Before the answer, so that a job that ends meanwhile gives up what it may have been granted.
   run.watched = true;
   await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
@@ -33,7 +33,7 @@ export async function leaseSandbox(
   sandboxId: string,
   { use, lastsMs }: Omit<LeaseRequest, 'workflowId'>,
 ): Promise<void> {
-  await patiently(caller, 'lease', () =>
+  await retryRefusals(caller, 'lease', () =>
     effects.leaseSandbox.executeWithOptions({ summary: `lease ${sandboxId}` }, [sandboxId, { use, lastsMs }]),
   );
 }
@@ -58,7 +58,7 @@ export async function renewLease(
 }
 
 /** Gives the job's lease up, so that the watch can end. */
-export async function unwatchSandbox(run: JobRun): Promise<void> {
+export async function unwatchSandbox(run: JobState): Promise<void> {
   const { source } = run.input;
   const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
   if (run.watched && sandboxId !== undefined) await giveUpLease(sandboxId);

@@ -6,7 +6,7 @@ import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
 import { type PolicyOptions, policyOf } from './options.js';
-import { type SeeThroughOptions, seeFanoutThrough } from './watch-to-end.js';
+import { type SeeThroughOptions, watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
 export interface ResumeOptions extends PolicyOptions, SeeThroughOptions {
@@ -34,7 +34,7 @@ export function resumeBatch(batchId: string, options: ResumeOptions, context: Co
       sayIsolation(platform.isolation, view);
       view.notice(`Batch ${batchId} goes on with what is missing or failed.`, 'detail');
     }
-    if (!options.detach) return seeFanoutThrough(platform, batchId, options, { context, view });
+    if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
     if (options.json)
       printJson(io.stdout, { batchId, outcome: null, isolation: platform.isolation.known, error: null });
     else io.stdout.write(`${batchId}\n`);

@@ -25,7 +25,7 @@ import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './options
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { type Survey, surveyItems, surveyLines } from './survey.js';
-import { seeFanoutThrough } from './watch-to-end.js';
+import { watchFanoutToEnd } from './watch-to-end.js';
 
 /** @returns the exit code */
 export async function runFanout(
@@ -63,7 +63,7 @@ export async function runFanout(
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
       if (options.detach) return leaveIt(batchId, options, context, platform);
-      return await seeFanoutThrough(platform, batchId, options, { context, view });
+      return await watchFanoutToEnd(platform, batchId, options, { context, view });
     } finally {
       view.close();
       await platform.close();

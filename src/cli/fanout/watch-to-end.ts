@@ -6,7 +6,7 @@ import { parseDurationMs } from '../duration.js';
 import type { BatchView } from './progress/batch-view.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';
-import { bringHome } from './results/download-results.js';
+import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
 
 export interface SeeThroughOptions {
@@ -23,7 +23,7 @@ export function folderOf(batchId: string): string {
 }
 
 /** @returns the exit code */
-export async function seeFanoutThrough(
+export async function watchFanoutToEnd(
   platform: Platform,
   batchId: string,
   options: SeeThroughOptions,
@@ -41,7 +41,7 @@ export async function seeFanoutThrough(
   view.step('bringing the results home');
   const { result } = end;
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
-  const home = await bringHome(result, items, platform.results, {
+  const home = await downloadResults(result, items, platform.results, {
     cwd: io.cwd,
     out: options.out ?? folderOf(batchId),
     report: options.report,

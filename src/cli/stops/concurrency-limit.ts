@@ -1,9 +1,9 @@
 /** Bounds what runs at once. */
 
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Lets `atMost` works run at once; the others wait in the order of their coming. */
-export function createGate(atMost: number): Gate {
+export function createConcurrencyLimit(atMost: number): ConcurrencyLimit {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

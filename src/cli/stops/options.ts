@@ -21,7 +21,7 @@ export interface StopCommandOptions {
 }
 
 /** What is asked of each sandbox. */
-export interface StopWish {
+export interface StopSelection {
   readonly requestId: string;
   readonly deadlineMs: number;
   readonly alertAfterMs: number | null;
@@ -31,7 +31,7 @@ export interface StopWish {
 export interface StopCommand {
   /** Those that were named, each once; undefined where all are meant. */
   readonly sandboxIds: readonly string[] | undefined;
-  readonly wish: StopWish;
+  readonly wish: StopSelection;
 }
 
 /** @throws UsageError where the arguments contradict each other or name nothing */

@@ -1,8 +1,8 @@
 /** How to come back to requests that somebody stopped waiting for. Pure. */
-import type { StopWish } from './options.js';
+import type { StopSelection } from './options.js';
 
 /** The command that takes up the wait for the same requests: it asks for nothing twice. */
-export function takeUpText(sandboxIds: readonly string[], { requestId }: StopWish): string {
+export function reattachHint(sandboxIds: readonly string[], { requestId }: StopSelection): string {
   const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
   const one = sandboxIds.length === 1;
   return [

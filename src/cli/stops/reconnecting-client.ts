@@ -6,7 +6,7 @@ import { isTemporalUnreachable } from '../../temporal/jobs/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
 
-export interface LinkKeeper {
+export interface ReconnectingClient {
   /**
    * @param call must be safe to repeat
    * @throws what `call` throws, and what a reconnect throws
@@ -14,16 +14,16 @@ export interface LinkKeeper {
   call<T>(call: (temporal: Client) => Promise<T>): Promise<T>;
 }
 
-export interface LinkKeeperOptions {
+export interface ReconnectingClientOptions {
   readonly reporter: Reporter;
   /** Ends the calls that are under way. */
   readonly interrupted: AbortSignal;
 }
 
-export function createLinkKeeper(
+export function createReconnectingClient(
   platform: Pick<Platform, 'temporal' | 'reconnect'>,
-  { reporter, interrupted }: LinkKeeperOptions,
-): LinkKeeper {
+  { reporter, interrupted }: ReconnectingClientOptions,
+): ReconnectingClient {
   let reconnecting: Promise<void> | undefined;
   const reconnect = () => {
     reconnecting ??= platform.reconnect(reporter).finally(() => {

@@ -9,12 +9,12 @@ import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes } from './choose-sandboxes.js';
-import { createGate } from './concurrency-limit.js';
-import { readStopCommand, type StopCommandOptions, type StopWish } from './options.js';
-import { takeUpText } from './reattach-hint.js';
-import { createLinkKeeper } from './reconnecting-client.js';
+import { createConcurrencyLimit } from './concurrency-limit.js';
+import { readStopCommand, type StopCommandOptions, type StopSelection } from './options.js';
+import { reattachHint } from './reattach-hint.js';
+import { createReconnectingClient } from './reconnecting-client.js';
 import { endText, isGood, type StopEnd } from './stop-text.js';
-import { seeStopThrough } from './watch-to-end.js';
+import { watchStopToEnd } from './watch-to-end.js';
 
 /** A workflow takes ten updates at once; these go to different ones, so it is the service that is spared. */
 const requestsAtOnce = 8;
@@ -55,18 +55,18 @@ interface StopEachOptions {
   readonly reporter: Reporter;
 }
 
-function stopEach(sandboxIds: readonly string[], wish: StopWish, each: StopEachOptions): Promise<Ended[]> {
+function stopEach(sandboxIds: readonly string[], wish: StopSelection, each: StopEachOptions): Promise<Ended[]> {
   const { options, context, platform, reporter } = each;
   const { stdout, interrupted } = context.io;
-  const link = createLinkKeeper(platform, { reporter, interrupted });
-  const gate = createGate(requestsAtOnce);
+  const link = createReconnectingClient(platform, { reporter, interrupted });
+  const gate = createConcurrencyLimit(requestsAtOnce);
   const { taskQueue } = platform.config;
   const width = Math.max(...sandboxIds.map(({ length }) => length));
   // Many waits look less often each, so that Temporal answers some 20 questions a second at most.
   const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {
-      const end = await seeStopThrough(sandboxId, {
+      const end = await watchStopToEnd(sandboxId, {
         ...{ wish, taskQueue, gate, link, reporter, interrupted, lookEveryMs },
         wait: options.wait === true,
       });
@@ -85,7 +85,7 @@ function reportOf({ sandboxId, end }: Ended): object {
 }
 
 interface ExitCodeOptions {
-  readonly wish: StopWish;
+  readonly wish: StopSelection;
   readonly waited: boolean;
   readonly context: CommandContext;
 }
@@ -93,7 +93,7 @@ interface ExitCodeOptions {
 function exitCodeOf(ends: readonly Ended[], { wish, waited, context }: ExitCodeOptions): number {
   const left = ends.filter(({ end }) => end.kind === 'left').map(({ sandboxId }) => sandboxId);
   if (left.length > 0) {
-    context.io.stderr.write(`${takeUpText(left, wish)}\n`);
+    context.io.stderr.write(`${reattachHint(left, wish)}\n`);
     return exitCodes.detached;
   }
   if (ends.every(({ end }) => isGood(end, waited))) return exitCodes.done;

@@ -6,25 +6,25 @@ import { awaitStop } from '../../temporal/stops/read.js';
 import { failureOf } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
-import type { Gate } from './concurrency-limit.js';
-import type { StopWish } from './options.js';
-import type { LinkKeeper } from './reconnecting-client.js';
+import type { ConcurrencyLimit } from './concurrency-limit.js';
+import type { StopSelection } from './options.js';
+import type { ReconnectingClient } from './reconnecting-client.js';
 import { newsText, type StopEnd } from './stop-text.js';
 
-export interface SeeStopThroughOptions {
-  readonly wish: StopWish;
+export interface WatchStopOptions {
+  readonly wish: StopSelection;
   readonly taskQueue: string;
   readonly wait: boolean;
   /** Bounds the requests that are made at once. */
-  readonly gate: Gate;
-  readonly link: LinkKeeper;
+  readonly gate: ConcurrencyLimit;
+  readonly link: ReconnectingClient;
   readonly reporter: Reporter;
   readonly interrupted: AbortSignal;
   readonly lookEveryMs: readonly [first: number, atMost: number];
 }
 
 /** Never throws: what goes wrong with one sandbox is its own end, and nobody else's. */
-export async function seeStopThrough(sandboxId: string, options: SeeStopThroughOptions): Promise<StopEnd> {
+export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
   const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
   // Many waits side by side each leave a listener: on a signal of their own.
   const signal = AbortSignal.any([options.interrupted]);

@@ -9,7 +9,7 @@ export function scheduleHousekeeping(context: Context): void {
 }
 
 /** The work `housekeeping`. */
-export function keepHouse(context: Context): void {
+export function runHousekeeping(context: Context): void {
   const { stores, timings } = context;
   const now = context.clock.now();
   context.database.transaction(() => {

@@ -9,7 +9,7 @@ import { workHandlers } from './work-handlers.js';
  * Takes up what the state of now has left open, as after a kill. Called before the service answers.
  * @returns starts the work
  */
-export async function prepareWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
+export async function startAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
   const waiting = recoverPrompts(context);
   await reopenSsh(context);
   return () => {
@@ -22,7 +22,7 @@ export async function prepareWork({ context, scheduler, deliverer, sampler }: As
 }
 
 /** Interrupts every prompt, ends every process and session, and waits until nothing works any more. Safe to repeat. */
-export async function standStill({ context, scheduler, deliverer, sampler }: Assembly): Promise<void> {
+export async function stopAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<void> {
   const { stores, host } = context;
   for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);
   // Processes end first: a setup script may run for hours, and the scheduler waits for it.

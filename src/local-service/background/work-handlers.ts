@@ -7,7 +7,7 @@ import { setUp } from '../sandboxes/setup.js';
 import { autoStop } from '../sandboxes/stop.js';
 import { dropSnapshot } from '../snapshots/data.js';
 import { syncSsh } from '../ssh/access.js';
-import { keepHouse } from './housekeeping.js';
+import { runHousekeeping } from './housekeeping.js';
 import type { WorkHandlers } from './scheduler.js';
 
 /** Which operation does which kind of work. */
@@ -23,6 +23,6 @@ export function workHandlers(context: Context): WorkHandlers {
     drop_snapshot: (work) => dropSnapshot(context, work),
     ssh: ({ subject }) => syncSsh(context, subject),
     recover: (work) => recoverFromError(context, work),
-    housekeeping: () => keepHouse(context),
+    housekeeping: () => runHousekeeping(context),
   };
 }

@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../contract/assumptions.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
-import type { Books } from '../inspection.js';
+import type { Inspection } from '../inspection.js';
 import type { IsolationReport } from '../isolation-report.js';
 import { ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly context: Context;
   readonly operations: Operations;
   readonly calls: CallStore;
-  readonly books: Books;
+  readonly books: Inspection;
   readonly apiKey: string;
   readonly faultsEnabled: boolean;
   readonly clock: ControlledClock;

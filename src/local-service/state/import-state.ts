@@ -9,7 +9,7 @@
 import { mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { prepareWork, standStill } from '../background/start-stop.js';
+import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ClockState, ControlledClock } from '../clock.js';
 import type { Assembly } from '../core/assemble.js';
 import { removeTree, replaceMachines } from '../machine/index.js';
@@ -53,14 +53,14 @@ export async function importState(
     signal.throwIfAborted();
     const letGo = await gate.hold();
     try {
-      await standStill(assembly);
+      await stopAllWork(assembly);
       try {
         await decide(incoming, directory, database);
       } finally {
         clock.restore(stores.settings.get<ClockState>('clock'));
         assembly.load();
         calls.load();
-        const start = await prepareWork(assembly);
+        const start = await startAllWork(assembly);
         start();
       }
     } finally {

@@ -1,4 +1,4 @@
-import { prepareWork, standStill } from '../background/start-stop.js';
+import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { Assembly } from '../core/assemble.js';
 import { snapshotsInUse } from '../snapshots/data.js';
 
@@ -8,11 +8,11 @@ export async function emptyEverything(assembly: Assembly): Promise<void> {
   const sandboxes = stores.sandboxes.all({});
   // A fork may restore what is in no book.
   const snapshots = new Set([...stores.snapshots.allIds(), ...snapshotsInUse(assembly.context)]);
-  await standStill(assembly);
+  await stopAllWork(assembly);
   for (const { id } of sandboxes) await host.deleteDisk(id);
   for (const id of snapshots) await host.deleteSnapshot(id);
   database.transaction(() => database.clear());
   assembly.load();
-  const start = await prepareWork(assembly);
+  const start = await startAllWork(assembly);
   start();
 }

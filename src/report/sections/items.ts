@@ -2,7 +2,7 @@
 
 import { countText, durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';
-import { lookOf } from '../outcome-styles.js';
+import { styleOf } from '../outcome-styles.js';
 import type { PageItem } from '../page-data.js';
 
 const legend = [
@@ -37,7 +37,7 @@ export function itemsSection(items: readonly PageItem[]): Markup {
 }
 
 function plainRow(item: PageItem): Markup {
-  const { mark, word } = lookOf(item.outcome);
+  const { mark, word } = styleOf(item.outcome);
   const took = item.durationMs === null ? '–' : durationText(item.durationMs);
   return html`<tr><td class="number">${item.index + 1}</td><th scope="row" dir="auto">${item.id}</th><td>${mark} ${word}</td><td class="number">${took}</td><td class="number">${machineText(item.machineSeconds)}</td><td dir="auto">${item.error}</td></tr>`;
 }

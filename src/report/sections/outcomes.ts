@@ -3,7 +3,7 @@ import type { FanoutCounts } from '../../../workflows/fanout/types.js';
 import { shareBar } from '../charts.js';
 import { countOf, countText, durationText } from '../format.js';
 import { html, type Markup } from '../markup.js';
-import { lookOf } from '../outcome-styles.js';
+import { styleOf } from '../outcome-styles.js';
 import type { OutcomeRow } from '../summary.js';
 
 export interface Tile {
@@ -22,10 +22,10 @@ export function tilesSection(tiles: readonly Tile[]): Markup {
 export function outcomesSection(rows: readonly OutcomeRow[], counts: FanoutCounts): Markup {
   const total = Math.max(counts.items, 1);
   const open = counts.queued + counts.running;
-  const parts = rows.map((row) => ({ tone: lookOf(row.outcome).tone, share: row.items / total }));
-  const label = rows.map((row) => `${lookOf(row.outcome).word} ${row.items}`).join(', ');
+  const parts = rows.map((row) => ({ tone: styleOf(row.outcome).tone, share: row.items / total }));
+  const label = rows.map((row) => `${styleOf(row.outcome).word} ${row.items}`).join(', ');
   const body = rows.map((row) => {
-    const { word, mark, tone } = lookOf(row.outcome);
+    const { word, mark, tone } = styleOf(row.outcome);
     return html`<tr><th scope="row"><span class="outcome tone-${tone}"><span class="mark" aria-hidden="true">${mark}</span> ${word}</span></th>
 <td class="number">${countText(row.items)}</td><td class="number">${share(row.items, total)}</td>
 <td class="number">${ms(row.medianMs)}</td><td class="number wide">${ms(row.longestMs)}</td><td class="number wide">${row.machineSeconds > 0 ? durationText(row.machineSeconds * 1_000) : '–'}</td></tr>`;

@@ -9,7 +9,7 @@ import type { FanoutInput, FanoutItem, FanoutProgress } from '../../../workflows
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { firstQueryTimeoutMs, withinPatience } from '../answer-timeout.js';
+import { firstQueryTimeoutMs, withAnswerTimeout } from '../answer-timeout.js';
 import { contentDigest } from '../input-digest.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
@@ -157,7 +157,7 @@ export async function answered<T>(
   firstTimeoutMs?: number,
 ): Promise<T> {
   try {
-    return await withinPatience(client, ask, firstTimeoutMs);
+    return await withAnswerTimeout(client, ask, firstTimeoutMs);
   } catch (error) {
     throw await explainFanoutError(error, client, batch);
   }

@@ -1,6 +1,6 @@
 /** Packs items into chunks: as many as fit the count and the bytes that a chunk may have. */
 
-import type { ChunkWish } from '../../../workflows/fanout/protocol.js';
+import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../contract/fanout-addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
@@ -49,14 +49,14 @@ const mend = 'Make more chunks of them, as `submitFanout` does.';
 export async function* packItems(
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
   options: { readonly policy?: Pick<FanoutPolicy, 'budgetSeconds'>; readonly results?: ResultStore | undefined } = {},
-): AsyncGenerator<ChunkWish> {
+): AsyncGenerator<ChunkSubmission> {
   const seen = new Set<string>();
   let chunk = 0;
   let index = 0;
   let held: FanoutItem[] = [];
   let heldBytes = wrappingBytes;
 
-  const take = (): ChunkWish => {
+  const take = (): ChunkSubmission => {
     const wish = { chunk, firstIndex: index - held.length, digest: itemsDigest(held), items: held };
     if (chunk >= maxChunks)
       throw bad(

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ChunkWish } from '../../../workflows/fanout/protocol.js';
+import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { abortable } from '../abortable-calls.js';
@@ -49,7 +49,7 @@ export async function submitFanout(
   let chunks = 0;
   let sent = 0;
   try {
-    for (let next: IteratorResult<ChunkWish> = first; !next.done; next = await packed.next()) {
+    for (let next: IteratorResult<ChunkSubmission> = first; !next.done; next = await packed.next()) {
       const wish = next.value;
       await sendChunk(client, checked, wish, { patienceMs });
       chunks += 1;

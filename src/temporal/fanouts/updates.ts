@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ChunkWish, SealWish } from '../../../workflows/fanout/protocol.js';
+import type { ChunkSubmission, SealRequest } from '../../../workflows/fanout/protocol.js';
 import { addChunkUpdate, sealUpdate } from '../../../workflows/messages.js';
-import { withinPatience } from '../answer-timeout.js';
+import { withAnswerTimeout } from '../answer-timeout.js';
 import { describeReadable } from '../readable-memos.js';
 import { isBusy, isClosing, isSlow } from '../stops/errors.js';
 import type { FanoutAddress } from './client.js';
@@ -22,7 +22,7 @@ export interface UpdateFanoutOptions {
 export async function sendChunk(
   client: Client,
   batch: FanoutAddress,
-  wish: ChunkWish,
+  wish: ChunkSubmission,
   options: UpdateFanoutOptions,
 ): Promise<void> {
   // Not the digest of the items: ids are never encrypted, and whoever can guess the items could confirm the guess.
@@ -35,7 +35,7 @@ export async function sendChunk(
 export async function sendSeal(
   client: Client,
   batch: FanoutAddress,
-  wish: SealWish,
+  wish: SealRequest,
   options: UpdateFanoutOptions,
 ): Promise<void> {
   await persist(client, batch, () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [wish] }), options);
@@ -54,7 +54,7 @@ async function persist<T>(
   const untilMs = Date.now() + patienceMs;
   for (;;) {
     try {
-      return await withinPatience(client, send);
+      return await withAnswerTimeout(client, send);
     } catch (error) {
       const passes = isBusy(error) || isSlow(error) || (isClosing(error) && (await runs(client, batch)));
       if (!passes || Date.now() + pauseMs >= untilMs) throw await explainFanoutError(error, client, batch);

@@ -11,7 +11,7 @@ import {
 import { requestStopUpdate, workflowTypes } from '../../../workflows/messages.js';
 import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
-import { withinPatience } from '../answer-timeout.js';
+import { withAnswerTimeout } from '../answer-timeout.js';
 import { explainStopError, isBusy, isClosing, isSlow } from './errors.js';
 import { parseStopOptions, type StopOptions } from './input.js';
 import { findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
@@ -60,7 +60,7 @@ export async function requestStop(
       staticSummary: `stop ${sandboxId}`,
     });
     try {
-      const update = await withinPatience(client, () =>
+      const update = await withAnswerTimeout(client, () =>
         client.workflow.startUpdateWithStart(requestStopUpdate, {
           args: [request],
           updateId: requestId,
@@ -88,7 +88,7 @@ async function acceptedBy(
   address: StopRequestAddress,
 ): Promise<StopRequestView> {
   try {
-    return await withinPatience(client, () => update.result());
+    return await withAnswerTimeout(client, () => update.result());
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError || !(isSlow(error) || isClosing(error))) throw error;
     return stopProgress(client, address);

@@ -15,7 +15,7 @@ const grpcResourceExhausted = 8;
 const grpcAborted = 10;
 
 /** Thrown where an answer did not come in time: what the client itself throws then depends on its connection. */
-export class SlowAnswer extends Error {
+export class AnswerTimeoutError extends Error {
   override readonly name = 'SlowAnswer';
 
   constructor(cause: unknown) {
@@ -25,7 +25,7 @@ export class SlowAnswer extends Error {
 
 /** True where the workflow did not answer in time. */
 export function isSlow(error: unknown): boolean {
-  if (error instanceof SlowAnswer) return true;
+  if (error instanceof AnswerTimeoutError) return true;
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCode(error) === grpcDeadlineExceeded;
 }
 

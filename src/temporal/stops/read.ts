@@ -5,7 +5,7 @@ import { stopReportQuery } from '../../../workflows/messages.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { firstQueryTimeoutMs, withinPatience } from '../answer-timeout.js';
+import { firstQueryTimeoutMs, withAnswerTimeout } from '../answer-timeout.js';
 import { lenientClient } from '../readable-memos.js';
 import { explainStopError } from './errors.js';
 
@@ -43,7 +43,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
   try {
     const handle = client.workflow.getHandle(sandboxStopId(sandboxId));
-    return await withinPatience(client, () => handle.query(stopReportQuery), firstQueryTimeoutMs);
+    return await withAnswerTimeout(client, () => handle.query(stopReportQuery), firstQueryTimeoutMs);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw explainStopError(error, sandboxId);
@@ -103,7 +103,7 @@ export async function findStopRequest(
 
 async function resultOf(client: Client, sandboxId: string, runId: string | undefined): Promise<StopReport> {
   const handle = client.workflow.getHandle(sandboxStopId(sandboxId), runId);
-  return (await withinPatience(client, () => handle.result())) as StopReport;
+  return (await withAnswerTimeout(client, () => handle.result())) as StopReport;
 }
 
 function viewIn(report: StopReport, requestId: string): StopRequestView | undefined {

@@ -1,7 +1,7 @@
 /** A workflow of tests: tells as often as it is asked to, and lives until it is cancelled. */
 import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
 import type { Notification } from '../../../activities/notification/notify.js';
-import { tell } from '../../../workflows/notification/notify.js';
+import { sendNotification } from '../../../workflows/notification/notify.js';
 
 export { deliverNotification } from '../../../workflows/notification/deliver-notification.js';
 
@@ -10,7 +10,7 @@ export const tellUpdate = defineUpdate<void, [event: Notification['event'], time
 export async function tellsOften(): Promise<void> {
   const run = { input: { jobId: null, notify: { url: 'http://127.0.0.1:1/' } }, sandbox: null };
   setHandler(tellUpdate, async (event, times) => {
-    await Promise.all(Array.from({ length: times }, () => tell(run, event, null, null)));
+    await Promise.all(Array.from({ length: times }, () => sendNotification(run, event, null, null)));
   });
   await CancellationScope.current().cancelRequested.catch(() => undefined);
   await CancellationScope.nonCancellable(() => sleep(1));

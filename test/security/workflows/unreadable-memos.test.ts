@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { lookAtNight } from '../../../activities/cleanup/night.js';
+import { readNight } from '../../../activities/cleanup/night.js';
 import { askOwner } from '../../../activities/cleanup/owners.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
 import { createEncryptedDataConverter, newKeyLine, parseKeyRing } from '../../../src/encryption/index.js';
@@ -136,8 +136,8 @@ describe('C6: a cleanup that cannot read a memo takes nothing for granted', () =
     const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
     const { workflowId } = await startCleanup(clear, { deployment, taskQueue, policy, mode: 'apply' });
     const night = { deployment, policy, workflowId: 'another', nowMs: Date.now() };
-    await expect.poll(async () => (await lookAtNight(clear, night)).otherRun).toBe(workflowId);
-    await expect(lookAtNight(strict(), night)).rejects.toMatchObject({ code: 'not_encrypted' });
+    await expect.poll(async () => (await readNight(clear, night)).otherRun).toBe(workflowId);
+    await expect(readNight(strict(), night)).rejects.toMatchObject({ code: 'not_encrypted' });
     expect(await listCleanups(strict(), { deployment })).toMatchObject([
       { mode: null, acted: null, unreadable: { code: 'not_encrypted' } },
     ]);

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { describeFailure, effectOf, repeatableFailure, whoRepeats } from '../../../activities/retry/classify.js';
+import { describeFailure, effectOf, repeatableFailure, retryOwner } from '../../../activities/retry/classify.js';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
 import { refusedCallDelayMs } from '../../../workflows/shared/timing.js';
@@ -37,7 +37,7 @@ describe('the failure of each error code', () => {
     '$status $code ($meaning), Retry-After $retryAfterMs ms, is repeated by the one who owns its meaning, and not before',
     ({ code, status, meaning, retryAfterMs }) => {
       const error = apiError(status, code, { retryAfterMs: retryAfterMs ?? undefined });
-      expect(whoRepeats(meaning, effectOf(error))).toBe(owners[meaning]);
+      expect(retryOwner(meaning, effectOf(error))).toBe(owners[meaning]);
       const failure = repeatableFailure(error, { calls: 1 }) as ApplicationFailure;
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure.type).toBe(code);
@@ -54,7 +54,7 @@ describe('the failure of each error code', () => {
   it('S4: goes on with the same key through idempotency_in_progress, also when the job is cancelled', () => {
     const error = apiError(409, 'idempotency_in_progress');
     expect(effectOf(error)).toBe('unknown');
-    expect(whoRepeats('wait_out', effectOf(error))).toBe('temporal');
+    expect(retryOwner('wait_out', effectOf(error))).toBe('temporal');
   });
 
   it('honours Retry-After', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createBatchView } from '../../../src/cli/fanout/progress/batch-view.js';
-import type { BroughtHome } from '../../../src/cli/fanout/results/download-results.js';
+import type { DownloadedResults } from '../../../src/cli/fanout/results/download-results.js';
 import { finishFanout, leaveFanout } from '../../../src/cli/fanout/results/finish-fanout.js';
 import type { OutputStream } from '../../../src/cli/io.js';
 import { createTerminal } from '../../../src/cli/output/terminal.js';
 import type { FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
 import { batchResult } from './fanout-samples.js';
 
-const home: BroughtHome = {
+const home: DownloadedResults = {
   resultsFile: 'fanout-b/results.jsonl',
   reportFile: 'fanout-b/report.html',
   filesFolder: 'fanout-b/files',

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPreviews } from '../../../src/cli/fanout/progress/previews.js';
-import { bringHome } from '../../../src/cli/fanout/results/download-results.js';
+import { downloadResults } from '../../../src/cli/fanout/results/download-results.js';
 import { createFailedItems } from '../../../src/cli/fanout/results/failed-items.js';
 import { createItemFolders, placeBelow } from '../../../src/cli/fanout/results/item-folders.js';
 import { createResultStore } from '../../../src/result-store/index.js';
@@ -41,7 +41,7 @@ describe('the results of a batch come home', () => {
       itemResult(2, { outcome: 'not_started', generation: 0, job: null, times: never }),
     ];
     const options = { cwd, out: 'got' };
-    const home = await bringHome(batchResult(), each(items), store, options);
+    const home = await downloadResults(batchResult(), each(items), store, options);
     expect(home).toMatchObject({
       resultsFile: 'got/results.jsonl',
       reportFile: 'got/report.html',
@@ -58,7 +58,7 @@ describe('the results of a batch come home', () => {
     const report = await readFile(join(cwd, home.reportFile), 'utf8');
     expect(report).toMatch(/^<!doctype html>/i);
     expect(report).toContain('# notes');
-    await bringHome(batchResult(), each(items), store, options);
+    await downloadResults(batchResult(), each(items), store, options);
     expect((await readdir(join(cwd, 'got'))).sort()).toEqual(['files', 'report.html', 'results.jsonl']);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { chooseSandboxes, stoppable } from '../../../src/cli/stops/choose-sandboxes.js';
-import { createGate } from '../../../src/cli/stops/concurrency-limit.js';
+import { createConcurrencyLimit } from '../../../src/cli/stops/concurrency-limit.js';
 import { readStopCommand } from '../../../src/cli/stops/options.js';
-import { takeUpText } from '../../../src/cli/stops/reattach-hint.js';
+import { reattachHint } from '../../../src/cli/stops/reattach-hint.js';
 import { endText, isGood, newsText, type StopEnd } from '../../../src/cli/stops/stop-text.js';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { notifyCommandId } from '../../../src/notify/index.js';
@@ -162,13 +162,13 @@ describe('the end of a request', () => {
 
 it('the command that takes a wait up again is safe for a shell', () => {
   const text = (requestId: string) =>
-    takeUpText([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
+    reattachHint([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
   expect(text('nightly:1')).toBe(`Take up the wait with: sandflow stop ${id} --wait --request nightly:1`);
   expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
 });
 
 it('a gate lets so many through at once, in order, also past one that fails', async () => {
-  const gate = createGate(2);
+  const gate = createConcurrencyLimit(2);
   let running = 0;
   let most = 0;
   const order: number[] = [];

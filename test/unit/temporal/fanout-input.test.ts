@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFanoutInput, parseFanoutItem } from '../../../src/temporal/fanouts/input.js';
 import { packItems } from '../../../src/temporal/fanouts/pack-items.js';
-import type { ChunkWish } from '../../../workflows/fanout/protocol.js';
+import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
 
 const input: FanoutInput = {
@@ -24,8 +24,8 @@ const input: FanoutInput = {
 };
 const item = (id: string, prompt = 'hello'): FanoutItem => ({ id, prompts: [{ prompt }] });
 
-async function pack(items: readonly FanoutItem[]): Promise<ChunkWish[]> {
-  const chunks: ChunkWish[] = [];
+async function pack(items: readonly FanoutItem[]): Promise<ChunkSubmission[]> {
+  const chunks: ChunkSubmission[] = [];
   for await (const chunk of packItems(items)) chunks.push(chunk);
   return chunks;
 }

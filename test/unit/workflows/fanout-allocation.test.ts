@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allotBudget, isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
-import { allotWindows, type WindowHolder } from '../../../workflows/fanout/batch/allocate-concurrency.js';
+import { allocateBudget, isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
+import { allocateConcurrency, type ConcurrencyHolder } from '../../../workflows/fanout/batch/allocate-concurrency.js';
 
-const idle = (demand: number): WindowHolder => ({ demand, sent: 0, charged: 0 });
+const idle = (demand: number): ConcurrencyHolder => ({ demand, sent: 0, charged: 0 });
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 describe('windows', () => {
   it('are filled from the front', () => {
-    expect(allotWindows(10, [idle(4), idle(100), idle(5)])).toEqual([4, 6, 0]);
+    expect(allocateConcurrency(10, [idle(4), idle(100), idle(5)])).toEqual([4, 6, 0]);
   });
 
   it('that are to shrink count until the chunk has said so', () => {
     const full = { demand: 100, sent: 10, charged: 10 };
-    expect(allotWindows(5, [full, idle(10)])).toEqual([5, 0]);
+    expect(allocateConcurrency(5, [full, idle(10)])).toEqual([5, 0]);
     const told = { demand: 100, sent: 5, charged: 10 };
-    expect(allotWindows(10, [told, idle(10)])).toEqual([10, 0]);
-    expect(allotWindows(10, [{ ...told, demand: 5 }, idle(10)])).toEqual([5, 0]);
-    expect(allotWindows(10, [{ demand: 5, sent: 5, charged: 5 }, idle(10)])).toEqual([5, 5]);
+    expect(allocateConcurrency(10, [told, idle(10)])).toEqual([10, 0]);
+    expect(allocateConcurrency(10, [{ ...told, demand: 5 }, idle(10)])).toEqual([5, 0]);
+    expect(allocateConcurrency(10, [{ demand: 5, sent: 5, charged: 5 }, idle(10)])).toEqual([5, 5]);
   });
 
   const holder = fc
@@ -27,7 +27,7 @@ describe('windows', () => {
   it('never let more be at work than there is room for, whatever was granted before', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.array(holder, { maxLength: 12 }), (limit, holders) => {
-        const windows = allotWindows(limit, holders);
+        const windows = allocateConcurrency(limit, holders);
         const after = sum(holders.map(({ charged }, at) => Math.max(charged, windows[at] ?? 0)));
         expect(after).toBeLessThanOrEqual(Math.max(limit, sum(holders.map(({ charged }) => charged))));
       }),
@@ -37,7 +37,7 @@ describe('windows', () => {
   it('are never larger than what is left to do, and leave no room unused once all has been given back', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.array(fc.nat(50), { maxLength: 12 }), (limit, demands) => {
-        const windows = allotWindows(limit, demands.map(idle));
+        const windows = allocateConcurrency(limit, demands.map(idle));
         for (const [at, window] of windows.entries()) expect(window).toBeLessThanOrEqual(demands[at] ?? 0);
         expect(sum(windows)).toBe(Math.min(limit, sum(demands)));
       }),
@@ -48,10 +48,10 @@ describe('windows', () => {
 describe('the budget', () => {
   it('is given as wanted, or for one item, or not at all', () => {
     const wants = (wanted: number) => ({ charged: 10, next: 5, wanted });
-    expect(allotBudget(40, [wants(20), wants(20)])).toEqual([30, 10]);
-    expect(allotBudget(35, [wants(20), wants(20)])).toEqual([15, 15]);
-    expect(allotBudget(24, [wants(20), wants(20)])).toEqual([10, 10]);
-    expect(allotBudget(null, [wants(20)])).toEqual([null]);
+    expect(allocateBudget(40, [wants(20), wants(20)])).toEqual([30, 10]);
+    expect(allocateBudget(35, [wants(20), wants(20)])).toEqual([15, 15]);
+    expect(allocateBudget(24, [wants(20), wants(20)])).toEqual([10, 10]);
+    expect(allocateBudget(null, [wants(20)])).toEqual([null]);
   });
 
   const holder = fc
@@ -62,7 +62,7 @@ describe('the budget', () => {
     fc.assert(
       fc.property(fc.nat(500), fc.array(holder, { maxLength: 12 }), (limit, holders) => {
         const before = sum(holders.map(({ charged }) => charged));
-        const grants = allotBudget(limit, holders).map((grant) => grant ?? 0);
+        const grants = allocateBudget(limit, holders).map((grant) => grant ?? 0);
         expect(sum(grants)).toBeLessThanOrEqual(Math.max(limit, before));
         for (const [at, { charged, next }] of holders.entries()) {
           const gift = (grants[at] ?? 0) - charged;

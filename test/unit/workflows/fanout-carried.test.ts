@@ -3,8 +3,8 @@ import { payloadBytes } from '../../../src/contract/texts.js';
 import { heard, newRecord } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout/batch/counts.js';
 import { packChunk, unpackChunk } from '../../../workflows/fanout/batch/pack-chunk.js';
-import { BatchRun } from '../../../workflows/fanout/batch/state.js';
-import { foldChunks } from '../../../workflows/fanout/batch/sum-ended-chunks.js';
+import { BatchState } from '../../../workflows/fanout/batch/state.js';
+import { sumEndedChunks } from '../../../workflows/fanout/batch/sum-ended-chunks.js';
 import { LeftList } from '../../../workflows/fanout/left-list.js';
 import type { BatchInput, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
 import type { ItemOutcome } from '../../../workflows/fanout/types.js';
@@ -83,8 +83,8 @@ it('B12: what is packed is the same after it, but for the text of what blocks it
 
 it('B12: chunks that have ended count as one, again and again', () => {
   const ended = [1, 2, 3].map((chunk): ChunkRecord => ({ ...busiest(chunk), state: 'ended' }));
-  const once = foldChunks(ended.slice(0, 2));
-  const twice = foldChunks([...(once ? [once] : []), ...ended.slice(2)]);
+  const once = sumEndedChunks(ended.slice(0, 2));
+  const twice = sumEndedChunks([...(once ? [once] : []), ...ended.slice(2)]);
   expect(countsOf(twice ? [twice] : [], false).byOutcome).toEqual(countsOf(ended, false).byOutcome);
   expect(twice).toMatchObject({ items: 300, before: { leftCount: 168 }, report: { leftCount: 300, retried: 126 } });
   expect(twice?.charged.budgetSeconds).toBe(3 * 87_654.123_046_875);
@@ -110,7 +110,7 @@ describe('what a batch of 1,000 chunks hands on to its next run', () => {
   };
   /** All of whose chunks are `state`, and about which everything is to be said that there can be. */
   function handedOn(state: ChunkRecord['state']) {
-    const run = new BatchRun(input);
+    const run = new BatchState(input);
     for (let chunk = 0; chunk < 1_000; chunk += 1) {
       run.take({ ...busiest(chunk), state });
       run.leave(left.map((one) => ({ ...one, sandboxId: `${one.sandboxId}_${chunk}` })));
@@ -122,16 +122,16 @@ describe('what a batch of 1,000 chunks hands on to its next run', () => {
     const carried = handedOn('open');
     expect(payloadBytes(carried)).toBeLessThan(400_000);
     expect(carried.carried?.left).toHaveLength(100);
-    const next = new BatchRun(carried);
+    const next = new BatchState(carried);
     expect(next.records).toHaveLength(1_000);
     expect(payloadBytes(next.carry())).toBeLessThan(400_000);
   });
 
   it('B12: takes less than 150 kB when all have ended, run after run, and counts all of them', () => {
     const carried = handedOn('ended');
-    const next = new BatchRun(carried);
+    const next = new BatchState(carried);
     expect(payloadBytes(next.carry())).toBeLessThan(150_000);
-    expect(next.counts).toEqual(new BatchRun(next.carry()).counts);
+    expect(next.counts).toEqual(new BatchState(next.carry()).counts);
     expect(next.counts).toMatchObject({ items: 100_000, retried: 42_000 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
-import { defaultPace } from '../../../workflows/fanout/batch/defaults.js';
+import { defaultIntervals } from '../../../workflows/fanout/batch/defaults.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
 import { reservedSeconds } from '../../../workflows/fanout/chunk/item-cost.js';
@@ -185,7 +185,7 @@ describe('an item whose workflow ran when a chunk took it up', () => {
         retryFailed: false,
         sourceType: 'default',
         deadlineAtMs: 1,
-        pace: defaultPace,
+        pace: defaultIntervals,
         policy,
         grant,
       },

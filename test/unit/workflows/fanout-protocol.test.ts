@@ -2,11 +2,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
-import { budgetHolderOf, heard, hears, newRecord, sends } from '../../../workflows/fanout/batch/chunk-record.js';
-import { defaultPace } from '../../../workflows/fanout/batch/defaults.js';
+import {
+  applyReport,
+  budgetHolderOf,
+  heard,
+  newRecord,
+  recordGrant,
+} from '../../../workflows/fanout/batch/chunk-record.js';
+import { defaultIntervals } from '../../../workflows/fanout/batch/defaults.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report.js';
-import { ChunkRun } from '../../../workflows/fanout/chunk/state.js';
+import { ChunkState } from '../../../workflows/fanout/chunk/state.js';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
 import type { ItemSummary } from '../../../workflows/fanout/types.js';
 
@@ -29,8 +35,8 @@ const worlds: fc.Arbitrary<World> = fc.record({
 /** A small item reserves 5 machine-seconds, a large one 20. */
 const typeOf = (index: number) => (index % 3 === 0 ? 'large' : 'small');
 
-function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency, budgetSeconds }: World): ChunkRun {
-  const run = new ChunkRun({
+function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency, budgetSeconds }: World): ChunkState {
+  const run = new ChunkState({
     deployment: 'test',
     batchId: 'b',
     batchKey: 'k',
@@ -52,7 +58,7 @@ function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency
     },
     deadlineAtMs: Number.MAX_SAFE_INTEGER,
     timing: { cleanUpMs: 2_000 },
-    pace: defaultPace,
+    pace: defaultIntervals,
     grant,
   });
   const items = Array.from({ length: record.items }, (_, at) => {
@@ -72,7 +78,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     firstIndex += items;
     return record;
   });
-  const runs = new Map<number, ChunkRun>();
+  const runs = new Map<number, ChunkState>();
   const grants = new Map<number, ChunkGrant[]>();
   const reports = new Map<number, ChunkReport[]>();
   const told = new Map<number, number>();
@@ -85,7 +91,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
     const terms = { limit, budgetSeconds, pausedUntilMs: null, hasSource: true, isEnding: false };
     for (const { record, grant } of dueGrants(records, { ...terms, nowMs, isBusy })) {
       const isStart = record.state === 'waiting';
-      sends(record, grant);
+      recordGrant(record, grant);
       if (!isStart) grants.set(record.chunk, [grant]);
       else {
         Object.assign(record, { state: 'open', attempt: 1 });
@@ -133,7 +139,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
         const report = sent[0];
         possible.push(() => {
           // As the batch takes it.
-          if (hears(record, report)) record.report = heard(report);
+          if (applyReport(record, report)) record.report = heard(report);
           reports.set(chunk, []);
           share();
         });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
 import { endedAsAsked, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
-import { answerRoom, fitted } from '../../../workflows/job/truncate-result.js';
+import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 import type { JobResult, PromptResult } from '../../../workflows/job/types.js';
 
 const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error: null });
@@ -86,14 +86,14 @@ const itemOf = (prompts: JobResult['prompts']): StartedItemResult => ({
 describe('the result of a job or an item', () => {
   it('stays as it is when it fits into a payload', () => {
     const { job } = itemOf([prompt('short', 'x'.repeat(60_000))]);
-    expect(fitted(job)).toBe(job);
+    expect(truncateResult(job)).toBe(job);
   });
 
   it('is cut when it does not, whatever its characters take, and names the whole answers', () => {
     const answers = ['€'.repeat(300_000), '€'.repeat(300_000), 'short', '€'.repeat(65_000)];
     const prompts = answers.map((answer, index) => prompt('p'.repeat(100_000), answer, `whole ${index}`));
     const { job } = itemOf(prompts);
-    const result = fitted(job);
+    const result = truncateResult(job);
     expect(payloadBytes(result)).toBeLessThan(maxJobResultBytes);
     expect(result.prompts.map(({ resultRef }) => resultRef)).toEqual(['whole 0', 'whole 1', 'whole 2', 'whole 3']);
     expect(result.prompts[2]?.result).toBe('short');
@@ -116,7 +116,7 @@ describe('the result of a job or an item', () => {
             held.push({ ...one, promptRef: ref, error: fails ? text : null });
           }
           const { job } = itemOf(held);
-          expect(payloadBytes(fitted(job))).toBeLessThan(maxJobResultBytes);
+          expect(payloadBytes(truncateResult(job))).toBeLessThan(maxJobResultBytes);
         },
       ),
       { numRuns: 4 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { carriedFields, carryJob } from '../../../workflows/job/carry-over.js';
-import { JobRun } from '../../../workflows/job/state.js';
+import { JobState } from '../../../workflows/job/state.js';
 import type { JobInput } from '../../../workflows/job/types.js';
 
 /** What a new run finds out anew, is handed over in a form of its own, or cannot be under way when a run hands over. */
@@ -42,18 +42,18 @@ const input: JobInput = {
 
 describe('what a job hands on to its next run', () => {
   it('is everything that it knows: a field of a job is handed on, or named here', () => {
-    const fields = Object.keys(new JobRun(input));
+    const fields = Object.keys(new JobState(input));
     expect(fields.filter((name) => !notCarried.includes(name)).sort()).toEqual([...carriedFields].sort());
   });
 
   it('comes back as it was, through JSON', () => {
-    const run = new JobRun(input);
+    const run = new JobState(input);
     run.addPrompt({ prompt: 'second', model: 'm' });
     run.reached('made');
     run.firstSentAtMs = 7;
     Object.assign(run.prompts[0] ?? {}, { status: 'completed', result: 'done' });
     run.inbox.record({ id: 'e', type: 'sandbox.ready', createdAt: '', sandboxId: 'bx_a', sandboxName: 'n' });
-    const next = new JobRun(input, JSON.parse(JSON.stringify(carryJob(run))));
+    const next = new JobState(input, JSON.parse(JSON.stringify(carryJob(run))));
     for (const name of carriedFields) expect(next[name], name).toEqual(run[name]);
     expect([...next.reachedAtMs]).toEqual([...run.reachedAtMs]);
     expect(next.inbox.next('bx_a', ['sandbox.ready'], 0)).toBeDefined();
@@ -62,8 +62,8 @@ describe('what a job hands on to its next run', () => {
 
   it('an item without a fork has no deadline yet, before and after', () => {
     const origin = { key: 'k', execution: 'e', batchId: 'b', step: 'i0', firstGeneration: 1, lookFirst: false };
-    const run = new JobRun({ ...input, origin });
-    expect(new JobRun(run.input, JSON.parse(JSON.stringify(carryJob(run)))).deadlineAtMs).toBe(
+    const run = new JobState({ ...input, origin });
+    expect(new JobState(run.input, JSON.parse(JSON.stringify(carryJob(run)))).deadlineAtMs).toBe(
       Number.POSITIVE_INFINITY,
     );
   });
@@ -80,7 +80,7 @@ describe('what a job hands on to its next run', () => {
       prompts: Array(500).fill({ prompt: text }),
       collect: Array(1_000).fill('a/path/of/usual.length'),
     };
-    const run = new JobRun(long);
+    const run = new JobState(long);
     for (let more = 0; more < 500; more += 1) run.addPrompt({ prompt: text });
     for (const prompt of run.prompts) {
       Object.assign(prompt, {

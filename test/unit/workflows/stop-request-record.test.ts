@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
 import {
+  describeStop,
   keptByStop,
   newStopRecord,
   nextDueAtMs,
   recordStop,
   settleRecord,
-  sightText,
   viewOfRecord,
 } from '../../../workflows/stop/request-record.js';
 import type { StopRecord } from '../../../workflows/stop/types.js';
@@ -43,7 +43,7 @@ describe('failed attempts', () => {
     recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 3_000);
     recordStop(one, stop({ lastAttemptAt: at(4), error: 'no net' }), nowMs + 5_000);
     expect(one.failed).toEqual({ since: at(1), attempts: 2, lastError: 'no net', lastAttemptAt: at(4) });
-    expect(sightText(one)).toBe(
+    expect(describeStop(one)).toBe(
       `The stop stop_1 is failing; 2 failed attempts seen since ${at(1)}, the last one: no net`,
     );
   });
@@ -56,12 +56,12 @@ describe('failed attempts', () => {
   });
 
   it('are told as none where none was seen, and a stop that was not accepted says why', () => {
-    expect(sightText(record({ stopId: 'stop_1', status: 'pending' }))).toBe(
+    expect(describeStop(record({ stopId: 'stop_1', status: 'pending' }))).toBe(
       'The stop stop_1 is pending; no failed attempt was seen.',
     );
-    expect(sightText(record())).toBe('The service has not accepted the stop yet.');
+    expect(describeStop(record())).toBe('The service has not accepted the stop yet.');
     const blocked = { reason: 'service_refuses', step: 'stop', since: at(0), message: 'unauthorized' } as const;
-    expect(sightText(record({ blocked }))).toBe('The service has not accepted the stop: unauthorized.');
+    expect(describeStop(record({ blocked }))).toBe('The service has not accepted the stop: unauthorized.');
   });
 });
 

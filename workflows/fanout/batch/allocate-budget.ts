@@ -16,7 +16,7 @@ export interface BudgetHolder {
  * @param limit null: no limit
  * @returns the grant of each, in all
  */
-export function allotBudget(limit: number | null, holders: readonly BudgetHolder[]): (number | null)[] {
+export function allocateBudget(limit: number | null, holders: readonly BudgetHolder[]): (number | null)[] {
   if (limit === null) return holders.map(() => null);
   let free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);
   return holders.map(({ charged, next, wanted }) => {

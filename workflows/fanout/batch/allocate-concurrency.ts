@@ -1,6 +1,6 @@
 /** Shares the batch's concurrency among its chunks. Pure. */
 
-export interface WindowHolder {
+export interface ConcurrencyHolder {
   /** Items that have not ended. */
   readonly demand: number;
   /** The window that it was sent last. */
@@ -15,7 +15,7 @@ export interface WindowHolder {
  *
  * @returns the window to send to each
  */
-export function allotWindows(limit: number, holders: readonly WindowHolder[]): number[] {
+export function allocateConcurrency(limit: number, holders: readonly ConcurrencyHolder[]): number[] {
   let free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);
   let left = limit;
   return holders.map(({ demand, sent, charged }) => {

@@ -53,7 +53,7 @@ export function heard({ left, leftMore, sourceError: _, ...report }: ChunkReport
  * largest of them counts.
  * @returns false for a report that is older than the one that is known
  */
-export function hears(record: ChunkRecord, report: HearableReport): boolean {
+export function applyReport(record: ChunkRecord, report: HearableReport): boolean {
   const known = record.report;
   const isOlder =
     report.attempt < record.attempt || (known?.attempt === report.attempt && report.report <= known.report);
@@ -103,7 +103,7 @@ export function budgetHolderOf(record: ChunkRecord) {
 }
 
 /** Remembers a grant that is about to be sent. */
-export function sends(record: ChunkRecord, grant: Required<ChunkGrant>): void {
+export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): void {
   record.sent = grant;
   record.charged = {
     window: Math.max(record.charged.window, grant.window),

@@ -1,7 +1,7 @@
 /** How often the parts of a batch talk. Pure. */
-import type { FanoutPace } from '../types.js';
+import type { FanoutIntervals } from '../types.js';
 
-export const defaultPace: FanoutPace = {
+export const defaultIntervals: FanoutIntervals = {
   reportEveryMs: 1_000,
   checkChunksEveryMs: 60_000,
   recoverEveryMs: 10_000,

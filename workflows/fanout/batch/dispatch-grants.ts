@@ -5,12 +5,12 @@ import { executionOf } from '../../../src/contract/addresses.js';
 import { chunkGrantSignal, workflowTypes } from '../../messages.js';
 import type { fanoutChunk } from '../chunk/fanout-chunk.js';
 import type { ChunkGrant, ChunkInput, ChunkRecord, ReadySource } from '../protocol.js';
-import { sends } from './chunk-record.js';
+import { recordGrant } from './chunk-record.js';
 import { dueGrants } from './due-grants.js';
-import type { BatchRun } from './state.js';
+import type { BatchState } from './state.js';
 
 /** Gives every chunk its share of window and budget, the pause, and word of the end. Nothing that is as it was is sent. */
-export function shareOut(run: BatchRun): void {
+export function dispatchGrants(run: BatchState): void {
   const { source, ending, throttle, input } = run;
   const due = dueGrants(run.records, {
     limit: throttle.limit,
@@ -23,14 +23,14 @@ export function shareOut(run: BatchRun): void {
   });
   for (const { record, grant } of due) {
     const isStart = record.state === 'waiting';
-    sends(record, grant);
+    recordGrant(record, grant);
     if (!isStart) send(run, record, grant);
     else if (source) start(run, record, { grant, source });
   }
 }
 
 /** Asks a chunk that an earlier execution has started how far it is. It keeps what it has. */
-export function greet(run: BatchRun, record: ChunkRecord): void {
+export function greet(run: BatchState, record: ChunkRecord): void {
   const { throttle, ending } = run;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
   const { concurrency, budgetSeconds } = run.input.policy;
@@ -43,7 +43,7 @@ export function greet(run: BatchRun, record: ChunkRecord): void {
   send(run, record, grant);
 }
 
-function send(run: BatchRun, record: ChunkRecord, grant: ChunkGrant): void {
+function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
   run.sending.add(record.chunk);
   run.beside(async () => {
     try {
@@ -58,7 +58,7 @@ function send(run: BatchRun, record: ChunkRecord, grant: ChunkGrant): void {
 }
 
 function start(
-  run: BatchRun,
+  run: BatchState,
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): void {
@@ -81,7 +81,7 @@ function start(
   });
 }
 
-function startChunk(run: BatchRun, input: ChunkInput) {
+function startChunk(run: BatchState, input: ChunkInput) {
   return startChild<typeof fanoutChunk>(workflowTypes.fanoutChunk, {
     workflowId: run.places.chunkWorkflow(input.chunk),
     args: [input],
@@ -92,7 +92,7 @@ function startChunk(run: BatchRun, input: ChunkInput) {
 }
 
 function chunkInput(
-  run: BatchRun,
+  run: BatchState,
   record: ChunkRecord,
   { grant, source }: { readonly grant: Required<ChunkGrant>; readonly source: ReadySource },
 ): ChunkInput {

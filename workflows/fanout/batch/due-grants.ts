@@ -1,7 +1,7 @@
 /** Which chunks are due a grant, and of what. Pure. */
 import type { ChunkGrant, ChunkRecord } from '../protocol.js';
-import { allotBudget } from './allocate-budget.js';
-import { allotWindows } from './allocate-concurrency.js';
+import { allocateBudget } from './allocate-budget.js';
+import { allocateConcurrency } from './allocate-concurrency.js';
 import { budgetHolderOf, holderOf } from './chunk-record.js';
 
 export interface GrantTerms {
@@ -27,8 +27,8 @@ export interface DueGrant {
 /** @param all every chunk of the batch, by number: those that have ended still hold what they have spent */
 export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGrant[] {
   const { limit, pausedUntilMs, hasSource, isEnding, nowMs } = terms;
-  const budgets = allotBudget(terms.budgetSeconds, all.map(budgetHolderOf));
-  const windows = allotWindows(hasSource && !isEnding ? limit : 0, all.map(holderOf));
+  const budgets = allocateBudget(terms.budgetSeconds, all.map(budgetHolderOf));
+  const windows = allocateConcurrency(hasSource && !isEnding ? limit : 0, all.map(holderOf));
   return all
     .map((record, at) => ({
       record,

@@ -4,19 +4,19 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { isUsable } from '../../../src/contract/states.js';
 import { deleteSandbox } from '../../job/end/delete-sandbox.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
-import { endOf, jobError } from '../../job/termination.js';
+import { jobError, toJobTermination } from '../../job/termination.js';
 import type { JobError } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
-import { tell } from '../../notification/notify.js';
+import { sendNotification } from '../../notification/notify.js';
 import { defaultTiming } from '../../shared/timing.js';
 import { giveUpLease } from '../../watch/lease.js';
 import { bulk } from '../proxies.js';
 import { sourceJob } from '../source/caller.js';
 import type { FanoutOutcome, FanoutResult } from '../types.js';
 import { outcomeOf } from './end-decision.js';
-import type { BatchRun } from './state.js';
+import type { BatchState } from './state.js';
 
-export async function finish(run: BatchRun): Promise<FanoutResult> {
+export async function finish(run: BatchState): Promise<FanoutResult> {
   run.enter('ending');
   const sourceError = await endSource(run);
   const outcome = outcomeOf(run.ending?.reason ?? null, run.counts, run.input.policy);
@@ -26,12 +26,12 @@ export async function finish(run: BatchRun): Promise<FanoutResult> {
   const result = await store(run, outcome);
   const { batchId, notify } = run.input;
   const teller = { input: { jobId: batchId, notify }, sandbox: null };
-  await tell(teller, 'ended', outcome, run.error?.message ?? null);
+  await sendNotification(teller, 'ended', outcome, run.error?.message ?? null);
   return result;
 }
 
 /** Ends what was prepared, as asked, and gives up the lease. Bounded; says what it could not do. */
-async function endSource(run: BatchRun): Promise<JobError | null> {
+async function endSource(run: BatchState): Promise<JobError | null> {
   const { source } = run.input;
   const sandboxId =
     run.preparedSandboxId ?? run.source?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
@@ -52,7 +52,7 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
   } catch (error) {
     const why = 'The prepared sandbox did not end as asked.';
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
-    if (!isCancellation(error)) return endOf(error).jobError;
+    if (!isCancellation(error)) return toJobTermination(error).jobError;
     return jobError(
       'clean_up_unfinished',
       `The prepared sandbox ${sandboxId} did not end as asked in time; look after it.`,
@@ -63,7 +63,7 @@ async function endSource(run: BatchRun): Promise<JobError | null> {
   }
 }
 
-async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResult> {
+async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {
   const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
   const left = [...run.left.values()];
   const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
@@ -88,7 +88,7 @@ async function store(run: BatchRun, outcome: FanoutOutcome): Promise<FanoutResul
   }
 }
 
-function errorOf(run: BatchRun, outcome: FanoutOutcome): JobError | null {
+function errorOf(run: BatchState, outcome: FanoutOutcome): JobError | null {
   const { policy } = run.input;
   const open = run.records.filter(({ state }) => state === 'open').length;
   if (open > 0) {

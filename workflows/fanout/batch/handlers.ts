@@ -9,12 +9,12 @@ import {
   sealUpdate,
 } from '../../messages.js';
 import { storing } from '../../shared/proxies.js';
-import type { ChunkWish, SealWish } from '../protocol.js';
+import type { ChunkSubmission, SealRequest } from '../protocol.js';
 import { newRecord } from './chunk-record.js';
-import type { BatchRun } from './state.js';
+import type { BatchState } from './state.js';
 import { placeProblem, sealProblem } from './validate-seal.js';
 
-export function handleBatchMessages(run: BatchRun): void {
+export function handleBatchMessages(run: BatchState): void {
   setHandler(fanoutProgressQuery, () => run.progress());
   setHandler(chunkReportSignal, (report) => {
     run.messages += 1;
@@ -28,7 +28,7 @@ export function handleBatchMessages(run: BatchRun): void {
 }
 
 /** The items are stored before it answers, so that whatever happens then finds them. */
-async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNew: boolean }> {
+async function addChunk(run: BatchState, wish: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && !run.arriving.has(wish.chunk));
   const known = run.known.get(wish.chunk);
@@ -54,7 +54,7 @@ async function addChunk(run: BatchRun, wish: ChunkWish): Promise<{ readonly isNe
   }
 }
 
-async function seal(run: BatchRun, wish: SealWish): Promise<{ readonly isNew: boolean }> {
+async function seal(run: BatchState, wish: SealRequest): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && run.arriving.size === 0);
   if (run.seal?.chunks === wish.chunks && run.seal.items === wish.items) return { isNew: false };
@@ -67,7 +67,7 @@ async function seal(run: BatchRun, wish: SealWish): Promise<{ readonly isNew: bo
   return { isNew: true };
 }
 
-function refuseNonsense({ chunk, items, firstIndex }: ChunkWish): void {
+function refuseNonsense({ chunk, items, firstIndex }: ChunkSubmission): void {
   if (!(Number.isInteger(chunk) && chunk >= 0 && chunk < maxChunks)) {
     throw refused(`a batch has at most ${maxChunks} chunks, numbered from 0.`);
   }

@@ -8,11 +8,14 @@ import type { ItemOutcome } from '../types.js';
 import { newRecord } from './chunk-record.js';
 import { unfinished } from './counts.js';
 import { greet } from './dispatch-grants.js';
-import type { BatchRun } from './state.js';
+import type { BatchState } from './state.js';
 
 const describedAtOnce = 100;
 
-export async function takeUp(run: BatchRun, { retryFailed }: { readonly retryFailed: boolean }): Promise<void> {
+export async function resumeFromStore(
+  run: BatchState,
+  { retryFailed }: { readonly retryFailed: boolean },
+): Promise<void> {
   const { chunks, seal } = await bulk.surveyFanout(run.place);
   const records = chunks.map((chunk) => recordOf(chunk, { retryFailed, nowMs: Date.now() }));
   const open = await stillOpen(run, records);
@@ -25,7 +28,7 @@ export async function takeUp(run: BatchRun, { retryFailed }: { readonly retryFai
   run.tellNews();
 }
 
-async function stillOpen(run: BatchRun, records: readonly ChunkRecord[]): Promise<ReadonlySet<number>> {
+async function stillOpen(run: BatchState, records: readonly ChunkRecord[]): Promise<ReadonlySet<number>> {
   const open = new Set<number>();
   for (let from = 0; from < records.length; from += describedAtOnce) {
     const asked = records.slice(from, from + describedAtOnce);

@@ -1,9 +1,9 @@
 /** The state of one batch: its chunks, what they were granted and have reported, and how it ends. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
-import type { JobRun } from '../../job/state.js';
+import type { JobState } from '../../job/state.js';
 import type { JobError, LeftBehind } from '../../job/types.js';
-import { StartRoom } from '../child-start-limit.js';
+import { ChildStartLimit } from '../child-start-limit.js';
 import type {
   BatchClock,
   BatchInput,
@@ -14,24 +14,24 @@ import type {
   EndReason,
   HeardReport,
   ReadySource,
-  SealWish,
+  SealRequest,
   Throttle,
 } from '../protocol.js';
-import type { FanoutCounts, FanoutOutcome, FanoutPace, FanoutPhase, FanoutProgress } from '../types.js';
-import { heard, hears, startAgain } from './chunk-record.js';
+import type { FanoutCounts, FanoutIntervals, FanoutOutcome, FanoutPhase, FanoutProgress } from '../types.js';
+import { applyReport, heard, startAgain } from './chunk-record.js';
 import { countsOf } from './counts.js';
-import { defaultPace } from './defaults.js';
+import { defaultIntervals } from './defaults.js';
 import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
-import { foldChunks } from './sum-ended-chunks.js';
+import { sumEndedChunks } from './sum-ended-chunks.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
 const errorLength = 1_000;
 
-export class BatchRun {
+export class BatchState {
   readonly batchKey: string;
   readonly places: FanoutPlaces;
-  readonly pace: FanoutPace;
+  readonly pace: FanoutIntervals;
   readonly startedAtMs: number;
   readonly deadlineAtMs: number;
   /** Those that have not ended, or have in this run. */
@@ -40,7 +40,7 @@ export class BatchRun {
   private readonly folded: ChunkRecord | null;
   /** Where the items of every chunk are. */
   readonly known = new Map<number, ChunkPlace>();
-  seal: SealWish | null;
+  seal: SealRequest | null;
   source: ReadySource | null;
   preparedSandboxId: string | null;
   ending: CarriedBatch['ending'];
@@ -52,7 +52,7 @@ export class BatchRun {
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
   /** Who makes calls for the source, while somebody does; its events are the batch's. */
-  sourceJob: JobRun | null = null;
+  sourceJob: JobState | null = null;
   /** What somebody has to look after, as far as there is room for names. */
   readonly left: Map<string, LeftBehind>;
   /** How much of it is the batch's own, and in no report of a chunk. */
@@ -65,7 +65,7 @@ export class BatchRun {
   readonly arriving = new Set<number>();
   /** Chunks that a grant is on its way to, their start included. */
   readonly sending = new Set<number>();
-  readonly starts = new StartRoom();
+  readonly starts = new ChildStartLimit();
   /** False while it is not known what an earlier execution has left. */
   isSurveyed: boolean;
   /** True while the run hands over to the next one. */
@@ -86,7 +86,7 @@ export class BatchRun {
     const { carried, policy } = input;
     this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
     this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
-    this.pace = { ...defaultPace, ...input.pace };
+    this.pace = { ...defaultIntervals, ...input.pace };
     this.startedAtMs = carried?.startedAtMs ?? Date.now();
     this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
     this.chunks = new Map();
@@ -174,7 +174,7 @@ export class BatchRun {
   /** Takes a chunk's report, unless a newer one came first. */
   hear(report: ChunkReport): void {
     const record = this.chunks.get(report.chunk);
-    if (!record || !hears(record, report)) return;
+    if (!record || !applyReport(record, report)) return;
     record.report = heard(report);
     record.heardAtMs = Date.now();
     this.leave(report.left);
@@ -275,7 +275,7 @@ export class BatchRun {
       leasedAtMs,
       chunks: open.map((record) => packChunk(record, startedAtMs)),
       places: [...this.known.values()].filter(({ chunk }) => !isOpen.has(chunk)).map(packPlace),
-      folded: foldChunks(this.records.filter((record) => record.state === 'ended')),
+      folded: sumEndedChunks(this.records.filter((record) => record.state === 'ended')),
       blocked: this.blocked?.message ?? null,
       left: [...this.left.values()],
       ownLeftCount: this.ownLeftCount,

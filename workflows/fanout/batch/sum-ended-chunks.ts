@@ -8,7 +8,7 @@ import { newRecord } from './chunk-record.js';
 const foldedChunk = -1;
 
 /** @param ended may have one among them that stands for earlier ones */
-export function foldChunks(ended: readonly ChunkRecord[]): ChunkRecord | null {
+export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | null {
   if (ended.length === 0) return null;
   const reports = ended.flatMap(({ report }) => report ?? []);
   const sum = <T>(of: readonly T[], value: (one: T) => number) => of.reduce((total, one) => total + value(one), 0);

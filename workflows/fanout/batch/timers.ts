@@ -5,7 +5,7 @@ import { renewLease } from '../../watch/lease.js';
 import type { BatchClock } from '../protocol.js';
 import { lookups } from '../proxies.js';
 import { startAgain } from './chunk-record.js';
-import type { BatchRun } from './state.js';
+import type { BatchState } from './state.js';
 
 /** An item may take its clean-up time twice: for a fork whose answer does not come, and then for the fork itself. */
 const cleanUps = 2;
@@ -18,7 +18,7 @@ const submitterPauseMs = 10_000;
 const slowestChecks = 5;
 
 /** @returns the scope that stops them all */
-export function startClocks(run: BatchRun): CancellationScope {
+export function startBatchTimers(run: BatchState): CancellationScope {
   const clocks = new CancellationScope();
   for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
     clocks.run(() => clock(run)).catch(() => undefined);
@@ -26,12 +26,12 @@ export function startClocks(run: BatchRun): CancellationScope {
   return clocks;
 }
 
-async function deadline(run: BatchRun): Promise<void> {
+async function deadline(run: BatchState): Promise<void> {
   await sleep(Math.max(1, run.deadlineAtMs - Date.now()), { summary: 'deadline of the batch' });
   run.end('deadline_exceeded');
 }
 
-async function endOfEnding(run: BatchRun): Promise<void> {
+async function endOfEnding(run: BatchState): Promise<void> {
   await condition(() => run.ending !== null);
   const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
   const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
@@ -40,7 +40,7 @@ async function endOfEnding(run: BatchRun): Promise<void> {
   run.tellNews();
 }
 
-async function lateItems(run: BatchRun): Promise<void> {
+async function lateItems(run: BatchState): Promise<void> {
   await condition(() => run.ending !== null);
   for (;;) {
     const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
@@ -54,7 +54,7 @@ async function lateItems(run: BatchRun): Promise<void> {
 /**
  * A chunk that somebody terminated says nothing any more. It starts again from what is stored.
  */
-async function checks(run: BatchRun): Promise<void> {
+async function checks(run: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
     const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
@@ -65,7 +65,7 @@ async function checks(run: BatchRun): Promise<void> {
 }
 
 /** Nothing cuts it, and the run hands over after it. @returns undefined where it failed */
-function toTheEnd<T>(run: BatchRun, work: () => Promise<T>): Promise<T | undefined> {
+function toTheEnd<T>(run: BatchState, work: () => Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     run.beside(async () => {
       try {
@@ -79,7 +79,7 @@ function toTheEnd<T>(run: BatchRun, work: () => Promise<T>): Promise<T | undefin
 
 /** Counts from when it was last due, also in an earlier run: runs may follow each other faster than any clock is due. */
 async function untilDue(
-  run: BatchRun,
+  run: BatchState,
   clock: BatchClock,
   { everyMs, summary }: { readonly everyMs: number; readonly summary: string },
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function untilDue(
 }
 
 /** @returns true where all that are silent run, and few enough are to be looked up at once */
-async function checkChunks(run: BatchRun): Promise<boolean> {
+async function checkChunks(run: BatchState): Promise<boolean> {
   const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
   const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
   const asked = silent.slice(0, describedAtOnce);
@@ -106,7 +106,7 @@ async function checkChunks(run: BatchRun): Promise<boolean> {
   return asked.length === silent.length && statuses.every((status) => status === 'RUNNING');
 }
 
-async function recovery(run: BatchRun): Promise<void> {
+async function recovery(run: BatchState): Promise<void> {
   for (;;) {
     await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
     const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
@@ -121,7 +121,7 @@ async function recovery(run: BatchRun): Promise<void> {
  * A busy batch goes on as new before a timer of so long ends, so a run renews at once what an earlier one renewed half an
  * interval ago.
  */
-async function lease(run: BatchRun): Promise<void> {
+async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);
   const sandboxId = run.source?.sandboxId;
   if (sandboxId == null) return;

@@ -1,5 +1,5 @@
 /** Whether the chunks of a batch are what its submitter says they are. Pure. */
-import type { ChunkRecord, SealWish } from '../protocol.js';
+import type { ChunkRecord, SealRequest } from '../protocol.js';
 
 type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
 
@@ -17,7 +17,7 @@ export function placeProblem(records: readonly Place[], wish: Place): string | u
 }
 
 /** Why the batch cannot be sealed, or undefined where it can. */
-export function sealProblem(records: readonly Place[], { chunks, items }: SealWish): string | undefined {
+export function sealProblem(records: readonly Place[], { chunks, items }: SealRequest): string | undefined {
   const known = new Map(records.map((record) => [record.chunk, record]));
   const missing = Array.from({ length: chunks }, (_, chunk) => chunk).filter((chunk) => !known.has(chunk));
   if (missing.length > 0)

@@ -2,7 +2,7 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { keptOf } from '../../../src/contract/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
-import type { JobRun } from '../../job/state.js';
+import type { JobState } from '../../job/state.js';
 import { jobError } from '../../job/termination.js';
 import type { JobError, JobOutcome } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
@@ -13,10 +13,10 @@ import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
 const lookEveryMs = 2_000;
 
 /** Prompts nothing, whatever there is; a cancel changes nothing. Stores what it did with the result that is there. */
-export async function endItem(run: JobRun, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
+export async function endFork(run: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {
-    const error = await endFork(run, toEnd);
+    const error = await endForkAsAsked(run, toEnd);
     const { stop, deletion, left, apiCalls } = run;
     const ending = { stop, deletion, left, apiCalls, error, endedAt: new Date().toISOString() };
     const settled = await bulk
@@ -40,7 +40,10 @@ export async function endItem(run: JobRun, input: FanoutItemInput, toEnd: ItemTo
   });
 }
 
-async function endFork(run: JobRun, { sandboxId, generation, outcome, running }: ItemToEnd): Promise<JobError | null> {
+async function endForkAsAsked(
+  run: JobState,
+  { sandboxId, generation, outcome, running }: ItemToEnd,
+): Promise<JobError | null> {
   run.generation = generation;
   const { end } = run.input;
   try {
@@ -66,7 +69,7 @@ async function endFork(run: JobRun, { sandboxId, generation, outcome, running }:
 }
 
 /** A 404 is believed when it has lasted as long as a read may lag. */
-async function find(run: JobRun, sandboxId: string): Promise<void> {
+async function find(run: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
   while ((await readSandbox(run, sandboxId)) === null) {
     if (Date.now() - sinceMs >= run.timing.readLagMs) return;

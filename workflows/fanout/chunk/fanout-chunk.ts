@@ -19,11 +19,11 @@ import {
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
 import type { ChunkInput, ChunkReport } from '../protocol.js';
 import { readItems, startItem } from './items.js';
-import { reportFaithfully } from './report-to-batch.js';
-import { ChunkRun } from './state.js';
+import { reportToBatch } from './report-to-batch.js';
+import { ChunkState } from './state.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
-  const run = new ChunkRun(input);
+  const run = new ChunkState(input);
   setHandler(chunkGrantSignal, (grant) => run.obey(grant));
   setHandler(fanoutBlockedSignal, ({ index, message }) => run.block(index, message));
   setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
@@ -36,7 +36,7 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     });
     cutAtDeadline.catch(() => undefined);
     await readItems(run);
-    const reporting = reportFaithfully(run);
+    const reporting = reportToBatch(run);
     while (!run.isOver) {
       if (hasLongHistory(run)) await handOver(run);
       for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
@@ -53,21 +53,21 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
 }
 
 /** A run that has neither started nor seen the end of an item has room for twice as much, so that each comes further. */
-function hasLongHistory({ input, hasMoved }: ChunkRun): boolean {
+function hasLongHistory({ input, hasMoved }: ChunkState): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   const limit = input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY;
   return continueAsNewSuggested || historyLength >= (hasMoved ? limit : 2 * limit);
 }
 
 /** Returns where the chunk is over meanwhile. */
-async function handOver(run: ChunkRun): Promise<void> {
+async function handOver(run: ChunkState): Promise<void> {
   run.isPausing = true;
   await condition(() => run.isQuiet);
   if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
 }
 
 /** As long as a pause holds items back; without one only news can change anything. */
-function pauseLeftMs(run: ChunkRun): number | undefined {
+function pauseLeftMs(run: ChunkState): number | undefined {
   const { pausedUntilMs, window } = run.grant;
   const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;
   return holdsBack && pausedUntilMs > Date.now() ? pausedUntilMs - Date.now() : undefined;

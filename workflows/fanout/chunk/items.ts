@@ -17,8 +17,8 @@ import type { ItemSummary } from '../types.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, watchItems } from './running-items.js';
 import type { Slot } from './slot.js';
-import type { ChunkRun } from './state.js';
-import { lostItem } from './terminated-item.js';
+import type { ChunkState } from './state.js';
+import { terminatedItem } from './terminated-item.js';
 
 /** How often an item's workflow is started again after somebody terminated it. */
 const lossesAtMost = 2;
@@ -27,7 +27,7 @@ const lossesAtMost = 2;
  * Takes the items up where they are: those that an earlier run of the chunk has started run on, and are waited for. Which
  * run is asked before what they have left is read, so that one that ends in between is known to have ended.
  */
-export async function readItems(run: ChunkRun): Promise<void> {
+export async function readItems(run: ChunkState): Promise<void> {
   const { chunk, isFresh, carried } = run.input;
   const { place } = run;
   const running = isFresh || carried ? new Set<number>() : await runningItems(run);
@@ -46,7 +46,7 @@ export async function readItems(run: ChunkRun): Promise<void> {
   if (run.isEnding) run.cut();
 }
 
-async function runningItems(run: ChunkRun): Promise<ReadonlySet<number>> {
+async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
   const { firstIndex, items } = run.input;
   const indexes = Array.from({ length: items }, (_, at) => firstIndex + at);
   const statuses = await lookups.describeWorkflows(indexes.map(run.places.itemWorkflow));
@@ -54,29 +54,29 @@ async function runningItems(run: ChunkRun): Promise<ReadonlySet<number>> {
 }
 
 /** Starts the next generation of an item, and settles it when it has ended. */
-export function startItem(run: ChunkRun, slot: Slot): void {
+export function startItem(run: ChunkState, slot: Slot): void {
   slot.state = 'running';
   run.hasMoved = true;
   run.tell('soon');
   begin(run, slot);
 }
 
-function begin(run: ChunkRun, slot: Slot): void {
+function begin(run: ChunkState, slot: Slot): void {
   const scope = new CancellationScope();
   slot.scope = scope;
   void settle(run, slot, scope);
 }
 
-async function settle(run: ChunkRun, slot: Slot, scope: CancellationScope): Promise<void> {
+async function settle(run: ChunkState, slot: Slot, scope: CancellationScope): Promise<void> {
   try {
     run.settle(slot, await scope.run(() => runItem(run, slot)));
   } catch (error) {
     if (isCancellation(error)) run.putBack(slot);
-    else run.settle(slot, await run.busy(() => lostItem(run, slot, error)));
+    else run.settle(slot, await run.busy(() => terminatedItem(run, slot, error)));
   }
 }
 
-async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
   for (;;) {
     const ended = await runOnce(run, slot);
     if (ended === 'taken') continue;
@@ -95,7 +95,7 @@ async function runItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
 }
 
 /** Null where its workflow was ended from outside. */
-async function runOnce(run: ChunkRun, slot: Slot): Promise<ItemSummary | 'taken' | null> {
+async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'taken' | null> {
   if (slot.isAttached) return awaitItem(run, slot.index);
   try {
     return await executeItem(run, slot);
@@ -109,7 +109,7 @@ async function runOnce(run: ChunkRun, slot: Slot): Promise<ItemSummary | 'taken'
   }
 }
 
-async function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
+async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
   const queuedAt = new Date(run.startedAtMs).toISOString();
   const input = itemInput(run.input, { ...slot, queuedAt }, run.places);
   const start = () =>
@@ -127,7 +127,7 @@ async function executeItem(run: ChunkRun, slot: Slot): Promise<ItemSummary> {
 }
 
 /** What the item had stored before its workflow was ended from outside; undefined where that is not all. */
-async function leftBy(run: ChunkRun, slot: Slot): Promise<ItemSummary | undefined> {
+async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefined> {
   const known = await bulk.readFanoutItem(run.place, slot.index);
   if (!known || known.generation < slot.generation) return undefined;
   slot.generation = known.generation;

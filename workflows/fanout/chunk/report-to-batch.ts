@@ -4,7 +4,7 @@ import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { chunkReportSignal } from '../../messages.js';
 import type { ChunkReport } from '../protocol.js';
 import { reportOf } from './report.js';
-import type { ChunkRun } from './state.js';
+import type { ChunkState } from './state.js';
 
 /** Urgent reports come so many times as often as others at most. */
 const urgency = 5;
@@ -14,7 +14,7 @@ const urgency = 5;
  * much does not tell much.
  * @returns the last one, when the chunk is over
  */
-export async function reportFaithfully(run: ChunkRun): Promise<ChunkReport> {
+export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
   const { deployment, batchId, pace } = run.input;
   const batch = getExternalWorkflowHandle(jobWorkflowId(deployment, batchId));
   let told = 0;

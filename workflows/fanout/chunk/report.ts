@@ -1,9 +1,9 @@
 /** What a chunk tells the batch, and gives back with it. Pure. */
 import type { ChunkReport } from '../protocol.js';
-import type { ChunkRun } from './state.js';
+import type { ChunkState } from './state.js';
 
 /** Makes the next report. What it gives back is given back: from here on the chunk acts upon what it says. */
-export function reportOf(run: ChunkRun): ChunkReport {
+export function reportOf(run: ChunkState): ChunkReport {
   giveBack(run);
   const { input, grant, running, waiting, slots } = run;
   return {
@@ -33,7 +33,7 @@ export function reportOf(run: ChunkRun): ChunkReport {
 }
 
 /** Room for more items than there are left, and budget that no item that waits can use. */
-function giveBack(run: ChunkRun): void {
+function giveBack(run: ChunkState): void {
   if (!run.isLoaded) return;
   const waiting = run.isEnding ? [] : run.waiting;
   const window = Math.min(run.grant.window, run.running.length + waiting.length);
@@ -46,7 +46,7 @@ function giveBack(run: ChunkRun): void {
   if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
 }
 
-function wishesOf(run: ChunkRun): { readonly nextSeconds: number; readonly wantedSeconds: number } {
+function wishesOf(run: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
   const none = { nextSeconds: 0, wantedSeconds: 0 };
   const { freeSeconds: free } = run;
   if (free === null || run.isEnding || !run.isLoaded) return none;

@@ -3,10 +3,10 @@ import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowI
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { waitProxies } from '../proxies.js';
 import type { ItemSummary } from '../types.js';
-import type { ChunkRun } from './state.js';
+import type { ChunkState } from './state.js';
 
 /** Waits for the ends of these, one activity for all of them that is begun again after each end. */
-export function watchItems(run: ChunkRun, indexes: readonly number[]): void {
+export function watchItems(run: ChunkState, indexes: readonly number[]): void {
   const settlers = new Map<string, (summary: ItemSummary | null) => void>();
   for (const index of indexes) {
     const ended = new Promise<ItemSummary | null>((resolve) => {
@@ -33,7 +33,7 @@ async function watch(settlers: Map<string, (summary: ItemSummary | null) => void
  * The end of an item that is watched. A cancel is passed on to it, and its end is waited for all the same.
  * @returns null where somebody terminated it
  */
-export async function awaitItem(run: ChunkRun, index: number): Promise<ItemSummary | null> {
+export async function awaitItem(run: ChunkState, index: number): Promise<ItemSummary | null> {
   const ended = run.watched.get(index) ?? Promise.resolve(null);
   try {
     return await Promise.race([ended, CancellationScope.current().cancelRequested]);

@@ -2,7 +2,7 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { JobError } from '../../job/types.js';
-import { StartRoom } from '../child-start-limit.js';
+import { ChildStartLimit } from '../child-start-limit.js';
 import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../types.js';
@@ -15,7 +15,7 @@ export const lostItemCode = 'item_lost';
 /** Forks that are left to be ended wait for no room, which they would only take away. */
 const endsAtOnce = 20;
 
-export class ChunkRun {
+export class ChunkState {
   readonly places: FanoutPlaces;
   readonly startedAtMs: number;
   slots: Slot[] = [];
@@ -28,7 +28,7 @@ export class ChunkRun {
   isLoaded = false;
   /** Items that an earlier run has started, and their ends. */
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
-  readonly starts = new StartRoom();
+  readonly starts = new ChildStartLimit();
   /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
   private underWay = 0;
   /** True once an item was started or has ended in this run. */

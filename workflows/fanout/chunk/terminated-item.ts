@@ -4,13 +4,13 @@ import { jobError } from '../../job/termination.js';
 import { storing } from '../../shared/proxies.js';
 import type { ItemResult, ItemSummary } from '../types.js';
 import type { Slot } from './slot.js';
-import { type ChunkRun, lostItemCode } from './state.js';
+import { type ChunkState, lostItemCode } from './state.js';
 
 /**
  * Nobody ends its fork, and nobody knows how long it runs: the whole reservation counts as spent, and the fork is named.
  * Work that was stored before stays as it is.
  */
-export async function lostItem(run: ChunkRun, slot: Slot, error: unknown): Promise<ItemSummary> {
+export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
   const { index, item, costSeconds, generation, toEnd } = slot;
   const { batchId, deployment, batchKey } = run.input;
   const outcome = toEnd?.outcome ?? 'outcome_unknown';

@@ -7,12 +7,12 @@ import { allHandlersFinished, CancellationScope, condition, continueAsNew } from
 import { type CarriedJob, carryJob } from '../../job/carry-over.js';
 import { handleMessages } from '../../job/handlers.js';
 import { goesOn, runJob } from '../../job/run-job.js';
-import { JobRun } from '../../job/state.js';
+import { JobState } from '../../job/state.js';
 import { endingReads } from '../../shared/abandon-on-cancel.js';
 import { storing } from '../../shared/proxies.js';
-import { endItem } from '../chunk/end-fork.js';
+import { endFork } from '../chunk/end-fork.js';
 import type { FanoutItemInput, ItemSummary } from '../types.js';
-import { tellChunk } from './report-to-chunk.js';
+import { reportToChunk } from './report-to-chunk.js';
 import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 
 /** @returns what became of the item; it never fails, and a cancel ends its fork first */
@@ -21,10 +21,10 @@ export function fanoutItem(input: FanoutItemInput & { readonly carried?: Carried
 }
 
 async function runFanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
-  const run = new JobRun(input.job, input.carried);
+  const run = new JobState(input.job, input.carried);
   handleMessages(run);
-  tellChunk(run, input);
-  if (input.toEnd) return endItem(run, input, input.toEnd);
+  reportToChunk(run, input);
+  if (input.toEnd) return endFork(run, input, input.toEnd);
   run.beforeEnd = async (soFar) => {
     await store(input, itemResult(input, run, soFar, { nowMs: Date.now(), hasEnded: false }));
   };

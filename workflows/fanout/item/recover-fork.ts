@@ -7,52 +7,52 @@ import { isCancellation, patched } from '@temporalio/workflow';
 import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { resumeSandbox } from '../../job/adopt-sandbox.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
-import { settleUnknown } from '../../job/prompts/resolve-unknown-outcome.js';
-import type { JobRun } from '../../job/state.js';
-import { endOf, JobEnded, jobError } from '../../job/termination.js';
+import { resolveUnknownOutcome } from '../../job/prompts/resolve-unknown-outcome.js';
+import type { JobState } from '../../job/state.js';
+import { JobTermination, jobError, toJobTermination } from '../../job/termination.js';
 import { reads } from '../../shared/proxies.js';
 
 /**
  * @returns `dead` where it was decided that the next generation does the work
  * @throws JobEnded `outcome_unknown` where it was decided, or the policy says, that nothing is repeated
  */
-export async function takeUpStopped(run: JobRun, sandboxId: string): Promise<'usable' | 'dead'> {
+export async function recoverStoppedFork(run: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
   try {
     await resumeSandbox(run, sandboxId);
     return 'usable';
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return settleLostFork(run, sandboxId, endOf(error).jobError.message);
+    return settleMissingFork(run, sandboxId, toJobTermination(error).jobError.message);
   }
 }
 
 /**
  * Whether it may be of an earlier run. The answer to a key that was used before does not say so, and a list may omit it.
  */
-export function mayBeOfEarlierRun(run: JobRun): boolean {
+export function mayBeOfEarlierRun(run: JobState): boolean {
   if (run.isFound) return true;
   const hasEarlierRuns = run.wasReset || run.input.origin?.lookFirst === true;
   return hasEarlierRuns && patched('what a key answers may be of an earlier run');
 }
 
 /** The same for a fork that is not there any more, unless it was never prompted. */
-export async function settleGoneFork(run: JobRun, sandboxId: string): Promise<'dead'> {
+export async function settleGoneFork(run: JobState, sandboxId: string): Promise<'dead'> {
   if (await wasNeverPrompted(run, sandboxId)) return 'dead';
-  return settleLostFork(run, sandboxId, 'it is not there any more');
+  return settleMissingFork(run, sandboxId, 'it is not there any more');
 }
 
-async function settleLostFork(run: JobRun, sandboxId: string, why: string): Promise<'dead'> {
+async function settleMissingFork(run: JobState, sandboxId: string, why: string): Promise<'dead'> {
   const message = `The sandbox ${sandboxId} may have been prompted by an earlier run, and cannot be read: ${why}`;
-  const settled = await settleUnknown<never>(run, 'create', message, async () => undefined);
+  const settled = await resolveUnknownOutcome<never>(run, 'create', message, async () => undefined);
   if (!('evidence' in settled) && settled.action === 'resend') return 'dead';
-  throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, message));
+  throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
 }
 
 /**
  * A record is made before the first byte of a prompt, for a batch in the one store that it needs for all its workers. A job's
  * may be missing where its workers have stores of their own; so it is no less certain of a sandbox that is gone than ever.
  */
-async function wasNeverPrompted(run: JobRun, sandboxId: string): Promise<boolean> {
+async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a lost fork that was not prompted is let go')) return false;
   try {
     for (const index of run.prompts.keys()) {

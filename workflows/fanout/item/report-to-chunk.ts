@@ -1,7 +1,7 @@
 /** What an item tells its chunk while it works: rarely, since a hundred items tell one chunk, and may wait for days. */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { cut } from '../../../src/contract/texts.js';
-import type { JobRun } from '../../job/state.js';
+import type { JobState } from '../../job/state.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
 import type { FanoutItemInput } from '../types.js';
 
@@ -14,7 +14,7 @@ const longestPauseMs = 900_000;
  * A refusal is told when it is the first, the second, the fourth and so on. What blocks the item is told at once, and then
  * after pauses that double, each time as it is by then; that it goes on is told once.
  */
-export function tellChunk(run: JobRun, { chunkWorkflowId, index }: FanoutItemInput): void {
+export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
   const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {
     try {
       await signal(getExternalWorkflowHandle(chunkWorkflowId));

@@ -1,6 +1,6 @@
 /** What an item of a batch reports: the whole of it for the result store, and the little that its chunk needs. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
-import type { JobRun, Milestone } from '../../job/state.js';
+import type { JobState, Milestone } from '../../job/state.js';
 import type { JobEnd, JobResult, LeftBehind } from '../../job/types.js';
 import type { FanoutItemInput, ItemResult, ItemSummary } from '../types.js';
 
@@ -18,7 +18,7 @@ export type StartedItemResult = ItemResult & { readonly job: JobResult };
  */
 export function itemResult(
   input: FanoutItemInput,
-  run: JobRun,
+  run: JobState,
   job: JobResult,
   { nowMs, hasEnded }: { readonly nowMs: number; readonly hasEnded: boolean },
 ): StartedItemResult {
@@ -54,7 +54,7 @@ export function itemResult(
  * A fork that was found has run since an earlier run made it, but no longer than an item may: where it was stopped
  * meanwhile, nobody knows when.
  */
-function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobRun): number {
+function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
   const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
   const createdAtMs = Date.parse(sandbox?.createdAt ?? '') || madeAtMs;
   const longestMs = input.deadlineMs + timing.cleanUpMs;

@@ -1,11 +1,11 @@
 /** Who makes the calls that concern the source of a batch. */
-import { JobRun } from '../../job/state.js';
-import type { BatchRun } from '../batch/state.js';
+import { JobState } from '../../job/state.js';
+import type { BatchState } from '../batch/state.js';
 
 /** The calls that concern the source are made as a job that works in it makes them. */
-export function sourceJob(run: BatchRun, sandboxId: string): JobRun {
+export function sourceJob(run: BatchState, sandboxId: string): JobState {
   const { deployment, batchId, policy, notify, timing } = run.input;
-  return new JobRun({
+  return new JobState({
     deployment,
     jobId: batchId,
     source: { kind: 'existing', sandboxId },

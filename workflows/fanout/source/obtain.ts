@@ -7,16 +7,16 @@ import type { JobErrorCode } from '../../../src/contract/result-error-codes.js';
 import type { SandboxView } from '../../../src/contract/sandbox-view.js';
 import { isCreating } from '../../../src/contract/states.js';
 import { stopSandbox } from '../../job/end/stop-sandbox.js';
-import type { JobRun } from '../../job/state.js';
-import { JobEnded, jobError } from '../../job/termination.js';
+import type { JobState } from '../../job/state.js';
+import { JobTermination, jobError } from '../../job/termination.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
-import { leavable } from '../../shared/abandon-on-cancel.js';
+import { abandonOnCancel } from '../../shared/abandon-on-cancel.js';
 import { effects, reads } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { holdingClaim } from '../../watch/claim.js';
 import { leaseSandbox } from '../../watch/lease.js';
-import type { BatchRun } from '../batch/state.js';
+import type { BatchState } from '../batch/state.js';
 import type { ReadySource } from '../protocol.js';
 import { lookups } from '../proxies.js';
 import type { MachineType } from '../types.js';
@@ -28,7 +28,7 @@ import { prepare } from './prepare.js';
  * May be cut at any point and begun again: each of its steps reads first, or finds what it has started.
  * @throws JobEnded whose error says why there is nothing to fork from
  */
-export async function obtainSource(run: BatchRun): Promise<ReadySource> {
+export async function obtainSource(run: BatchState): Promise<ReadySource> {
   const { source } = run.input;
   if (source.kind === 'snapshot') {
     const { from, body } = source;
@@ -43,7 +43,7 @@ export async function obtainSource(run: BatchRun): Promise<ReadySource> {
     await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
     run.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
-    const sandbox = await leavable(() => makeFresh(job, { sandboxId, allowStale }));
+    const sandbox = await abandonOnCancel(() => makeFresh(job, { sandboxId, allowStale }));
     return { item: { kind: 'fork', sandboxId }, type: machineTypeOf(sandbox), sandboxId };
   } finally {
     run.apiCalls += job.apiCalls;
@@ -52,7 +52,7 @@ export async function obtainSource(run: BatchRun): Promise<ReadySource> {
 }
 
 async function makeFresh(
-  job: JobRun,
+  job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView> {
   for (;;) {
@@ -61,10 +61,10 @@ async function makeFresh(
       throw sourceFailed('sandbox_not_found', `There is no sandbox ${sandboxId} to fork from`);
     }
     const { stop } = sandbox;
-    const lastStop = stop && (await patiently(job, 'read', () => reads.getStop(sandboxId, stop.id)));
+    const lastStop = stop && (await retryRefusals(job, 'read', () => reads.getStop(sandboxId, stop.id)));
     const freshness = freshnessOf(sandbox, { allowStale, lastStop, usedBy: await userOf(sandbox) });
     if (freshness.kind === 'fork') return sandbox;
-    if (freshness.kind === 'refuse') throw new JobEnded('rejected', freshness.error);
+    if (freshness.kind === 'refuse') throw new JobTermination('rejected', freshness.error);
     if (freshness.kind === 'stop') {
       const stopped = await stopUnused(job, { sandboxId, allowStale });
       if (stopped) return stopped;
@@ -80,11 +80,11 @@ const stopClaim = { purpose: 'source', ends: 'work' } as const;
  * @returns null where it was not to be stopped any more when the claim was granted
  */
 function stopUnused(
-  job: JobRun,
+  job: JobState,
   { sandboxId, allowStale }: { readonly sandboxId: string; readonly allowStale: boolean },
 ): Promise<SandboxView | null> {
   return holdingClaim(sandboxId, stopClaim, async () => {
-    const { granted, leasedBy } = await patiently(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
+    const { granted, leasedBy } = await retryRefusals(job, 'claim', () => effects.claimSandbox(sandboxId, stopClaim));
     if (!granted) throw sourceFailed('source_in_use', `The source ${sandboxId} ${usedMessage(leasedBy.join(', '))}`);
     const sandbox = await readSandbox(job, sandboxId);
     const usedBy = sandbox && (await userOf(sandbox));
@@ -93,7 +93,7 @@ function stopUnused(
   });
 }
 
-async function stopSource(job: JobRun, sandbox: SandboxView): Promise<SandboxView> {
+async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxView> {
   job.previousStopId = sandbox.stop?.id ?? null;
   await stopSandbox(job, sandbox.id);
   const { status, kept } = job.stop ?? { status: 'gone', kept: null };
@@ -117,7 +117,7 @@ async function userOf({ name }: SandboxView): Promise<string | null> {
   return status === 'RUNNING' ? owner : null;
 }
 
-async function waitSettled(job: JobRun, sandboxId: string): Promise<void> {
+async function waitSettled(job: JobState, sandboxId: string): Promise<void> {
   await until<true>(sandboxId, {
     inbox: job.inbox,
     timing: job.timing,
@@ -138,6 +138,6 @@ function machineTypeOf({ type }: SandboxView): MachineType {
   return type != null && Object.hasOwn(machineTypes, type) ? (type as MachineType) : 'default';
 }
 
-function sourceFailed(code: JobErrorCode, message: string): JobEnded {
-  return new JobEnded('rejected', jobError(code, message));
+function sourceFailed(code: JobErrorCode, message: string): JobTermination {
+  return new JobTermination('rejected', jobError(code, message));
 }

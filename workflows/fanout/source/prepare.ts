@@ -17,12 +17,12 @@ import {
   prepareWorkflowId,
 } from '../../../src/contract/addresses.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
-import { JobEnded, jobError } from '../../job/termination.js';
+import { JobTermination, jobError } from '../../job/termination.js';
 import type { JobInput } from '../../job/types.js';
 import { workflowTypes } from '../../messages.js';
 import { reads } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
-import type { BatchRun } from '../batch/state.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
+import type { BatchState } from '../batch/state.js';
 import { waitProxies } from '../proxies.js';
 import type { FanoutSource } from '../types.js';
 import { sourceJob } from './caller.js';
@@ -36,7 +36,7 @@ const maxGenerations = 3;
  * @returns the sandbox
  * @throws JobEnded where the job did not complete
  */
-export async function prepare(run: BatchRun, source: Preparation): Promise<string> {
+export async function prepare(run: BatchState, source: Preparation): Promise<string> {
   const { deployment, batchId } = run.input;
   const workflowId = prepareWorkflowId(deployment, batchId);
   const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
@@ -54,18 +54,18 @@ export async function prepare(run: BatchRun, source: Preparation): Promise<strin
   takeOver(run, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
-  throw new JobEnded('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
+  throw new JobTermination('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
 }
 
-async function isThere(run: BatchRun, sandboxId: string | null): Promise<boolean> {
+async function isThere(run: BatchState, sandboxId: string | null): Promise<boolean> {
   if (sandboxId === null) return false;
   const caller = sourceJob(run, sandboxId);
-  const sandbox = await patiently(caller, 'read', () => reads.getSandbox(sandboxId));
+  const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
   run.apiCalls += caller.apiCalls;
   return sandbox !== null;
 }
 
-async function start(run: BatchRun, source: Preparation, workflowId: string): Promise<void> {
+async function start(run: BatchState, source: Preparation, workflowId: string): Promise<void> {
   try {
     await startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
       workflowId,
@@ -81,7 +81,7 @@ async function start(run: BatchRun, source: Preparation, workflowId: string): Pr
   }
 }
 
-async function cancelJob(run: BatchRun, workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<void> {
+async function cancelJob(run: BatchState, workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).cancel();
   } catch {
@@ -91,7 +91,7 @@ async function cancelJob(run: BatchRun, workflowId: string, awaited: () => Promi
 }
 
 /** The batch ends the sandbox of the job, and names what else the job left. */
-function takeOver(run: BatchRun, { outcome, sandboxId, left = [] }: AwaitedJob): void {
+function takeOver(run: BatchState, { outcome, sandboxId, left = [] }: AwaitedJob): void {
   run.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
   if (outcome !== null) return;
@@ -101,7 +101,7 @@ function takeOver(run: BatchRun, { outcome, sandboxId, left = [] }: AwaitedJob):
 }
 
 /** Of the first sandbox that the job makes. */
-function nameOf(run: BatchRun): string {
+function nameOf(run: BatchState): string {
   const { deployment, batchId } = run.input;
   const generation = firstGenerationOf(run);
   return ownedSandboxName({
@@ -113,11 +113,11 @@ function nameOf(run: BatchRun): string {
   });
 }
 
-function firstGenerationOf({ input: { resume } }: BatchRun): number {
+function firstGenerationOf({ input: { resume } }: BatchState): number {
   return 1 + (resume?.round ?? 0) * maxGenerations;
 }
 
-function jobInput(run: BatchRun, source: Preparation): JobInput {
+function jobInput(run: BatchState, source: Preparation): JobInput {
   const { deployment, batchId, policy, timing } = run.input;
   return {
     deployment,

@@ -7,8 +7,8 @@ import { endedAsAsked } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/lease.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
-import type { JobRun } from '../state.js';
-import { endOf, jobError } from '../termination.js';
+import type { JobState } from '../state.js';
+import { jobError, toJobTermination } from '../termination.js';
 import type { JobError, JobOutcome } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
@@ -27,7 +27,7 @@ export interface JobEnding {
 }
 
 /** @returns why the sandbox did not end as asked, or null */
-export async function cleanUp(run: JobRun, ending: JobEnding): Promise<JobError | null> {
+export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobError | null> {
   const wholeMs = Math.max(1, run.beginCleanUp() - Date.now());
   const sandboxId = run.sandbox?.id;
   let problem: JobError | null = null;
@@ -47,7 +47,7 @@ export async function cleanUp(run: JobRun, ending: JobEnding): Promise<JobError 
   return jobError('clean_up_unfinished', `Something is left to look after: ${run.left[0]?.why ?? ''}`);
 }
 
-function leftMs(run: JobRun): number {
+function leftMs(run: JobState): number {
   return Math.max(1, (run.cleanUpEndsAtMs ?? 0) - Date.now());
 }
 
@@ -58,17 +58,17 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
     return null;
   } catch (error) {
     if (isCancellation(error)) return jobError('clean_up_unfinished', 'It did not end in the time for cleaning up');
-    return endOf(error).jobError;
+    return toJobTermination(error).jobError;
   }
 }
 
-async function endAsAsked(run: JobRun, sandboxId: string): Promise<void> {
+async function endAsAsked(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
   if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
   if (run.input.end === 'keep') markKept(run, sandboxId);
 }
 
-async function collectWhatIsLeft(run: JobRun, sandboxId: string, ms: number): Promise<void> {
+async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): Promise<void> {
   if (run.files.length >= run.input.collect.length) return;
   const scope = new CancellationScope({ cancellable: true, timeout: Math.max(1, Math.round(ms)) });
   run.onSkipCollecting = () => scope.cancel();
@@ -76,13 +76,13 @@ async function collectWhatIsLeft(run: JobRun, sandboxId: string, ms: number): Pr
   try {
     if (!run.skipsCollecting) await scope.run(() => collectFiles(run, sandboxId, true));
   } catch (error) {
-    if (!isCancellation(error)) why = endOf(error).jobError.message;
+    if (!isCancellation(error)) why = toJobTermination(error).jobError.message;
   }
   if (run.skipsCollecting) why = 'It was skipped by a second cancel';
   nameMissingFiles(run, why);
 }
 
-function nameWhatIsLeft(run: JobRun, problem: JobError | null): void {
+function nameWhatIsLeft(run: JobState, problem: JobError | null): void {
   const { sandbox, stop, deletion, input } = run;
   if (sandbox === null) return;
   const { id: sandboxId, name: sandboxName } = sandbox;
@@ -101,14 +101,14 @@ function nameWhatIsLeft(run: JobRun, problem: JobError | null): void {
   run.leave({ kind: 'sandbox', sandboxId, sandboxName, why });
 }
 
-function nameUnconfirmed(run: JobRun): void {
+function nameUnconfirmed(run: JobState): void {
   if (run.unconfirmedName === null) return;
   const why = 'It is not known whether it was made: no answer to its create came in time.';
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
 /** A sandbox that was made and not found again may have come to light since. */
-async function lookForLost(run: JobRun): Promise<void> {
+async function lookForLost(run: JobState): Promise<void> {
   const { sandbox } = run;
   const why = 'It was made and not found again for longer than a read may lag.';
   for (const { id, name } of run.lost) run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });

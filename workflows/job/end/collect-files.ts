@@ -1,17 +1,17 @@
 /** Collects the files of a job into the result store, and says which of them the job did not change. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { files } from '../../shared/proxies.js';
-import { whileUsable } from '../call-machine.js';
-import type { JobRun } from '../state.js';
-import { endOf } from '../termination.js';
+import { callMachine } from '../call-machine.js';
+import type { JobState } from '../state.js';
+import { toJobTermination } from '../termination.js';
 import type { CollectedFile } from '../types.js';
 
 /** Remembers what the files to collect are before the first prompt. What cannot be read is not known. */
-export async function takeFingerprints(run: JobRun, sandboxId: string): Promise<void> {
+export async function takeFingerprints(run: JobState, sandboxId: string): Promise<void> {
   for (const path of run.input.collect) {
     if (path in run.fingerprints) continue;
     const summary = `what ${path} is before the first prompt`;
-    const sha256 = await whileUsable(run, sandboxId, 'read file', () =>
+    const sha256 = await callMachine(run, sandboxId, 'read file', () =>
       files.fingerprintFile.executeWithOptions({ summary }, [sandboxId, path]),
     );
     if (sha256 !== undefined) run.fingerprints = { ...run.fingerprints, [path]: sha256 };
@@ -22,7 +22,7 @@ export async function takeFingerprints(run: JobRun, sandboxId: string): Promise<
  * Collects what was not collected yet.
  * @param partial true where the job did not come to its own end
  */
-export async function collectFiles(run: JobRun, sandboxId: string, partial: boolean): Promise<void> {
+export async function collectFiles(run: JobState, sandboxId: string, partial: boolean): Promise<void> {
   const { collect } = run.input;
   if (run.files.length >= collect.length) return;
   run.enter('collecting_files');
@@ -36,24 +36,24 @@ export async function collectFiles(run: JobRun, sandboxId: string, partial: bool
 }
 
 /** Each path that was not collected has a line of its own that says so. */
-export function nameMissingFiles(run: JobRun, why: string): void {
+export function nameMissingFiles(run: JobState, why: string): void {
   const missing = run.input.collect.slice(run.files.length);
   const none = { size: null, sha256: null, ref: null, partial: true, unchanged: null };
   run.files = [...run.files, ...missing.map((path) => ({ ...none, path, error: why }))];
 }
 
-async function collectFile(run: JobRun, sandboxId: string, path: string): Promise<CollectedFile> {
+async function collectFile(run: JobState, sandboxId: string, path: string): Promise<CollectedFile> {
   const { workflowId, firstExecutionRunId } = workflowInfo();
   const key = `${workflowId}/${firstExecutionRunId}/files/${run.files.length}`;
   const summary = `collect ${path}`;
   try {
-    return await whileUsable(run, sandboxId, 'collect file', () =>
+    return await callMachine(run, sandboxId, 'collect file', () =>
       files.collectFile.executeWithOptions({ summary }, [{ sandboxId, path, key }]),
     );
   } catch (error) {
     if (isCancellation(error)) throw error;
     // A file that cannot be had costs this file, and not the answer of the agent.
-    const { message } = endOf(error).jobError;
+    const { message } = toJobTermination(error).jobError;
     return { path, size: null, sha256: null, ref: null, error: message, partial: false, unchanged: null };
   }
 }

@@ -1,11 +1,11 @@
 /** Deletes the sandbox of a job at its end; confirmed by the deletion's own record. */
 import { patched, sleep } from '@temporalio/workflow';
-import { pastLag } from '../../shared/confirm-missing.js';
+import { confirmMissing } from '../../shared/confirm-missing.js';
 import { effects, reads } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/timing.js';
 import { holdingClaim } from '../../watch/claim.js';
-import type { JobRun } from '../state.js';
+import type { JobState } from '../state.js';
 import type { DeletionResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
@@ -19,13 +19,13 @@ const claim = { purpose: 'end', ends: 'any' } as const;
  * Deletes the sandbox and waits until the deletion has completed; until then nobody leases it. One that somebody leases
  * is stopped instead.
  */
-export async function deleteSandbox(run: JobRun, sandboxId: string): Promise<void> {
+export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
   run.enter('deleting');
   await holdingClaim(sandboxId, claim, () => deleteClaimed(run, sandboxId));
   if (run.deletion?.status === 'leased') await stopSandbox(run, sandboxId);
 }
 
-async function deleteClaimed(run: JobRun, sandboxId: string): Promise<void> {
+async function deleteClaimed(run: JobState, sandboxId: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     run.deletion = await deleteOnce(run, sandboxId);
     const { status } = run.deletion;
@@ -36,8 +36,10 @@ async function deleteClaimed(run: JobRun, sandboxId: string): Promise<void> {
   }
 }
 
-async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResult> {
-  const { did, leasedBy, operationId } = await patiently(run, 'delete', () => effects.deleteClaimed(sandboxId, claim));
+async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionResult> {
+  const { did, leasedBy, operationId } = await retryRefusals(run, 'delete', () =>
+    effects.deleteClaimed(sandboxId, claim),
+  );
   if (did === 'nothing') {
     return { operationId: null, status: 'leased', error: `The sandbox is leased by ${leasedBy.join(', ')}` };
   }
@@ -49,7 +51,7 @@ async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResul
   for (let polls = 0; ; polls += 1) {
     // What was accepted and not named is over when its sandbox is gone, too.
     const operation =
-      operationId === null ? null : await patiently(run, 'read', () => reads.getDeletionOperation(operationId));
+      operationId === null ? null : await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
     if (operation) run.deletion = { operationId, status: operation.status, error: operation.error ?? null };
     if (operation?.status === 'completed' || operation?.status === 'failed') return run.deletion;
     // A deletion of which the service does not know any more is over when its sandbox is gone.
@@ -59,7 +61,7 @@ async function deleteOnce(run: JobRun, sandboxId: string): Promise<DeletionResul
 }
 
 /** A 404 to a deletion may be a lag: it counts when no read has shown the sandbox for so long. */
-async function isGone(run: JobRun, sandboxId: string): Promise<boolean> {
+async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
-  return (await pastLag(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;
+  return (await confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;
 }

@@ -1,6 +1,6 @@
 /** Marks what a job leaves behind on purpose: cleanups read the memo of its workflow, and leave that sandbox alone. */
 import { upsertMemo } from '@temporalio/workflow';
-import type { JobRun } from '../state.js';
+import type { JobState } from '../state.js';
 
 /** What is in the memo of a workflow that has kept its sandbox. */
 export interface KeptMemo {
@@ -8,7 +8,7 @@ export interface KeptMemo {
   readonly kept: string;
 }
 
-export function markKept({ input }: JobRun, sandboxId: string): void {
+export function markKept({ input }: JobState, sandboxId: string): void {
   const memo: KeptMemo = { kept: sandboxId };
   // The name of a sandbox of others leads to nobody, or to its own job.
   if (input.source.kind !== 'existing') upsertMemo({ ...memo });

@@ -12,14 +12,14 @@ import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
 import { keptOf } from '../../../src/contract/preserved-work.js';
 import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
 import { effects } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
 import { safetyPollMs } from '../../shared/timing.js';
 import { until } from '../../shared/until.js';
-import { readStop, seeOwnStop } from '../../stop/read-stop.js';
+import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/claim.js';
-import type { JobRun } from '../state.js';
-import { JobEnded, jobError } from '../termination.js';
+import type { JobState } from '../state.js';
+import { JobTermination, jobError } from '../termination.js';
 import type { StopResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 
@@ -33,19 +33,19 @@ const claim = { purpose: 'end', ends: 'work' } as const;
  * Stops the sandbox, unless another job works in it.
  * @throws JobEnded `sandbox_leased` then
  */
-export async function stopSandbox(run: JobRun, sandboxId: string): Promise<void> {
+export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (!run.isShared) return stopAndConfirm(run, sandboxId);
-  const { granted, leasedBy } = await patiently(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
+  const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId));
   const why = `${leasedBy.join(', ')} works in it; its auto-stop is left to end it`;
-  throw new JobEnded('sandbox_failed', jobError('sandbox_leased', why));
+  throw new JobTermination('sandbox_failed', jobError('sandbox_leased', why));
 }
 
 /**
  * Stops the sandbox. The result tells what the service kept. What a person has resumed since is not stopped again: the
  * result says `superseded`, or `completed`, and `left` names the machine.
  */
-async function stopAndConfirm(run: JobRun, sandboxId: string): Promise<void> {
+async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
   // What an earlier run of the chain has bound was not read in this one.
   let readFirst = true;
@@ -74,7 +74,7 @@ async function stopAndConfirm(run: JobRun, sandboxId: string): Promise<void> {
 }
 
 /** @returns false where nothing is left to wait for */
-async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
+async function ask(run: JobState, sandboxId: string): Promise<boolean> {
   const wish = { sandboxId, timing: run.timing, memory: run.stopRequest };
   let answer = await requestStop(run, wish);
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
@@ -101,20 +101,20 @@ async function ask(run: JobRun, sandboxId: string): Promise<boolean> {
 }
 
 /** An archived sandbox that shows no stop since the job resumed it may be an old answer, while reads may lag. */
-function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobRun, answer: StopAnswer): boolean {
+function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
 /** What the stop does not find, another read may show: then it is not gone. */
-async function isShown(run: JobRun, sandboxId: string, answer: StopAnswer): Promise<boolean> {
+async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
   if (answer !== 'gone' || !patched('a sandbox that a stop does not find is read')) return false;
   return (await readSandbox(run, sandboxId)) !== null;
 }
 
 /** @returns true where the stop has ended, or nobody knows it and it must be asked for again */
-async function look(run: JobRun, sandboxId: string): Promise<true | undefined> {
-  const sight = await seeOwnStop(run, sandboxId, run.stop?.stopId ?? '');
+async function look(run: JobState, sandboxId: string): Promise<true | undefined> {
+  const sight = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
   switch (sight.kind) {
     case 'open':
       if (sight.stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = sight.stop.requestedAt;
@@ -138,7 +138,7 @@ interface Ended {
 }
 
 /** What the stop came to, once it goes on no more. Names a machine that runs all the same. */
-async function endedBy(run: JobRun, { stop, sandbox }: Ended): Promise<StopResult> {
+async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopResult> {
   const { id: sandboxId, name: sandboxName, state } = sandbox;
   const stopId = stop?.id ?? null;
   const status = stop?.status === 'superseded' ? 'superseded' : 'completed';

@@ -2,10 +2,10 @@
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/follow.js';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
-import { GoesOnAsNew } from '../../shared/continue-as-new.js';
+import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { followProxies } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
-import type { JobRun } from '../state.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
+import type { JobState } from '../state.js';
 import { answerRoom } from '../truncate-result.js';
 import { promptQuery } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
@@ -14,7 +14,7 @@ import { promptSummary } from './send-prompt.js';
  * @param sideBySide true where conversations run side by side
  * @throws GoesOnAsNew when the history is long: the next run follows it again
  */
-export async function followOnce(run: JobRun, index: number, sideBySide: boolean): Promise<PromptEnd> {
+export async function followPrompt(run: JobState, index: number, sideBySide: boolean): Promise<PromptEnd> {
   const prompt = run.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   const { taskQueue, workflowId, firstExecutionRunId } = workflowInfo();
@@ -32,10 +32,12 @@ export async function followOnce(run: JobRun, index: number, sideBySide: boolean
   const proxies = followProxies(followTaskQueue(taskQueue));
   const scope = new CancellationScope();
   const follow = () =>
-    patiently(run, 'follow', () => proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]));
+    retryRefusals(run, 'follow', () =>
+      proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]),
+    );
   const leave = async () => {
     await condition(run.mustGoOn);
-    throw new GoesOnAsNew();
+    throw new ContinueAsNewRequest();
   };
   try {
     return await Promise.race([scope.run(follow), scope.run(leave)]);

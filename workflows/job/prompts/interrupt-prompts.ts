@@ -2,10 +2,10 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/follow.js';
 import { effects } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
-import type { JobRun } from '../state.js';
-import { endOf, serviceFailureOf } from '../termination.js';
-import { followOnce } from './follow-prompt.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
+import type { JobState } from '../state.js';
+import { serviceFailureOf, toJobTermination } from '../termination.js';
+import { followPrompt } from './follow-prompt.js';
 
 const runs: ReadonlySet<string> = new Set(['queued', 'running']);
 const mayRun: ReadonlySet<string> = new Set([...runs, 'sending', 'unknown']);
@@ -16,7 +16,7 @@ const lookMs = 2_000;
  * Only prompts that were accepted, in conversations that are known. An interrupt is repeated only while the very prompt is
  * seen to run: others may prompt in the same conversation.
  */
-export async function interruptPrompts(run: JobRun): Promise<void> {
+export async function interruptPrompts(run: JobState): Promise<void> {
   for (const [index, { status, conversationId }] of run.prompts.entries()) {
     if (!runs.has(status) || conversationId === null) continue;
     run.enter('interrupting');
@@ -25,18 +25,18 @@ export async function interruptPrompts(run: JobRun): Promise<void> {
     } catch (error) {
       // What cannot be interrupted is named with all that is left, unless its sandbox ends.
       if (isCancellation(error)) throw error;
-      endOf(error);
+      toJobTermination(error);
     }
   }
 }
 
-async function interruptPrompt(run: JobRun, index: number): Promise<void> {
+async function interruptPrompt(run: JobState, index: number): Promise<void> {
   const prompt = run.prompts[index];
   if (!prompt || !run.sandbox) return;
   const { id } = run.sandbox;
   for (let tries = 0; tries < triesAtMost; tries += 1) {
     try {
-      await patiently(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
+      await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
     } catch (error) {
       // A machine that runs no more has nothing to interrupt, and is refused for good.
       if (serviceFailureOf(error) === undefined) throw error;
@@ -51,10 +51,10 @@ async function interruptPrompt(run: JobRun, index: number): Promise<void> {
 }
 
 /** Undefined where the prompt was not seen to end. */
-async function endWithin(run: JobRun, index: number, ms: number): Promise<PromptEnd | undefined> {
+async function endWithin(run: JobState, index: number, ms: number): Promise<PromptEnd | undefined> {
   const outer = CancellationScope.current();
   try {
-    return await CancellationScope.withTimeout(ms, () => followOnce(run, index, true));
+    return await CancellationScope.withTimeout(ms, () => followPrompt(run, index, true));
   } catch (error) {
     if (!isCancellation(error) || outer.consideredCancelled) throw error;
     return undefined;
@@ -62,7 +62,7 @@ async function endWithin(run: JobRun, index: number, ms: number): Promise<Prompt
 }
 
 /** Prompts that may be at work in a sandbox that stays are left to somebody. */
-export function nameRunningPrompts(run: JobRun): void {
+export function nameRunningPrompts(run: JobState): void {
   const { sandbox } = run;
   for (const { status, conversationId } of run.prompts) {
     if (!mayRun.has(status)) continue;

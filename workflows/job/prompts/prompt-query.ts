@@ -3,7 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import { fanoutPrefix } from '../../../src/contract/fanout-addresses.js';
 import type { Text } from '../../../src/contract/texts.js';
-import type { JobRun } from '../state.js';
+import type { JobState } from '../state.js';
 
 /** Others of the same text are told by their ids where the history lags; so many are enough. */
 const maxKnown = 100;
@@ -11,7 +11,7 @@ const maxKnown = 100;
 /**
  * @param conversationId the one that it is sent to; null for a new one
  */
-export function promptQuery(run: JobRun, index: number, conversationId: string | null): PromptQuery {
+export function promptQuery(run: JobState, index: number, conversationId: string | null): PromptQuery {
   const { sandbox, input } = run;
   const prompt = run.prompts[index];
   const sandboxId = sandbox?.id ?? '';
@@ -33,7 +33,7 @@ export function promptQuery(run: JobRun, index: number, conversationId: string |
 }
 
 /** The same through resets of a job and through runs of an item. A sandbox is of one generation, so its id names that too. */
-export function promptRecordKey({ input }: JobRun, sandboxId: string, index: number): string {
+export function promptRecordKey({ input }: JobState, sandboxId: string, index: number): string {
   const { deployment, origin } = input;
   const { workflowId, firstExecutionRunId } = workflowInfo();
   const owner = origin

@@ -1,10 +1,10 @@
 /** Waits until somebody, evidence or a policy says what became of a call that nobody can know about. */
 import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../../messages.js';
-import { tell } from '../../notification/notify.js';
-import { GoesOnAsNew } from '../../shared/continue-as-new.js';
+import { sendNotification } from '../../notification/notify.js';
+import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { safetyPollMs } from '../../shared/timing.js';
-import type { JobRun } from '../state.js';
+import type { JobState } from '../state.js';
 
 /** With a policy that decides at once, evidence still has so many reads to turn up: a proxy can deliver late. */
 const readsBeforePolicy = 4;
@@ -13,8 +13,8 @@ const readsBeforePolicy = 4;
  * @param lookForEvidence a read that may still find what became of the call
  * @returns the evidence, or what was decided
  */
-export async function settleUnknown<T>(
-  run: JobRun,
+export async function resolveUnknownOutcome<T>(
+  run: JobState,
   step: 'create' | 'prompt' | 'command',
   message: string,
   lookForEvidence: () => Promise<T | undefined>,
@@ -22,7 +22,7 @@ export async function settleUnknown<T>(
   const policy = run.input.onUnknownOutcome;
   run.resolution = null;
   run.block({ reason: 'outcome_unknown', step, message });
-  if (policy === 'wait') void tell(run, 'blocked', null, message);
+  if (policy === 'wait') void sendNotification(run, 'blocked', null, message);
   try {
     for (let polls = 0; ; polls += 1) {
       const summary = `${step}: waiting for evidence or for "jobs resolve"`;
@@ -36,7 +36,7 @@ export async function settleUnknown<T>(
     }
   } catch (error) {
     // A decision that was taken while a read went on is used by this run: the next one would ask for it again.
-    if (error instanceof GoesOnAsNew && run.resolution !== null) return run.resolution;
+    if (error instanceof ContinueAsNewRequest && run.resolution !== null) return run.resolution;
     throw error;
   } finally {
     run.resolution = null;

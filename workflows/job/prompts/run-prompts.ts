@@ -3,17 +3,17 @@
  * one that has ended is left alone, one that is under way is followed, and only one that was not sent is sent.
  */
 import { isFinalPromptStatus } from '../../../src/contract/states.js';
-import type { JobPrompt, JobRun } from '../state.js';
-import { JobEnded, jobError } from '../termination.js';
-import { waitUsable } from '../wait-until-usable.js';
-import { followOnce } from './follow-prompt.js';
+import type { JobPrompt, JobState } from '../state.js';
+import { JobTermination, jobError } from '../termination.js';
+import { waitUntilUsable } from '../wait-until-usable.js';
+import { followPrompt } from './follow-prompt.js';
 import { findAgain, sendPrompt } from './send-prompt.js';
 
 /**
  * Runs all prompts, those that are added meanwhile too.
  * @throws JobEnded `prompt_failed` at the first failure in one conversation, or after all have ended in several
  */
-export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> {
+export async function runPrompts(run: JobState, sandboxId: string): Promise<void> {
   const sideBySide = run.input.conversations === 'each' && run.input.prompts.length > 1;
   let next = 0;
   if (sideBySide) {
@@ -40,26 +40,26 @@ export async function runPrompts(run: JobRun, sandboxId: string): Promise<void> 
 }
 
 /** The conversation that a prompt is sent to: that of the first, and null for the first itself. */
-function askedConversation(run: JobRun, index: number): string | null {
+function askedConversation(run: JobState, index: number): string | null {
   return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
 }
 
-function failIfOneFailed(run: JobRun): void {
+function failIfOneFailed(run: JobState): void {
   const failed = run.prompts.find(({ status }) => status === 'failed' || status === 'interrupted');
   if (!failed) return;
   const code = failed.status === 'failed' ? 'prompt_failed' : 'prompt_interrupted';
-  throw new JobEnded('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
+  throw new JobTermination('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
 }
 
 /** Sees one prompt to its end; `sandbox_lost` is only the end when the sandbox does not come back. */
-async function follow(run: JobRun, sandboxId: string, index: number, sideBySide: boolean): Promise<void> {
+async function follow(run: JobState, sandboxId: string, index: number, sideBySide: boolean): Promise<void> {
   const prompt = run.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
   for (;;) {
     run.enter('following');
     const since = run.inbox.mark();
-    const end = await followOnce(run, index, sideBySide);
+    const end = await followPrompt(run, index, sideBySide);
     const { sandboxState, status, promptId, ...known } = end;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {
@@ -68,7 +68,7 @@ async function follow(run: JobRun, sandboxId: string, index: number, sideBySide:
     }
     if (status === 'sandbox_lost') {
       if (sandboxState !== null && !isStopped) {
-        if ((await waitUsable(run, sandboxId, { since, readFirst: true })) === 'usable') continue;
+        if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') continue;
       }
       prompt.status = 'unknown';
       throw sandboxLost(isStopped);
@@ -81,12 +81,12 @@ async function follow(run: JobRun, sandboxId: string, index: number, sideBySide:
   }
 }
 
-function sandboxLost(isStopped: boolean): JobEnded {
+function sandboxLost(isStopped: boolean): JobTermination {
   const why = isStopped ? 'was stopped' : 'went away';
-  return new JobEnded('sandbox_failed', jobError('sandbox_stopped', `The sandbox ${why} under the prompt`));
+  return new JobTermination('sandbox_failed', jobError('sandbox_stopped', `The sandbox ${why} under the prompt`));
 }
 
-function sandboxInError({ error }: JobPrompt): JobEnded {
+function sandboxInError({ error }: JobPrompt): JobTermination {
   const message = `The sandbox fell into error under the prompt: ${error ?? 'no reason given'}`;
-  return new JobEnded('sandbox_failed', jobError('sandbox_error', message));
+  return new JobTermination('sandbox_failed', jobError('sandbox_error', message));
 }

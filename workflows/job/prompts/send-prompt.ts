@@ -6,17 +6,17 @@ import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts.js';
 import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
 import { effects, reads, timeForSending } from '../../shared/proxies.js';
-import { patiently } from '../../shared/retry-refusals.js';
-import { whileUsable } from '../call-machine.js';
-import type { JobPrompt, JobRun } from '../state.js';
-import { applicationCodeOf, JobEnded, jobError, serviceFailureOf } from '../termination.js';
-import { waitUsable } from '../wait-until-usable.js';
+import { retryRefusals } from '../../shared/retry-refusals.js';
+import { callMachine } from '../call-machine.js';
+import type { JobPrompt, JobState } from '../state.js';
+import { applicationCodeOf, JobTermination, jobError, serviceFailureOf } from '../termination.js';
+import { waitUntilUsable } from '../wait-until-usable.js';
 import { promptQuery } from './prompt-query.js';
-import { settleUnknown } from './resolve-unknown-outcome.js';
+import { resolveUnknownOutcome } from './resolve-unknown-outcome.js';
 
 /** One prompt on its way. */
 interface Sending {
-  readonly run: JobRun;
+  readonly run: JobState;
   readonly prompt: JobPrompt;
   readonly query: PromptQuery;
   /** What the next call must know of earlier ones. */
@@ -30,7 +30,7 @@ interface Sending {
  * @param conversationId the one that it is sent to; null for a new one
  * @throws JobEnded, or what the activity threw; the status then says whether the prompt was sent, or `unknown`
  */
-export async function sendPrompt(run: JobRun, index: number, conversationId: string | null): Promise<void> {
+export async function sendPrompt(run: JobState, index: number, conversationId: string | null): Promise<void> {
   const prompt = run.prompts[index];
   if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
   const query = promptQuery(run, index, conversationId);
@@ -44,7 +44,7 @@ export async function sendPrompt(run: JobRun, index: number, conversationId: str
 }
 
 /** Whether a missing record means that nobody has sent the prompt: so it does in the store where an earlier run left one. */
-async function earlierOf(run: JobRun, index: number): Promise<SendPromptInput['earlier']> {
+async function earlierOf(run: JobState, index: number): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
   // Batches need one store for all their workers.
   if (run.input.origin || !run.wasReset) return 'ask_record';
@@ -59,7 +59,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
     run.enter('prompting');
     const since = run.inbox.mark();
     try {
-      return await whileUsable(run, query.sandboxId, 'prompt', () => sendOnce(sending));
+      return await callMachine(run, query.sandboxId, 'prompt', () => sendOnce(sending));
     } catch (error) {
       const failure = serviceFailureOf(error);
       if (failure?.code === outcomeUnknownCode) {
@@ -72,15 +72,15 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
       } else if (failure?.code === 'sandbox_not_promptable') {
         // What woke the job was only a hint: ask the service, then wait for the next one.
         if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
-        if ((await waitUsable(run, query.sandboxId, { since, readFirst: true })) === 'usable') continue;
-        throw new JobEnded('sandbox_failed', jobError('sandbox_gone', 'The sandbox went away before the prompt'));
+        if ((await waitUntilUsable(run, query.sandboxId, { since, readFirst: true })) === 'usable') continue;
+        throw new JobTermination('sandbox_failed', jobError('sandbox_gone', 'The sandbox went away before the prompt'));
       } else throw error;
     }
   }
 }
 
 /** In a sandbox that stays, what was sent first may be at work beside what is sent again. */
-function nameFirstSending(run: JobRun): void {
+function nameFirstSending(run: JobState): void {
   const { input, sandbox } = run;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
   const why = 'It is not known whether a prompt was accepted, and it was decided to send it again.';
@@ -131,9 +131,9 @@ async function settle(
   const look = async () => {
     if (!query.isOwnSandbox) return undefined;
     const text = prompt.step.prompt;
-    return (await patiently(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
+    return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
   };
-  const settled = await settleUnknown(run, 'prompt', message, look);
+  const settled = await resolveUnknownOutcome(run, 'prompt', message, look);
   if ('evidence' in settled) return settled.evidence;
   if (settled.action !== 'sent') return settled.action;
   return { promptId: settled.promptId ?? null, conversationId: settled.conversationId ?? null };
@@ -144,14 +144,14 @@ async function settle(
  * @param conversationId the one that it was sent to; null for a new one
  * @throws JobEnded `outcome_unknown` where it is not found
  */
-export async function findAgain(run: JobRun, prompt: JobPrompt, conversationId: string | null): Promise<void> {
+export async function findAgain(run: JobState, prompt: JobPrompt, conversationId: string | null): Promise<void> {
   const query = promptQuery(run, run.prompts.indexOf(prompt), conversationId);
   const input = { query, text: prompt.step.prompt, despiteAnswer: true };
-  const found = await patiently(run, 'look for the prompt', () => reads.findPrompt(input));
+  const found = await retryRefusals(run, 'look for the prompt', () => reads.findPrompt(input));
   if (found === null) {
     prompt.status = 'unknown';
     const message = 'The service said that it had queued the prompt, and shows nothing of it';
-    throw new JobEnded('outcome_unknown', jobError(outcomeUnknownCode, message));
+    throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
   }
   prompt.promptId = found.promptId;
   prompt.conversationId = found.conversationId ?? conversationId;

@@ -9,9 +9,9 @@ export const addFanoutWatch: AddCommand = (parent, context) => {
     .argument('<batch>', 'id of the batch');
   addSeeThroughOptions(watch).action(async (batchId: string, options: SeeThroughOptions) => {
     const { withBatch } = await import('../with-batch.js');
-    const { seeFanoutThrough } = await import('../watch-to-end.js');
+    const { watchFanoutToEnd } = await import('../watch-to-end.js');
     context.exitCode = await withBatch(context, { batchId, quiet: options.quiet }, (platform, view) =>
-      seeFanoutThrough(platform, batchId, options, { context, view }),
+      watchFanoutToEnd(platform, batchId, options, { context, view }),
     );
   });
 };

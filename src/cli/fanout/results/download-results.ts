@@ -10,7 +10,7 @@ import { leftText } from '../../output/left-text.js';
 import { createPreviews } from '../progress/previews.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
 
-export interface BringHomeOptions {
+export interface DownloadResultsOptions {
   readonly cwd: string;
   /** Folder, from `cwd`. */
   readonly out: string;
@@ -18,7 +18,7 @@ export interface BringHomeOptions {
   readonly report?: string;
 }
 
-export interface BroughtHome {
+export interface DownloadedResults {
   /** Paths from `cwd`. */
   readonly resultsFile: string;
   readonly reportFile: string;
@@ -34,12 +34,12 @@ export interface BroughtHome {
 }
 
 /** Each file is written beside its place and then renamed. Safe to repeat. */
-export async function bringHome(
+export async function downloadResults(
   result: FanoutResult | FanoutProgress,
   items: AsyncIterable<ItemResult>,
   store: Pick<ResultStore, 'get'>,
-  options: BringHomeOptions,
-): Promise<BroughtHome> {
+  options: DownloadResultsOptions,
+): Promise<DownloadedResults> {
   const { cwd, out } = options;
   const folder = resolve(cwd, out);
   await mkdir(folder, { recursive: true });

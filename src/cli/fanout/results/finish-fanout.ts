@@ -8,7 +8,7 @@ import { printJson } from '../../output/json.js';
 import { createPaint } from '../../output/paint.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { dollarsText, duration } from '../progress/board.js';
-import type { BroughtHome } from './download-results.js';
+import type { DownloadedResults } from './download-results.js';
 
 /** All of them are in the object of `--json`. */
 const problemsShown = 10;
@@ -25,7 +25,7 @@ export interface FinishFanoutOptions {
 /** @returns the exit code */
 export function finishFanout(
   result: FanoutResult,
-  home: BroughtHome,
+  home: DownloadedResults,
   io: Streams,
   { json, quiet, dollarsPerSecond, isolation = null }: FinishFanoutOptions,
 ): number {
@@ -59,7 +59,7 @@ export function leaveFanout(
 
 export function summaryLines(
   result: FanoutResult,
-  home: BroughtHome,
+  home: DownloadedResults,
   io: Streams,
   dollarsPerSecond: number | null,
 ): string[] {

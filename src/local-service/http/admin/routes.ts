@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { faultSpecificationSchema } from '../../faults/fault-specification.js';
 import type { Faults } from '../../faults/faults.js';
-import type { Books } from '../../inspection.js';
+import type { Inspection } from '../../inspection.js';
 import { ServiceError } from '../../service-error.js';
 
 const filterSchema = z.object({ sandboxId: z.string().optional(), name: z.string().optional() });
 
 export function registerAdminRoutes(
   server: FastifyInstance,
-  options: { readonly books: Books; readonly faults: Faults; readonly faultsEnabled: boolean },
+  options: { readonly books: Inspection; readonly faults: Faults; readonly faultsEnabled: boolean },
 ): void {
   const { books, faults, faultsEnabled } = options;
   const answer = (type: string, fields: object) => ({ ok: true, type, ...fields });
