@@ -1,7 +1,9 @@
 /** What a stop kept of the work. Pure. */
 
-import type { Kept } from '../../workflows/job/types.js';
 import type { SandboxView, StopView } from './sandbox-view.js';
+
+/** What was kept of the work: `saved` all of it, `stale` an older state, `none` nothing. */
+export type PreservedWork = 'saved' | 'stale' | 'none';
 
 type SnapshotOfSandbox = Pick<
   SandboxView,
@@ -13,7 +15,7 @@ type SnapshotOfSandbox = Pick<
  * @param stop as it was first answered: its `requestedAt` is null once it has ended
  * @returns null where the service does not say enough
  */
-export function keptOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): Kept | null {
+export function preservedWorkOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): PreservedWork | null {
   if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';
   if (sandbox.snapshotAvailable === null) return null;
   if (sandbox.lastSnapshotStatus !== null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';

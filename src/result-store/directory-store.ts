@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { makeFolderOf } from '../home/inner-folder.js';
+import { makeFolderOf } from '../os/inner-folder.js';
 import type { ResultStore } from './result-store.js';
 
 const scheme = 'file-store:';

@@ -2,7 +2,7 @@
 import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
 import type { JobError, JobProgress } from '../job/types.js';
 
-/** How it goes about it. Every field has a default in `cleanup-settings.ts`; tests change them. */
+/** How it goes about it. Every field has a default in `defaults.ts`; tests change them. */
 export interface CleanupSettings {
   /**
    * How long a run waits, once it has planned, before it looks for other runs of the same night, in ms: Temporal shows

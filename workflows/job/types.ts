@@ -1,5 +1,8 @@
 /** What goes into a `createThenPrompt` job and what comes out of it. Types only. */
+import type { PreservedWork } from '../../src/contract/preserved-work.js';
 import type { Text } from '../../src/contract/texts.js';
+
+export type { PreservedWork };
 
 /** How long things may take. Every field has a default in `timing.ts`; tests shorten them. */
 export interface JobTiming {
@@ -168,13 +171,10 @@ export interface PromptResult {
   readonly endedAt: string | null;
 }
 
-/** What was kept of the work: `saved` all of it, `stale` an older state, `none` nothing. */
-export type Kept = 'saved' | 'stale' | 'none';
-
 export interface StopResult {
   readonly stopId: string | null;
   readonly status: string;
-  readonly kept: Kept | null;
+  readonly kept: PreservedWork | null;
   readonly error: string | null;
 }
 

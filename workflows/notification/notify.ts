@@ -14,8 +14,8 @@ import { notificationPrefix } from '../../src/contract/addresses.js';
 import type { NotifyTarget } from '../job/types.js';
 import { workflowTypes } from '../messages.js';
 import { notifications } from '../shared/proxies.js';
-import { mostUnderWay } from '../steps/most-under-way.js';
 import type { deliverNotification } from './deliver-notification.js';
+import { mostUnderWay } from './most-under-way.js';
 
 interface Teller {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };

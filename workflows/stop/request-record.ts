@@ -1,8 +1,8 @@
 /** What is known of one request to stop, and when something is due for it. Pure. */
 
-import { keptOf } from '../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../src/contract/preserved-work.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
-import type { JobError, Kept } from '../job/types.js';
+import type { JobError, PreservedWork } from '../job/types.js';
 import type { StopOutcome, StopRecord, StopRequest, StopRequestView } from './types.js';
 
 export function newStopRecord(request: StopRequest, nowMs: number): StopRecord {
@@ -61,7 +61,7 @@ export function recordStop(record: StopRecord, stop: StopView, nowMs: number): v
 
 export interface Settlement {
   readonly outcome: StopOutcome;
-  readonly kept?: Kept | null;
+  readonly kept?: PreservedWork | null;
   readonly error?: JobError | null;
 }
 
@@ -82,10 +82,10 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
 }
 
 /** What this very stop kept; null where the sandbox has had another stop since, which says nothing of this one. */
-export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): Kept | null {
+export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
   const asked = stop ?? { id: '', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
-  return keptOf(sandbox, asked);
+  return preservedWorkOf(sandbox, asked);
 }
 
 /** One sentence: what was seen of the stop so far. */

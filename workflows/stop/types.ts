@@ -1,5 +1,5 @@
 /** What goes into a `stopAndAwaitArchive` and what comes out of it. Types only. */
-import type { JobError, JobProgress, JobTiming, Kept, NotifyTarget, Wake } from '../job/types.js';
+import type { JobError, JobProgress, JobTiming, NotifyTarget, PreservedWork, Wake } from '../job/types.js';
 
 /** One caller's wish that the sandbox be stopped. */
 export interface StopRequest {
@@ -43,7 +43,7 @@ export interface StopRequestView {
   /** Status of that stop as it was last read. */
   readonly status: string | null;
   /** What was kept of the work; null before the sandbox is archived, and where the service does not say. */
-  readonly kept: Kept | null;
+  readonly kept: PreservedWork | null;
   /** Null while no attempt was seen to fail. */
   readonly failed: FailedArchivals | null;
   /** How often the stop was asked for again, because it had vanished from the sandbox without being superseded. */
@@ -78,7 +78,7 @@ export interface StopRecord {
   outcome: StopOutcome | null;
   stopId: string | null;
   status: string | null;
-  kept: Kept | null;
+  kept: PreservedWork | null;
   failed: FailedArchivals | null;
   askedAgain: number;
   owner: string | null;

@@ -1,7 +1,7 @@
 /** What a stop kept, in words. */
-import type { Kept } from '../../../workflows/job/types.js';
+import type { PreservedWork } from '../../../workflows/job/types.js';
 
-export const keptTexts: Readonly<Record<Kept, string>> = {
+export const keptTexts: Readonly<Record<PreservedWork, string>> = {
   saved: 'work saved',
   stale: 'only older work saved',
   none: 'nothing saved',

@@ -1,8 +1,8 @@
 /** Says in plain words where a sandbox's last stop is. Pure. */
-import type { Kept } from '../../../workflows/job/types.js';
+import type { PreservedWork } from '../../../workflows/job/types.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
-import { keptOf } from '../../contract/preserved-work.js';
+import { preservedWorkOf } from '../../contract/preserved-work.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
 import { ageText } from '../sandboxes/times.js';
@@ -40,7 +40,7 @@ export interface StopExplanation {
   /** How many failed attempts sandflow has seen, at least; null where nobody has watched. */
   readonly attempts: number | null;
   readonly lastError: string | null;
-  readonly kept: Kept | null;
+  readonly kept: PreservedWork | null;
   readonly summary: string;
   readonly facts: readonly string[];
   /** What happens without anybody doing anything; null: nothing. */
@@ -150,8 +150,8 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
   }
 }
 
-function keptByStop(sandbox: Sandbox, stop: StopOperation): Kept | null {
-  return keptOf(
+function keptByStop(sandbox: Sandbox, stop: StopOperation): PreservedWork | null {
+  return preservedWorkOf(
     {
       snapshots: sandbox.snapshots ?? null,
       snapshotAvailable: sandbox.snapshotAvailable ?? null,
@@ -163,12 +163,12 @@ function keptByStop(sandbox: Sandbox, stop: StopOperation): Kept | null {
   );
 }
 
-const keptSentences: Readonly<Record<Kept, string>> = {
+const keptSentences: Readonly<Record<PreservedWork, string>> = {
   saved: 'The work up to the stop is saved.',
   stale: 'Only an older state is saved: the last snapshot did not hold the work up to the stop.',
   none: 'Nothing was kept: there is no snapshot.',
 };
-const keptText = (kept: Kept) => keptSentences[kept];
+const keptText = (kept: PreservedWork) => keptSentences[kept];
 
 function attemptsText(attempts: number, since: string, nowMs: number): string {
   const count = attempts === 1 ? '1 failed attempt was seen' : `At least ${attempts} failed attempts were seen`;

@@ -1,2 +1,2 @@
-/** In place of `workflows/steps/most-under-way.ts`. */
+/** In place of `workflows/notification/most-under-way.ts`. */
 export const mostUnderWay = { ended: 4, others: 2 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxView } from '../../../activities/sandbox/view.js';
-import { keptOf } from '../../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 
 const stop = { id: 'stop_1', status: 'completed', requestedAt: '2026-01-01T10:00:00Z', error: null };
 const sandbox = (fields: Record<string, unknown>) => sandboxView({ id: 'bx_22222222', state: 'archived', ...fields });
@@ -29,7 +29,7 @@ describe('keptOf', () => {
     [null, {}],
     [null, { snapshotAvailable: true }],
   ])('says %s for %j', (kept, fields) => {
-    expect(keptOf(sandbox(fields), stop)).toBe(kept);
+    expect(preservedWorkOf(sandbox(fields), stop)).toBe(kept);
   });
 
   it('trusts a completed snapshot where the time of the request is not known', () => {
@@ -38,6 +38,6 @@ describe('keptOf', () => {
       lastSnapshotStatus: 'completed',
       snapshotCompletedAt: '2026-01-01T09:00:00Z',
     });
-    expect(keptOf(saved, { ...stop, requestedAt: null })).toBe('saved');
+    expect(preservedWorkOf(saved, { ...stop, requestedAt: null })).toBe('saved');
   });
 });

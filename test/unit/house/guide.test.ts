@@ -9,7 +9,7 @@ import { emptyReport } from '../../../src/cli/output/job-report.js';
 import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
 import { readConfig } from '../../../src/config.js';
 import { sandboxEventTypes } from '../../../src/contract/states.js';
-import type { JobOutcome, Kept } from '../../../workflows/job/types.js';
+import type { JobOutcome, PreservedWork } from '../../../workflows/job/types.js';
 import { defaultTiming } from '../../../workflows/shared/timing.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
@@ -159,7 +159,7 @@ describe('results', () => {
     const sentence = /The object of `--json` has (.*?)\. /s.exec(guide)?.[1] ?? '';
     const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name);
     expect(listed.sort()).toEqual(Object.keys(emptyReport(null, null)).sort());
-    const kept: Record<Kept, true> = { saved: true, stale: true, none: true };
+    const kept: Record<PreservedWork, true> = { saved: true, stale: true, none: true };
     for (const word of Object.keys(kept)) expect(guide).toContain(`\`${word}\``);
   });
 

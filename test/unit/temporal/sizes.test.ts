@@ -81,7 +81,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
   ['stop', stopOptionsSchema, [{ sandboxId: 'bx_22222222', requestId: 'r', notify }]],
 ];
 
-/** These may be long: `keep-texts.ts` takes them out of what travels. */
+/** These may be long: `store-texts.ts` takes them out of what travels. */
 const byReference = /(^|\.)(prompt|setupScript|base64)$/;
 
 type Path = readonly (string | number)[];

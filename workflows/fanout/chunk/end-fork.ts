@@ -1,6 +1,6 @@
 /** Ends the fork of an item whose work is done, where an earlier run of the item was ended before it could. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import { keptOf } from '../../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
 import type { JobState } from '../../job/state.js';
 import { jobError } from '../../job/termination.js';
@@ -59,7 +59,7 @@ async function endForkAsAsked(
     return null;
   }
   if (end === 'stop' && sandbox.state === 'archived') {
-    const kept = keptOf(sandbox, sandbox.stop ?? { requestedAt: null });
+    const kept = preservedWorkOf(sandbox, sandbox.stop ?? { requestedAt: null });
     run.stop = { stopId: sandbox.stop?.id ?? null, status: 'completed', kept, error: null };
     return null;
   }

@@ -1,11 +1,11 @@
 /** Whether forks of a sandbox start from what it holds. Pure. */
 
-import { keptOf } from '../../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/result-error-codes.js';
 import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
 import { isCreating, isUsable } from '../../../src/contract/states.js';
 import { jobError } from '../../job/termination.js';
-import type { JobError, Kept } from '../../job/types.js';
+import type { JobError, PreservedWork } from '../../job/types.js';
 
 /** What is to be done with a source before it is forked. */
 export type Freshness =
@@ -80,7 +80,7 @@ function archivedFreshness(
 ): Freshness {
   const nothing = forkOrNothing(sandbox);
   if (nothing) return nothing;
-  const error = staleness(sandbox.id, keptOf(sandbox, lastStop ?? neverStopped));
+  const error = staleness(sandbox.id, preservedWorkOf(sandbox, lastStop ?? neverStopped));
   return error ? refuse(error.code, error.message) : { kind: 'fork' };
 }
 
@@ -89,7 +89,7 @@ const neverStopped = { requestedAt: null };
 /** Why what a stop kept is not good enough, or null. */
 export function staleness(
   sandboxId: string,
-  kept: Kept | null,
+  kept: PreservedWork | null,
 ): { readonly code: ResultErrorCode; readonly message: string } | null {
   if (kept === 'saved') return null;
   if (kept === 'none')

@@ -9,7 +9,7 @@
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
-import { keptOf } from '../../../src/contract/preserved-work.js';
+import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import type { SandboxView, StopView } from '../../../src/contract/sandbox-view.js';
 import { effects } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
@@ -151,7 +151,7 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   if (!isLast) return { stopId, status, kept: null, error: null };
   const asked = stopId === run.stop?.stopId ? run.stopRequest.requestedAt : null;
   const requestedAt = asked ?? (stopId && (await readStop(run, sandboxId, stopId))?.requestedAt) ?? null;
-  return { stopId, status, kept: keptOf(sandbox, { requestedAt }), error: null };
+  return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
 }
 
 /** Until it is confirmed it goes on, whatever its status says. */

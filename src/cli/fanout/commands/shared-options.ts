@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 
 export const machineSizes = ['small', 'default', 'large', 'xlarge'];
 
-/** How the batch goes on. Defaults stand in the help and in `fanout-options.ts`: a resume changes only what it names. */
+/** How the batch goes on. Defaults stand in the help and in `options.ts`: a resume changes only what it names. */
 export function addPolicyOptions(command: Command): Command {
   return command
     .option('--concurrency <count>', 'forks at work at once (default: 20)')

@@ -3,7 +3,7 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress, FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
 import type { CollectedFile } from '../../../../workflows/job/types.js';
-import { makeFolderOf } from '../../../home/inner-folder.js';
+import { makeFolderOf } from '../../../os/inner-folder.js';
 import type { FanoutReportData } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import { leftText } from '../../output/left-text.js';
