@@ -7,8 +7,8 @@
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
-import { createReadLimit } from '../cleanup/read-limit.js';
 import { describeFailure } from '../retry/classify.js';
+import { createReadLimit } from './read-limit.js';
 
 export interface FollowHubOptions {
   /** Between two ticks while a young follow waits, in ms. Default 500. */

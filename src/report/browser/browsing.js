@@ -4,7 +4,7 @@
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
 import { filterItems, sortItems } from './item-order.js';
-import { detailsOf, lookOfItem, page } from './page-data.js';
+import { detailsOf, styleOfItem, page } from './page-data.js';
 
 export const mostChosen = 4;
 
@@ -73,7 +73,7 @@ function searchTextOf(item) {
   const known = searchTexts.get(item);
   if (known !== undefined) return known;
   const { prompts, files, sandboxId, sandboxName, error } = detailsOf(item);
-  const texts = [item.id, lookOfItem(item).word, item.error, error?.message.text, sandboxId, sandboxName];
+  const texts = [item.id, styleOfItem(item).word, item.error, error?.message.text, sandboxId, sandboxName];
   for (const [name, value] of Object.entries(item.labels)) texts.push(name, value);
   for (const prompt of prompts) texts.push(prompt.prompt.text, prompt.answer?.text, prompt.error?.text);
   for (const { path } of files) texts.push(path);

@@ -5,7 +5,7 @@
 import { browsing } from './browsing.js';
 import { byId, dialogById, element, inputById, outcomeBadge, span } from './dom.js';
 import { alignTexts, commonEnds } from './line-diff.js';
-import { detailsOf, lookOfItem } from './page-data.js';
+import { detailsOf, styleOfItem } from './page-data.js';
 import { bytesText, durationText, secondsText } from './words.js';
 
 export function startCompareDialog() {
@@ -83,7 +83,7 @@ function headCell(item, items) {
     'div',
     { class: 'cell head', role: 'columnheader' },
     element('strong', { dir: 'auto' }, item.id),
-    outcomeBadge(lookOfItem(item)),
+    outcomeBadge(styleOfItem(item)),
     span('note', `${took} · ${item.type} · ${secondsText(item.machineSeconds)} machine time`),
     element('ul', { class: 'chips' }, ...labels),
   );

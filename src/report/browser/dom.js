@@ -51,7 +51,7 @@ export function span(name, text) {
 
 /**
  * The mark and the word of an outcome.
- * @param {import('../page-data.js').OutcomeLook} look
+ * @param {import('../page-data.js').OutcomeStyle} look
  */
 export function outcomeBadge({ mark, word, tone }) {
   return element(

@@ -5,7 +5,7 @@
  */
 import { browsing, moveCursor, onBrowsing, toggleChosen } from './browsing.js';
 import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from './dom.js';
-import { detailsOf, lookOfItem, page } from './page-data.js';
+import { detailsOf, styleOfItem, page } from './page-data.js';
 import { bytesText, clockText, durationText, secondsText } from './words.js';
 
 /** @type {PageItem | null} */
@@ -53,7 +53,7 @@ function drawItem(item) {
     element(
       'p',
       { class: 'bar' },
-      outcomeBadge(lookOfItem(item)),
+      outcomeBadge(styleOfItem(item)),
       element('button', { type: 'button', id: 'item-choose', 'aria-keyshortcuts': 'x' }),
     ),
     ...(error ? [error] : []),

@@ -6,7 +6,7 @@
 import { browsing, moveCursor, onBrowsing, refresh, toggleChosen } from './browsing.js';
 import { byId, element, outcomeBadge, segmentBars, span } from './dom.js';
 import { openItem } from './item-dialog.js';
-import { lookOfItem, page } from './page-data.js';
+import { styleOfItem, page } from './page-data.js';
 import { scrollToRow, visibleRows } from './visible-rows.js';
 import { durationText, secondsText } from './words.js';
 
@@ -134,7 +134,7 @@ function itemRow(item, place) {
       open,
       element('span', { class: 'second', dir: 'auto' }, item.error || second),
     ),
-    element('td', { class: 'outcome-cell' }, outcomeBadge(lookOfItem(item))),
+    element('td', { class: 'outcome-cell' }, outcomeBadge(styleOfItem(item))),
     element('td', { class: 'took number' }, item.durationMs === null ? '–' : durationText(item.durationMs)),
     element('td', { class: 'phases' }, phases),
     element('td', { class: 'machine number' }, secondsText(item.machineSeconds)),

@@ -2,7 +2,7 @@
  * All forks in one picture, however many.
  * @typedef {import('./fork-lanes.js').Block} Block
  */
-import { lookOfItem, page } from './page-data.js';
+import { styleOfItem, page } from './page-data.js';
 
 /**
  * @typedef {object} Frame
@@ -42,7 +42,7 @@ export function drawPicture(canvas, lanes, { widthPx, heightPx, fromPx, spanPx, 
     forEachInSight(({ to }, top) => context.fillRect(x(to) - 0.5, top, 1, high));
   }
   forEachInSight(({ item, to }, top) => {
-    const { tone } = lookOfItem(item);
+    const { tone } = styleOfItem(item);
     if (tone === 'good') return;
     // A flag at the end of a fork that did not complete: an edge and a dot.
     context.fillStyle = colour('text');

@@ -8,7 +8,7 @@ import { packForks } from './fork-lanes.js';
 import { openItem } from './item-dialog.js';
 import { drawPicture } from './lanes-picture.js';
 import { axisTicks } from './lanes-scale.js';
-import { lookOfItem, page } from './page-data.js';
+import { styleOfItem, page } from './page-data.js';
 import { onTheme } from './theme.js';
 import { scrollToRow, visibleRows } from './visible-rows.js';
 import { durationText } from './words.js';
@@ -162,7 +162,7 @@ function drawRowsInSight(view) {
 
 /** @param {PageItem} item @param {number} place */
 function lane(item, place) {
-  const { mark, tone } = lookOfItem(item);
+  const { mark, tone } = styleOfItem(item);
   const track = element('span', { class: 'lane-track' }, ...segmentBars(item.segments, 0, page.spanMs));
   const end = element('span', { class: `lane-end tone-${tone}` }, mark);
   end.style.left = `${(100 * (item.segments[item.segments.length - 1]?.to ?? 0)) / page.spanMs}%`;
@@ -203,7 +203,7 @@ function read(place) {
   }
   const parts = item.segments.map(({ kind, from, to }) => span('piece', `${kind} ${durationText(to - from)}`));
   const begins = item.segments[0] ? ` from ${durationText(item.segments[0].from)}: ` : ' never forked';
-  const { mark, word, tone } = lookOfItem(item);
+  const { mark, word, tone } = styleOfItem(item);
   reading.replaceChildren(
     element('bdi', { class: 'strong' }, item.id),
     ' ',

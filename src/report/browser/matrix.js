@@ -8,7 +8,7 @@ import { openComparison } from './compare-dialog.js';
 import { byId, element, outcomeBadge } from './dom.js';
 import { openItem } from './item-dialog.js';
 import { cellKey, matrixOf } from './matrix-shape.js';
-import { lookOfItem, page } from './page-data.js';
+import { styleOfItem, page } from './page-data.js';
 import { durationText } from './words.js';
 
 export function startMatrix() {
@@ -62,7 +62,7 @@ function itemButton(item) {
   const button = element(
     'button',
     { type: 'button', class: 'matrix-item', 'data-index': item.index, title: item.id },
-    outcomeBadge(lookOfItem(item)),
+    outcomeBadge(styleOfItem(item)),
     element('span', { class: 'note' }, took),
   );
   button.addEventListener('click', () => {

@@ -24,8 +24,8 @@ export function detailsOf(item) {
   return block[place % page.detailsPerBlock];
 }
 
-/** @param {PageItem} item @returns {import('../page-data.js').OutcomeLook} */
-export function lookOfItem(item) {
+/** @param {PageItem} item @returns {import('../page-data.js').OutcomeStyle} */
+export function styleOfItem(item) {
   return page.outcomes[item.outcome] ?? { word: item.outcome, mark: '?', tone: 'calm' };
 }
 
