@@ -40,7 +40,7 @@ writeFileSync(join(fresh, 'workflow-bundle.js'), (await bundleWorkflowCode(workf
 const encryptedWorkflows = {
   ...workflows,
   failureConverterPath: join(fresh, failureConverter),
-  workflowInterceptorModules: [join(fresh, 'workflows', 'refuse-clear-input.js')],
+  workflowInterceptorModules: [join(fresh, 'workflows', 'shared', 'refuse-clear-input.js')],
 };
 writeFileSync(join(fresh, 'workflow-bundle-encrypted.js'), (await bundleWorkflowCode(encryptedWorkflows)).code);
 writeFileSync(join(fresh, stamp), sources);

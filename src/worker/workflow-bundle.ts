@@ -17,6 +17,6 @@ export function workflowBundlePath({ encrypted = false } = {}): string | undefin
 export const encryptedBundle = {
   failureConverterPath,
   workflowInterceptorModules: [
-    fileURLToPath(new URL(`../../workflows/refuse-clear-input${extname(import.meta.url)}`, import.meta.url)),
+    fileURLToPath(new URL(`../../workflows/shared/refuse-clear-input${extname(import.meta.url)}`, import.meta.url)),
   ],
 };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isAlive } from '../setup/stack-harness.js';
 
-const compiled = fileURLToPath(new URL('../../dist/src/temporal/leashed-process.js', import.meta.url));
+const compiled = fileURLToPath(new URL('../../dist/src/os/spawn-bound-to-parent.js', import.meta.url));
 const parentProgram = `
 import(process.argv[1]).then(({ spawnLeashed }) => {
   const child = spawnLeashed(process.argv[3], process.argv.slice(4), { leash: process.argv[2], stdio: 'ignore' });

@@ -87,7 +87,7 @@ export interface FanoutInput {
   readonly pace?: Partial<FanoutIntervals>;
 }
 
-/** How often the parts of a batch talk. Every field has a default in `fanout-steps/pace.ts`; tests shorten them. */
+/** How often the parts of a batch talk. Every field has a default in `fanout/batch/defaults.ts`; tests shorten them. */
 export interface FanoutIntervals {
   /** A chunk tells the batch what is not urgent at most so often, in ms. */
   readonly reportEveryMs: number;

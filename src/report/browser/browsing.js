@@ -4,7 +4,7 @@
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
 import { filterItems, sortItems } from './item-order.js';
-import { detailsOf, styleOfItem, page } from './page-data.js';
+import { detailsOf, page, styleOfItem } from './page-data.js';
 
 export const mostChosen = 4;
 

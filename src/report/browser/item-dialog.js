@@ -5,7 +5,7 @@
  */
 import { browsing, moveCursor, onBrowsing, toggleChosen } from './browsing.js';
 import { buttonById, byId, dialogById, element, outcomeBadge, segmentBars, span } from './dom.js';
-import { detailsOf, styleOfItem, page } from './page-data.js';
+import { detailsOf, page, styleOfItem } from './page-data.js';
 import { bytesText, clockText, durationText, secondsText } from './words.js';
 
 /** @type {PageItem | null} */

@@ -6,7 +6,7 @@
 import { browsing, moveCursor, onBrowsing, refresh, toggleChosen } from './browsing.js';
 import { byId, element, outcomeBadge, segmentBars, span } from './dom.js';
 import { openItem } from './item-dialog.js';
-import { styleOfItem, page } from './page-data.js';
+import { page, styleOfItem } from './page-data.js';
 import { scrollToRow, visibleRows } from './visible-rows.js';
 import { durationText, secondsText } from './words.js';
 

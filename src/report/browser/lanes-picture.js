@@ -2,7 +2,7 @@
  * All forks in one picture, however many.
  * @typedef {import('./fork-lanes.js').Block} Block
  */
-import { styleOfItem, page } from './page-data.js';
+import { page, styleOfItem } from './page-data.js';
 
 /**
  * @typedef {object} Frame

@@ -8,7 +8,7 @@ import { packForks } from './fork-lanes.js';
 import { openItem } from './item-dialog.js';
 import { drawPicture } from './lanes-picture.js';
 import { axisTicks } from './lanes-scale.js';
-import { styleOfItem, page } from './page-data.js';
+import { page, styleOfItem } from './page-data.js';
 import { onTheme } from './theme.js';
 import { scrollToRow, visibleRows } from './visible-rows.js';
 import { durationText } from './words.js';

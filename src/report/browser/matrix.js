@@ -8,7 +8,7 @@ import { openComparison } from './compare-dialog.js';
 import { byId, element, outcomeBadge } from './dom.js';
 import { openItem } from './item-dialog.js';
 import { cellKey, matrixOf } from './matrix-shape.js';
-import { styleOfItem, page } from './page-data.js';
+import { page, styleOfItem } from './page-data.js';
 import { durationText } from './words.js';
 
 export function startMatrix() {

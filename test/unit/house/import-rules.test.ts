@@ -12,7 +12,7 @@ describe('imports', () => {
 
   test.each([
     ['workflows/job/types.ts', `import { z } from 'zod';`],
-    ['workflows/steps/x.ts', `import { readFileSync } from 'node:fs';`],
+    ['workflows/job/x.ts', `import { readFileSync } from 'node:fs';`],
     ['workflows/x.ts', `import { createActivities } from '../activities/index.js';`],
     ['workflows/x.ts', `import { endpoints } from '../src/contract/endpoints.js';`],
     ['workflows/x.ts', `export * from '../src/contract/index.js';`],
