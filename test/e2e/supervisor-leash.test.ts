@@ -5,8 +5,8 @@ import { isAlive } from '../setup/stack-harness.js';
 
 const compiled = fileURLToPath(new URL('../../dist/src/os/spawn-bound-to-parent.js', import.meta.url));
 const parentProgram = `
-import(process.argv[1]).then(({ spawnLeashed }) => {
-  const child = spawnLeashed(process.argv[3], process.argv.slice(4), { leash: process.argv[2], stdio: 'ignore' });
+import(process.argv[1]).then(({ spawnBoundToParent }) => {
+  const child = spawnBoundToParent(process.argv[3], process.argv.slice(4), { leash: process.argv[2], stdio: 'ignore' });
   child.once('exit', (code) => console.log('ended ' + code));
   console.log(child.pid);
   setInterval(() => undefined, 1000);
