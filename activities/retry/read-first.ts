@@ -15,7 +15,7 @@ interface Memory {
   readonly before: BeforeRequest | null;
   /** Since when the service has said that there is no such sandbox, in ms; null while it knows it. */
   readonly missingSinceMs: number | null;
-  /** Calls so far; as `counted` keeps it. */
+  /** Calls so far; as `withCallCount` keeps it. */
   readonly spent?: { readonly calls: number; readonly maybeSent: boolean };
 }
 
@@ -47,7 +47,7 @@ const longestPauseMs = 15_000;
 
 /**
  * Runs `body` as an attempt that reads before it sends. A 404 is repeated until it has lasted.
- * @throws as `counted`; where something may have been accepted, the second detail is a `SentBefore`
+ * @throws as `withCallCount`; where something may have been accepted, the second detail is a `SentBefore`
  */
 export async function readFirst<T>(
   client: SandboxClient,

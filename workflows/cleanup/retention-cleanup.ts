@@ -59,7 +59,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   return CancellationScope.nonCancellable(() => report(run, outcome, error));
 }
 
-/** @throws JobEnded where the service, or Temporal, did not let it be made in time */
+/** @throws JobTermination where the service, or Temporal, did not let it be made in time */
 async function planInTime(run: CleanupState): Promise<CleanupPlanned> {
   const { planDeadlineMs } = run.settings;
   const whole = CancellationScope.current();

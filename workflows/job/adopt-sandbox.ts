@@ -14,7 +14,7 @@ import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usa
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
 
-/** @throws JobEnded `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
+/** @throws JobTermination `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
 export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<void> {
   const { sandboxId } = source;
   run.enter('waiting_for_sandbox');
@@ -32,7 +32,7 @@ export async function adoptSandbox(run: JobState, source: ExistingSource): Promi
 
 /**
  * Resumes a sandbox of the job's own, once it is archived, and waits until it is usable.
- * @throws JobEnded, or what the activity threw, where it cannot be resumed
+ * @throws JobTermination, or what the activity threw, where it cannot be resumed
  */
 export async function resumeSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);

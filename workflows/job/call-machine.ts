@@ -23,7 +23,7 @@ const longestPauseMs = 15_000;
  * sandbox: it waits on only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be refused and made again
- * @throws JobEnded `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; what the activity threw, where
+ * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; what the activity threw, where
  *   waiting does not help
  */
 export async function callMachine<T>(
@@ -67,7 +67,7 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
 
 /**
  * For work that was cut off in the machine: says so where the sandbox explains it.
- * @throws JobEnded `sandbox_failed`, where the machine is seen to have been lost
+ * @throws JobTermination `sandbox_failed`, where the machine is seen to have been lost
  */
 export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
   const loss = await lossOf(run, sandboxId);

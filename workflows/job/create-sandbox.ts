@@ -28,7 +28,7 @@ const whyMayBeThere = 'It is not known whether it was made; it was decided to ma
 /**
  * Creates or forks a sandbox and waits until it is usable. The next generation follows where the service said that it found
  * no machine, or where what was made is not found any more; then it is remembered, and looked for once more at the end.
- * @throws JobEnded `sandbox_cancelled` when no generation could be used
+ * @throws JobTermination `sandbox_cancelled` when no generation could be used
  */
 export async function createSandbox(run: JobState, source: OwnSource): Promise<void> {
   const first = run.input.origin?.firstGeneration ?? 1;

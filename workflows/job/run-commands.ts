@@ -24,7 +24,7 @@ const longestRemovalMs = 30_000;
 
 /**
  * Goes on after those that `run` has as done.
- * @throws JobEnded `sandbox_failed` at the first command that does not exit with 0; `outcome_unknown` where nobody can know
+ * @throws JobTermination `sandbox_failed` at the first command that does not exit with 0; `outcome_unknown` where nobody can know
  *   whether one has run, and it was decided not to run it again
  */
 export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
@@ -124,7 +124,7 @@ async function send(
   }
 }
 
-/** @throws JobEnded `outcome_unknown`, where it is decided to end the job */
+/** @throws JobTermination `outcome_unknown`, where it is decided to end the job */
 async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
   run.command = { ...underWay, unknown };
   const decided = await resolveUnknownOutcome(run, 'command', unknown.message, async () => undefined);

@@ -181,7 +181,7 @@ export class JobState {
 
   /**
    * For waits, where nothing is under way that a new run could not begin again.
-   * @throws GoesOnAsNew when the history is long and the job still works
+   * @throws ContinueAsNewRequest when the history is long and the job still works
    */
   goOnAsNewIfDue(): void {
     if (this.mustGoOn()) throw new ContinueAsNewRequest();

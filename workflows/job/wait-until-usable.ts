@@ -32,7 +32,7 @@ export function waitOptions(run: JobState) {
 
 /**
  * @param since taken before the call that makes the sandbox usable
- * @throws JobEnded `sandbox_failed` when it stays in `error`, or was stopped by somebody else
+ * @throws JobTermination `sandbox_failed` when it stays in `error`, or was stopped by somebody else
  */
 export async function waitUntilUsable(
   run: JobState,

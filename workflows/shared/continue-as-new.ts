@@ -3,7 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 
 /** Thrown where nothing is under way that a new run could not begin again; never leaves the workflow. */
 export class ContinueAsNewRequest extends Error {
-  override readonly name = 'GoesOnAsNew';
+  override readonly name = 'ContinueAsNewRequest';
 }
 
 /** @param maxEvents undefined: when Temporal suggests it */

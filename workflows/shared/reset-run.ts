@@ -1,4 +1,4 @@
-/** Whether somebody has reset this very run; `JobRun.wasReset` knows of earlier runs of the chain, too. */
+/** Whether somebody has reset this very run; `JobState.wasReset` knows of earlier runs of the chain, too. */
 import { workflowInfo } from '@temporalio/workflow';
 
 /** A reset gives a run a new id and no memory of what the old one sent after the point of the reset. */

@@ -16,7 +16,7 @@ const grpcAborted = 10;
 
 /** Thrown where an answer did not come in time: what the client itself throws then depends on its connection. */
 export class AnswerTimeoutError extends Error {
-  override readonly name = 'SlowAnswer';
+  override readonly name = 'AnswerTimeoutError';
 
   constructor(cause: unknown) {
     super('no answer in time', { cause });

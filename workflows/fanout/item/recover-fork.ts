@@ -14,7 +14,7 @@ import { reads } from '../../shared/proxies.js';
 
 /**
  * @returns `dead` where it was decided that the next generation does the work
- * @throws JobEnded `outcome_unknown` where it was decided, or the policy says, that nothing is repeated
+ * @throws JobTermination `outcome_unknown` where it was decided, or the policy says, that nothing is repeated
  */
 export async function recoverStoppedFork(run: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
   try {

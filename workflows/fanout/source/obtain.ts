@@ -26,7 +26,7 @@ import { prepare } from './prepare.js';
 
 /**
  * May be cut at any point and begun again: each of its steps reads first, or finds what it has started.
- * @throws JobEnded whose error says why there is nothing to fork from
+ * @throws JobTermination whose error says why there is nothing to fork from
  */
 export async function obtainSource(run: BatchState): Promise<ReadySource> {
   const { source } = run.input;

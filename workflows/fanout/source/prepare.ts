@@ -34,7 +34,7 @@ const maxGenerations = 3;
 /**
  * The job outlives a run of the batch, so it is no child that a run waits for: a run that finds it there waits as well.
  * @returns the sandbox
- * @throws JobEnded where the job did not complete
+ * @throws JobTermination where the job did not complete
  */
 export async function prepare(run: BatchState, source: Preparation): Promise<string> {
   const { deployment, batchId } = run.input;

@@ -31,7 +31,7 @@ const claim = { purpose: 'end', ends: 'work' } as const;
 
 /**
  * Stops the sandbox, unless another job works in it.
- * @throws JobEnded `sandbox_leased` then
+ * @throws JobTermination `sandbox_leased` then
  */
 export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (!run.isShared) return stopAndConfirm(run, sandboxId);

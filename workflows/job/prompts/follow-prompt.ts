@@ -12,7 +12,7 @@ import { promptSummary } from './send-prompt.js';
 
 /**
  * @param sideBySide true where conversations run side by side
- * @throws GoesOnAsNew when the history is long: the next run follows it again
+ * @throws ContinueAsNewRequest when the history is long: the next run follows it again
  */
 export async function followPrompt(run: JobState, index: number, sideBySide: boolean): Promise<PromptEnd> {
   const prompt = run.prompts[index];

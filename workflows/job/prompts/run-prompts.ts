@@ -11,7 +11,7 @@ import { findAgain, sendPrompt } from './send-prompt.js';
 
 /**
  * Runs all prompts, those that are added meanwhile too.
- * @throws JobEnded `prompt_failed` at the first failure in one conversation, or after all have ended in several
+ * @throws JobTermination `prompt_failed` at the first failure in one conversation, or after all have ended in several
  */
 export async function runPrompts(run: JobState, sandboxId: string): Promise<void> {
   const sideBySide = run.input.conversations === 'each' && run.input.prompts.length > 1;

@@ -28,7 +28,7 @@ interface Sending {
 /**
  * Goes on from the prompt's status: `not_sent` is sent, `sending` and `unknown` are looked for, all others are left alone.
  * @param conversationId the one that it is sent to; null for a new one
- * @throws JobEnded, or what the activity threw; the status then says whether the prompt was sent, or `unknown`
+ * @throws JobTermination, or what the activity threw; the status then says whether the prompt was sent, or `unknown`
  */
 export async function sendPrompt(run: JobState, index: number, conversationId: string | null): Promise<void> {
   const prompt = run.prompts[index];
@@ -142,7 +142,7 @@ async function settle(
 /**
  * Finds a prompt of which the service shows nothing under the ids that it answered with: the answer was not of this prompt.
  * @param conversationId the one that it was sent to; null for a new one
- * @throws JobEnded `outcome_unknown` where it is not found
+ * @throws JobTermination `outcome_unknown` where it is not found
  */
 export async function findAgain(run: JobState, prompt: JobPrompt, conversationId: string | null): Promise<void> {
   const query = promptQuery(run, run.prompts.indexOf(prompt), conversationId);
