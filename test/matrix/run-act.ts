@@ -72,9 +72,14 @@ export async function runAct(
     const latest = concerned.filter((one) => one.gone === null && one.id !== prepared.sourceId).at(-1);
     return playOn(isConcerned ? (call.sandboxId ?? undefined) : latest?.id, textOf(call));
   };
+  // A call that a cancel cuts short ends before the other has acted.
+  let acting = Promise.resolve();
   const striker: Striker = {
     name: act.name,
-    strike: (exchange) => around(act, exchange, () => playOnce(exchange.call)),
+    strike: (exchange) => {
+      acting = around(act, exchange, () => playOnce(exchange.call));
+      return acting;
+    },
   };
   const tapped = world.proxy.tap({
     lens: scenario.lens,
@@ -86,6 +91,7 @@ export async function runAct(
   try {
     if (site === atStart) await playOn(prepared.given[0] ?? prepared.sourceId, 'hello');
     const ended = await within(deadlineMs + 35_000, prepared.run());
+    await acting.catch(() => undefined);
     const allowed = allowedEnds(scenario, act);
     const named = allowed.includes(ended.outcome) ? [] : [`ended ${ended.outcome}, may end ${allowed.join(' or ')}`];
     const run = {
