@@ -1,4 +1,7 @@
-/** For workflows of your own that wait for sandboxes: hand your `sandboxEvent` signals to an inbox, then `until`. */
+/**
+ * Building blocks for your own workflows that wait for sandboxes: record `sandboxEvent` signals in an `EventInbox`, then
+ * call `until`.
+ */
 
 export type { JobTiming, Wake } from './job/types.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from './messages.js';

@@ -1,4 +1,4 @@
-/** Takes a sandbox that somebody else made: resumes it when it is archived, waits until it is usable. */
+/** Uses an existing sandbox: resumes it if it is archived, and waits until it is usable. */
 import { sleep } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isUsable } from '../../src/contract/states.js';
@@ -14,12 +14,12 @@ import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usa
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
 
-/** @throws JobTermination `rejected` when there is no such sandbox, `sandbox_failed` when it cannot be used */
+/** @throws JobTermination `rejected` if the sandbox does not exist, `sandbox_failed` if it cannot be used */
 export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<void> {
   const { sandboxId } = source;
   run.enter('waiting_for_sandbox');
   const since = run.inbox.mark();
-  // Register, then read, then wait: an event between the two is not lost.
+  // Register before the first read, so that no event in between is lost.
   await watchSandbox(run, sandboxId);
   let sandbox = await readOrEnd(run, sandboxId);
   await tellOwner(sandbox);
@@ -31,8 +31,8 @@ export async function adoptSandbox(run: JobState, source: ExistingSource): Promi
 }
 
 /**
- * Resumes a sandbox of the job's own, once it is archived, and waits until it is usable.
- * @throws JobTermination, or what the activity threw, where it cannot be resumed
+ * Waits until the job's own sandbox is archived, resumes it, and waits until it is usable.
+ * @throws JobTermination, or the error of the activity, if the sandbox cannot be resumed
  */
 export async function resumeSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.sandbox?.state === 'archiving') await waitArchived(run, sandboxId);
@@ -81,7 +81,7 @@ async function waitArchived(run: JobState, sandboxId: string): Promise<SandboxVi
   return archived ?? readOrEnd(run, sandboxId);
 }
 
-/** Somebody may have made it a moment ago: only a 404 that lasts is the truth. */
+/** The sandbox may have been created a moment ago: only a lasting 404 is final. */
 async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView> {
   const lag = new Lag(run.timing.readLagMs);
   for (let polls = 0; ; polls += 1) {

@@ -1,4 +1,4 @@
-/** Makes the job's own sandbox, new or as a fork: one per generation, with the job's address as its name. */
+/** Creates or forks the job's own sandbox: one per generation, named after the job's address. */
 import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
 import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
@@ -26,9 +26,9 @@ const ownStep = 'main';
 const whyMayBeThere = 'It is not known whether it was made; it was decided to make another one.';
 
 /**
- * Creates or forks a sandbox and waits until it is usable. The next generation follows where the service said that it found
- * no machine, or where what was made is not found any more; then it is remembered, and looked for once more at the end.
- * @throws JobTermination `sandbox_cancelled` when no generation could be used
+ * Creates or forks a sandbox and waits until it is usable. Starts the next generation if the service found no machine, or
+ * if the created sandbox can no longer be found. A lost sandbox is recorded and searched for again at the end of the job.
+ * @throws JobTermination `sandbox_cancelled` if no generation became usable
  */
 export async function createSandbox(run: JobState, source: OwnSource): Promise<void> {
   const first = run.input.origin?.firstGeneration ?? 1;
@@ -54,7 +54,7 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<v
   }
 }
 
-/** Waits until what was made can be used, and until it is certain that it is what was made. */
+/** Waits until the created sandbox is usable and confirmed to be the job's own. */
 async function obtain(
   run: JobState,
   source: OwnSource,
@@ -63,9 +63,9 @@ async function obtain(
   const name = nameOf(run, run.generation);
   let created = first.created;
   for (let tries = 0; ; tries += 1) {
-    // Where a service does not keep names, no list shows it; where it does, another name is somebody else's.
+    // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
     if (created.name !== name) created = take(run, await whoIsMeant(run, source, created));
-    // A name that it lost since is somebody's wish.
+    // If the name changed later, somebody renamed the sandbox on purpose.
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
     const readFirst = first.standing === 'usable' || tries > 0;
@@ -80,7 +80,10 @@ async function obtain(
   }
 }
 
-/** Until it is known who is meant, what was answered may be somebody else's: an end that comes first must not touch it. */
+/**
+ * Until the sandbox is identified, the answer may name somebody else's. If the job ends first, it must not touch that
+ * one.
+ */
 async function whoIsMeant(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
   const name = nameOf(run, run.generation);
   run.sandbox = null;
@@ -97,7 +100,7 @@ async function whoIsMeant(run: JobState, source: OwnSource, created: SandboxView
   }
 }
 
-/** A list may omit ours, and an answer may be another's: what the same key is answered with twice is ours. */
+/** A list may omit our sandbox, and an answer may name another one. Two equal answers to the same key identify ours. */
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
   for (let tries = 0; ; tries += 1) {
@@ -112,7 +115,7 @@ function findByName(run: JobState, name: string): Promise<SandboxView | null> {
   return retryRefusals(run, 'look for the sandbox', () => reads.findSandboxByName(name));
 }
 
-/** The same key: it makes no second one. */
+/** Repeats the create with the same key, which creates no second sandbox. */
 async function madeAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
   const again = await createGeneration(run, source, run.generation);
   if (again === 'resend')
@@ -131,7 +134,7 @@ function noMachine(tries: number): JobTermination {
   return new JobTermination('sandbox_cancelled', jobError('sandbox_cancelled', message));
 }
 
-/** @returns null where it is to be made as the next generation */
+/** @returns null if the next generation must be created instead */
 async function makeOne(run: JobState, source: OwnSource): Promise<SandboxView | null> {
   run.enter('creating');
   const created = await createGeneration(run, source, run.generation);
@@ -154,7 +157,7 @@ function nameOf(run: JobState, generation: number): string {
   });
 }
 
-/** What became of the sandbox until now. An item's may be one that an earlier run made, used and left. */
+/** The current state of the sandbox. For an item, an earlier run may have created, used and left it. */
 async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
   const { origin } = run.input;
   const seen = origin?.lookFirst ? await readSandbox(run, created.id) : created;
@@ -182,7 +185,7 @@ async function createGeneration(
   const options = { summary: `${source.kind} ${name}` };
   const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
   const make = () => {
-    // A key is as old as the first call that may have been accepted, and no older: refusals do not age it.
+    // The age of a key counts from the first call that may have been accepted. Refusals do not count.
     run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
     const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
     if (source.kind === 'create') {
@@ -217,14 +220,17 @@ async function createGeneration(
   }
 }
 
-/** Webhooks find the job by the sandbox's name. A service that did not take it is asked again, then worked around. */
+/**
+ * Webhooks find the job by the sandbox's name. If the service did not keep the name, renames, then falls back to a
+ * watch.
+ */
 async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;
   const read = (await rename(run, created.id, name)) ? await readSandbox(run, created.id) : null;
   if (read?.name !== name) await watchSandbox(run, created.id);
 }
 
-/** @returns false where the service refuses it, or does not find the sandbox yet: there is another way */
+/** @returns false if the service refuses the rename or does not find the sandbox yet: the caller has a fallback */
 async function rename(run: JobState, sandboxId: string, name: string): Promise<boolean> {
   try {
     return (await retryRefusals(run, 'rename', () => effects.updateSandbox(sandboxId, { name }))) !== null;

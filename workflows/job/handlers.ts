@@ -1,4 +1,4 @@
-/** What can be asked of a job while it runs, and what it is told. */
+/** The signal, query and update handlers of a running job. */
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { bytesOf, maxInlineBytes, maxSteps, payloadBytes } from '../../src/contract/texts.js';
 import {
@@ -12,9 +12,9 @@ import {
 import type { JobState } from './state.js';
 import type { PromptStep } from './types.js';
 
-/** Of ids in a decision. */
+/** Longest resolution, in bytes: it holds only ids. */
 const maxResolutionBytes = 2_000;
-/** Of everything of a prompt but its text. */
+/** Longest prompt step without its text, in bytes. */
 const maxOptionsBytes = 4_000;
 
 export function handleMessages(run: JobState): void {
@@ -54,7 +54,7 @@ export function handleMessages(run: JobState): void {
   );
 }
 
-/** What a job could not carry would end it without a result; so it is refused. */
+/** Why a prompt is refused, or undefined. A prompt too large to carry over would end the job without a result. */
 function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';

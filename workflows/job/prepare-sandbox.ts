@@ -1,4 +1,4 @@
-/** From a usable sandbox to one that can be prompted: hydrated where asked for, set up, its files in place. */
+/** Prepares a usable sandbox for prompts: waits for hydration and setup, and writes the files. */
 import { workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../src/contract/addresses.js';
 import { files, followProxies } from '../shared/proxies.js';
@@ -9,7 +9,7 @@ import type { JobState } from './state.js';
 import { JobTermination, jobError } from './termination.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
-/** Each part of it is left out where an earlier run of the job has done it. */
+/** Skips each part that an earlier run of the job has completed. */
 export async function prepareSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.waitFor === 'hydrated' && !run.isHydrated) await waitHydrated(run, sandboxId);
   run.isHydrated = true;

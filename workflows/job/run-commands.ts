@@ -1,4 +1,4 @@
-/** Runs the commands of a job in its sandbox, one after the other, each at most once. */
+/** Runs the commands of a job in its sandbox, sequentially, each at most once. */
 import { CancellationScope, sleep, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { SandflowActivities } from '../../activities/index.js';
 import { executionOf } from '../../src/contract/addresses.js';
@@ -23,9 +23,9 @@ const tailLength = 2_000;
 const longestRemovalMs = 30_000;
 
 /**
- * Goes on after those that `run` has as done.
- * @throws JobTermination `sandbox_failed` at the first command that does not exit with 0; `outcome_unknown` where nobody can know
- *   whether one has run, and it was decided not to run it again
+ * Skips the commands that `run` records as done.
+ * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a command
+ *   ran, and the decision is not to run it again
  */
 export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
   const { commands: texts = [] } = run.input;
@@ -37,7 +37,7 @@ export async function runCommands(run: JobState, sandboxId: string): Promise<voi
       run.commandsDone += 1;
     }
   } catch (error) {
-    // The run that follows looks at the marker of the command that is under way.
+    // The next run reads the marker of the current command.
     if (error instanceof ContinueAsNewRequest) throw error;
     if (CancellationScope.current().consideredCancelled) run.beginCleanUp();
     await CancellationScope.nonCancellable(() => removeMarkers(run, sandboxId));
@@ -81,7 +81,10 @@ function begin(run: JobState, sandboxId: string, generation: number): CommandUnd
   return run.command;
 }
 
-/** One marker. It is never run again under the same one; where it has certainly not run, it is sent with the next. */
+/**
+ * Runs the command under one marker, and never twice under the same one. If it certainly did not run, the caller resends
+ * it under the next.
+ */
 async function settled(
   run: JobState,
   sandboxId: string,
@@ -93,7 +96,7 @@ async function settled(
     const end = await callMachine(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
     if (end.how === 'answered') return end.answer;
     run.command = { ...underWay, recover: true };
-    // What is read may be as old as this, and so not show yet that the machine was another one meanwhile.
+    // A read may lag by this long, and so may not yet show that the machine was replaced.
     if (end.how === 'not_begun')
       await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would show' });
     if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
@@ -124,7 +127,7 @@ async function send(
   }
 }
 
-/** @throws JobTermination `outcome_unknown`, where it is decided to end the job */
+/** @throws JobTermination `outcome_unknown` if the decision is to end the job */
 async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
   run.command = { ...underWay, unknown };
   const decided = await resolveUnknownOutcome(run, 'command', unknown.message, async () => undefined);
@@ -137,12 +140,12 @@ async function isSameMachine(run: JobState, sandboxId: string, { stopIds }: Comm
   return sandbox !== null && isUsable(sandbox.state) && stopIds.includes(sandbox.stop?.id ?? null);
 }
 
-/** Begins the names of all markers of this job in this sandbox. */
+/** The prefix of all marker names of this job in this sandbox. */
 function ownerOf(sandboxId: string): string {
   return `${sandboxId}-${executionOf(workflowInfo().firstExecutionRunId)}`;
 }
 
-/** So that no snapshot, and no fork, holds them. A machine that does not answer is not waited for. */
+/** Keeps markers out of snapshots and forks. Does not wait for a machine that does not answer. */
 async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'delete') return;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);
@@ -151,7 +154,7 @@ async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
     const { calls } = await commands.removeCommandMarkers.executeWithOptions(options, [sandboxId, ownerOf(sandboxId)]);
     run.apiCalls += calls;
   } catch (error) {
-    // What is left of them names this sandbox and this execution: nobody else looks at it.
+    // Remaining markers name this sandbox and this execution, so nobody else reads them.
     run.apiCalls += serviceFailureOf(error)?.calls ?? 0;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What every job does, on its own or as an item of a batch: obtains a sandbox, prepares it, prompts, follows, collects
- * files, and ends as asked. It always ends in a named outcome, and cleans up in a scope that a cancel does not cut.
+ * The steps of every job, standalone or an item of a batch: obtain a sandbox, prepare it, prompt, follow, collect files,
+ * and end as the input says. A job always ends with a named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -17,10 +17,10 @@ import { type JobTermination, jobError, toJobTermination } from './termination.j
 import { startTimers } from './timers.js';
 import type { JobOutcome, JobResult } from './types.js';
 
-/** What a job comes to that has not ended: its history is long, and a new run goes on with `carryJob`. */
+/** Returned by a job that has not ended: its history is long, and a new run continues from `carryJob`. */
 export const goesOn = 'goes_on_as_new';
 
-/** Runs the job to its end, or until it is to go on as new. Never throws: what goes wrong is in the result. */
+/** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
 export async function runJob(run: JobState): Promise<JobResult | typeof goesOn> {
   run.wasReset ||= isResetRun();
   const work = new CancellationScope();
@@ -40,12 +40,12 @@ export async function runJob(run: JobState): Promise<JobResult | typeof goesOn> 
     await work.run(() => doWork(run));
   } catch (error) {
     const isCut = overdue || work.consideredCancelled || isCancellation(error);
-    // What runs side by side with the step that left or failed ends with it.
+    // Ends the steps that run in parallel with the one that threw.
     work.cancel();
     if (error instanceof ContinueAsNewRequest && !isCut) {
       alive.cancel();
       await keptAlive.catch(() => undefined);
-      // A cancel that came meanwhile would be lost with this run.
+      // This run would lose a cancel that arrived in the meantime.
       if (!CancellationScope.current().consideredCancelled) return goesOn;
       outcome = 'cancelled';
     } else if (overdue) outcome = 'deadline_exceeded';

@@ -1,4 +1,4 @@
-/** How a step ends the job, and how a failed activity reads as an outcome. */
+/** How a step ends the job, and which outcome a failed activity leads to. */
 
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { JobErrorCode } from '../../src/contract/result-error-codes.js';
@@ -7,10 +7,10 @@ import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/serv
 import { cut } from '../../src/contract/texts.js';
 import type { JobError, JobOutcome } from './types.js';
 
-/** What quotes the service, a command or a script may be of any length. */
+/** Longest error message, in characters. A message may quote output of any length. */
 const maxMessageLength = 4_000;
 
-/** Thrown by a step that ends the job; never leaves the workflow. */
+/** Thrown by a step to end the job. Never leaves the workflow. */
 export class JobTermination extends Error {
   override readonly name = 'JobEnded';
 
@@ -22,7 +22,9 @@ export class JobTermination extends Error {
   }
 }
 
-/** @param code one of sandflow's own, or one of the service's that says the same; `foreign` where another part has decided */
+/**
+ * @param code one of sandflow's own, or an equivalent code of the service; `foreign` for a code that another part chose
+ */
 export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
   const message = cut(given, maxMessageLength);
   return {
@@ -34,12 +36,12 @@ export function jobError(code: JobErrorCode | ForeignCode, given: string): JobEr
   };
 }
 
-/** The failure of a local activity comes bare, that of any other as the cause of an `ActivityFailure`. */
+/** A local activity throws its failure directly; any other activity wraps it as the cause of an `ActivityFailure`. */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error;
 }
 
-/** What the service said, where the failure of an activity carries it. */
+/** The service failure that an activity failure carries; undefined if it carries none. */
 export function serviceFailureOf(error: unknown): ServiceFailure | undefined {
   const cause = causeOf(error);
   if (!(cause instanceof ApplicationFailure)) return undefined;
@@ -48,13 +50,16 @@ export function serviceFailureOf(error: unknown): ServiceFailure | undefined {
   return isServiceFailure ? (detail as ServiceFailure) : undefined;
 }
 
-/** The type of an `ApplicationFailure` that an activity made itself; undefined for any other failure. */
+/** The type of an `ApplicationFailure` that an activity threw itself; undefined for any other failure. */
 export function applicationCodeOf(error: unknown): string | undefined {
   const cause = causeOf(error);
   return cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined;
 }
 
-/** The outcome of a job that ends by this error; cancellations are the caller's. */
+/**
+ * The outcome of a job that ends with this error. The caller handles cancellations.
+ * @throws the error itself if it is neither a `JobTermination` nor a failure of Temporal
+ */
 export function toJobTermination(error: unknown): JobTermination {
   if (error instanceof JobTermination) return error;
   const failure = serviceFailureOf(error);
@@ -63,7 +68,7 @@ export function toJobTermination(error: unknown): JobTermination {
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
     return new JobTermination(outcome, { code, message, status, requestId, details });
   }
-  // Whatever else Temporal says: anything that is thrown on from here is a defect of ours, and no end.
+  // Any other error is our defect: rethrow it rather than end the job.
   if (error instanceof TemporalFailure) {
     const cause = causeOf(error);
     const what = error instanceof ActivityFailure ? error.activityType : 'a step';

@@ -1,26 +1,26 @@
-/** What goes into a `createThenPrompt` job and what comes out of it. Types only. */
+/** The input, result and progress of a `createThenPrompt` job. Types only. */
 import type { PreservedWork } from '../../src/contract/preserved-work.js';
 import type { Text } from '../../src/contract/texts.js';
 
 export type { PreservedWork };
 
-/** How long things may take. Every field has a default in `timing.ts`; tests shorten them. */
+/** Time limits and intervals of a job. `timing.ts` holds the default of every field; tests shorten them. */
 export interface JobTiming {
-  /** First safety poll after a wait began, in ms. */
+  /** Delay from the start of a wait to its first safety poll, in ms. */
   readonly safetyPollFirstMs: number;
-  /** Each next safety poll comes this many times later … */
+  /** Factor by which the delay grows after each safety poll. */
   readonly safetyPollGrowth: number;
-  /** … up to this, in ms. */
+  /** Longest delay between two safety polls, in ms. */
   readonly safetyPollMaxMs: number;
   /** How long a sandbox in `error` may take to recover before the job fails, in ms. */
   readonly errorGraceMs: number;
-  /** How long the clean-up may take after the job's own deadline or a cancel, in ms. */
+  /** How long cleanup may take after the job's deadline or a cancel, in ms. */
   readonly cleanUpMs: number;
-  /** How long a read may lag behind a write, in ms: a 404 that lasts longer is believed. */
+  /** How long a read may lag behind a write, in ms. A 404 that lasts longer is final. */
   readonly readLagMs: number;
-  /** A lease on a sandbox of others that is not renewed lasts for so long, in ms. */
+  /** Lifetime of a lease on somebody else's sandbox without renewal, in ms. */
   readonly leaseLastsMs: number;
-  /** How often it is renewed, in ms. One that fails is tried again within 15 s. */
+  /** Interval between renewals of a lease, in ms. A failed renewal is retried within 15 s. */
   readonly renewLeaseEveryMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface JobTiming {
 export type SandboxSource =
   | {
       readonly kind: 'create';
-      /** Body of the create, without `name` and `ttlSeconds`, which the job sets. `from` names a snapshot. */
+      /** Request body of the create. The job sets `name` and `ttlSeconds`. `from` names a snapshot. */
       readonly body: {
         readonly environment?: string;
         readonly from?: string;
@@ -42,37 +42,37 @@ export type SandboxSource =
   | {
       readonly kind: 'existing';
       readonly sandboxId: string;
-      /** Machine size to resume on, when it is archived. */
+      /** Machine size for the resume, if the sandbox is archived. */
       readonly type?: 'small' | 'default' | 'large' | 'xlarge';
     }
   | {
       readonly kind: 'fork';
-      /** What is forked. */
+      /** The source of the fork. */
       readonly sandboxId: string;
-      /** Machine size of the fork; else that of its source. */
+      /** Machine size of the fork. Default: the size of its source. */
       readonly type?: 'small' | 'default' | 'large' | 'xlarge';
     };
 
 /**
- * Makes the keys and names of a job's sandboxes those of an item of a batch, so that a second run of the same item makes
- * no second fork.
+ * Ties the idempotency keys and sandbox names of a job to an item of a batch, so that a second run of the same item
+ * creates no second fork.
  */
 export interface JobOrigin {
-  /** Takes the place of the run id in idempotency keys. */
+  /** Replaces the run id in idempotency keys. */
   readonly key: string;
-  /** Takes the place of this execution in names. */
+  /** Replaces this execution in names. */
   readonly execution: string;
-  /** Takes the place of the job's id in names: the batch's. */
+  /** Id of the batch; replaces the job's id in names. */
   readonly batchId: string;
   /** The step in names and keys. */
   readonly step: string;
   readonly firstGeneration: number;
   /**
-   * True where an earlier run of the same item may have forked and prompted: its fork is looked for by name before one
-   * is made, and each prompt in the fork's history before it is sent.
+   * True if an earlier run of the same item may have forked and prompted. The job then searches for the fork by name before
+   * it creates one, and for each prompt in the fork's history before it sends it.
    */
   readonly lookFirst: boolean;
-  /** Prefix of what the item's runs remember in the result store: see `itemRecords`. Default: they remember nothing. */
+  /** Prefix of the records that the item's runs keep in the result store: see `itemRecords`. Default: no records. */
   readonly records?: string;
 }
 
@@ -87,7 +87,7 @@ export interface PromptStep {
 /** A file to write into the sandbox before the first prompt. */
 export interface FilePut {
   readonly path: string;
-  /** The content itself, base64 (small files), or the reference of one in the result store. */
+  /** Base64 content (small files), or a reference into the result store. */
   readonly content: { readonly base64: string } | { readonly ref: string };
 }
 
@@ -97,51 +97,51 @@ export interface JobInput {
   readonly deployment: string;
   readonly jobId: string;
   readonly source: SandboxSource;
-  /** `hydrated` waits until every file of the snapshot is on disk. */
+  /** `hydrated` also waits until every file of the snapshot is on disk. */
   readonly waitFor: 'usable' | 'hydrated';
   readonly put: readonly FilePut[];
-  /** Run in order after the files and before the prompts; one that does not exit with 0 fails the job. */
+  /** Shell commands that run in order, after the files and before the prompts. A non-zero exit fails the job. */
   readonly commands?: readonly Text[];
-  /** At least one, or at least one command. */
+  /** A job needs at least one prompt or one command. */
   readonly prompts: readonly PromptStep[];
-  /** `one`: in order in one conversation. `each`: side by side, a conversation each. */
+  /** `one`: sequentially, in one conversation. `each`: in parallel, each in its own conversation. */
   readonly conversations: 'one' | 'each';
   /** Paths to collect from the sandbox after the last prompt. */
   readonly collect: readonly string[];
   /** What happens to the sandbox at the end. */
   readonly end: JobEnd;
-  /** Hard deadline of the whole job, in ms from its start; of an item, from its fork. Clean-up comes after it. */
+  /** Hard deadline of the job, in ms from its start; for an item, from its fork. Cleanup runs after it. */
   readonly deadlineMs: number;
-  /** Auto-stop of the sandbox, in seconds; renewed while the job works. The last guard when even Temporal is gone. */
+  /** Auto-stop of the sandbox, in seconds; renewed while the job runs. The last safeguard if Temporal itself is down. */
   readonly ttlSeconds: number;
-  /** What to do when nobody can know whether a call took effect: wait for a person, or decide at once. */
+  /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. */
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
-  /** How often a create that became `cancelled` is tried, in all. */
+  /** Total attempts for a create whose sandbox becomes `cancelled`. */
   readonly maxGenerations: number;
   /** Only for items of a batch. */
   readonly origin?: JobOrigin;
-  /** A run whose history is longer goes on as a new one. Default: when Temporal suggests it. */
+  /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;
   readonly notify?: NotifyTarget;
   readonly timing?: Partial<JobTiming>;
 }
 
-/** Who is told that a job ended or is blocked. */
+/** Who is notified when a job ends or is blocked. */
 export interface NotifyTarget {
-  /** Gets a POST with JSON, signed by Standard Webhooks. */
+  /** Receives a POST with JSON, signed by Standard Webhooks. */
   readonly url?: string;
-  /** Names a command of the worker's own configuration, which gets the same JSON on stdin. */
+  /** Id of a command in the worker's configuration. It receives the same JSON on stdin. */
   readonly commandId?: string;
 }
 
 /**
  * - `completed`: every prompt completed.
- * - `prompt_failed`: a prompt failed or was interrupted by somebody else.
- * - `sandbox_failed`: the sandbox or its setup failed, or it was stopped or deleted under the job.
+ * - `prompt_failed`: a prompt failed, or somebody else interrupted it.
+ * - `sandbox_failed`: the sandbox or its setup failed, or somebody stopped or deleted the sandbox while the job ran.
  * - `sandbox_cancelled`: the service found no machine, in any generation.
- * - `rejected`: the service refused a call for good.
+ * - `rejected`: the service refused a call permanently.
  * - `deadline_exceeded`, `cancelled`: the job was ended from outside.
- * - `outcome_unknown`: nobody can know whether a call took effect, and it was decided not to repeat it.
+ * - `outcome_unknown`: the outcome of a call is unknown, and the decision was not to repeat it.
  */
 export type JobOutcome =
   | 'completed'
@@ -154,16 +154,16 @@ export type JobOutcome =
   | 'outcome_unknown';
 
 export interface PromptResult {
-  /** The whole, or how it begins where `promptRef` names the whole or the job has many. */
+  /** The full text, or its beginning if `promptRef` is set or the job has many prompts. */
   readonly prompt: string;
-  /** Where the whole prompt is kept when it was given by reference. */
+  /** Reference of the full prompt in the result store, if it was given by reference. */
   readonly promptRef: string | null;
   readonly promptId: string | null;
   readonly conversationId: string | null;
-  /** A status of the service, or `not_sent` where the job ended before it, or `unknown`. */
+  /** A status of the service; `not_sent` if the job ended before the prompt; or `unknown`. */
   readonly status: string;
   readonly result: string | null;
-  /** Where the whole result is kept when it is long; `result` is then how it begins. */
+  /** Reference of the full result in the result store, if it is long; `result` is then its beginning. */
   readonly resultRef: string | null;
   readonly error: string | null;
   readonly queuedAt: string | null;
@@ -191,22 +191,22 @@ export interface CollectedFile {
   /** Reference in the result store. */
   readonly ref: string | null;
   readonly error: string | null;
-  /** True where the job did not come to its own end before the file was collected: its content may be unfinished. */
+  /** True if the job was cut short before the file was collected: its content may be incomplete. */
   readonly partial: boolean;
-  /** True where the job did not change the file; null where that is not known. */
+  /** True if the job did not change the file; null if unknown. */
   readonly unchanged: boolean | null;
 }
 
-/** What a job could not interrupt, stop, delete or find again. Somebody has to look after it. */
+/** Something that a job could not interrupt, stop, delete or find again. It needs a person's attention. */
 export interface LeftBehind {
-  /** `sandbox`: a machine that may run. `prompt`, `command`: what may be at work in a sandbox that stays. */
+  /** `sandbox`: a machine that may be running. `prompt`, `command`: may still run in a sandbox that remains. */
   readonly kind: 'sandbox' | 'prompt' | 'command';
-  /** Null where only the name is known. */
+  /** Null if only the name is known. */
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;
-  /** Of a prompt, where it is known. */
+  /** The conversation of a prompt, if known. */
   readonly conversationId: string | null;
-  /** One sentence: what is not known, or was not done. */
+  /** One sentence: what is unknown or was not done. */
   readonly why: string;
 }
 
@@ -217,7 +217,7 @@ export interface Wake {
   readonly by: 'webhook' | 'safety_poll' | 'deadline';
   /** The event that woke it; null for a timer. */
   readonly event: string | null;
-  /** From the creation of the event to the moment that the workflow saw it; null for a timer. */
+  /** Time from the creation of the event until the workflow received it, in ms; null for a timer. */
   readonly lagMs: number | null;
   readonly waitedMs: number;
   readonly at: string;
@@ -239,20 +239,20 @@ export interface JobResult {
   readonly prompts: readonly PromptResult[];
   /** Null without a setup script. */
   readonly setup: { readonly status: string; readonly error: string | null } | null;
-  /** Null when the sandbox was not stopped. */
+  /** Null if the sandbox was not stopped. */
   readonly stop: StopResult | null;
-  /** Null when the sandbox was not deleted. */
+  /** Null if the sandbox was not deleted. */
   readonly deletion: DeletionResult | null;
   readonly files: readonly CollectedFile[];
-  /** Empty where nothing is left to look after, whatever the outcome. */
+  /** Empty if nothing needs attention, whatever the outcome. */
   readonly left: readonly LeftBehind[];
-  /** The newest 200. */
+  /** The newest 200 wakes. */
   readonly wakes: readonly Wake[];
-  /** How many there were in all. */
+  /** Total number of wakes. */
   readonly wakeCount: number;
   /**
-   * Calls to the service that this job's own steps made, every attempt counted. Not among them: the reads that all follows
-   * of a worker share, and calls of an attempt whose worker was killed before it could say how many it had made.
+   * Number of calls to the service by this job's own steps, including every attempt. Excludes the reads that all follows of a
+   * worker share, and the calls of an attempt whose worker was killed before it reported them.
    */
   readonly apiCalls: number;
   readonly durationMs: number;
@@ -275,16 +275,16 @@ export type JobPhase =
   | 'deleting'
   | 'ended';
 
-/** Answer of the progress query. */
+/** Result of the progress query. */
 export interface JobProgress {
   readonly jobId: string;
   readonly phase: JobPhase;
-  /** Since when it is in this phase. */
+  /** When the job entered this phase. */
   readonly since: string;
-  /** Why it does not go on by itself, or null. */
+  /** Why the job cannot continue by itself; null if it can. */
   readonly blocked: {
     readonly reason: 'outcome_unknown' | 'service_refuses';
-    /** The step that is blocked: `create`, `prompt` or `command` where a decision is waited for. */
+    /** The blocked step: `create`, `prompt` or `command` if the job waits for a decision. */
     readonly step: string;
     readonly message: string;
     readonly since: string;

@@ -1,4 +1,4 @@
-/** Waits until a sandbox can be used, and says why where it cannot. */
+/** Waits until a sandbox is usable, and reports why if it cannot be used. */
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -10,13 +10,13 @@ import type { JobState } from './state.js';
 import { JobTermination, jobError } from './termination.js';
 
 /**
- * - `cancelled`: the service said so: it found no machine, and there is nothing.
- * - `gone`: it was not found for longer than a read may lag. It may be there all the same (trap S5).
- * - `foreign`: it is not what the job has made: the answer to the create was about somebody else's.
+ * - `cancelled`: the service reports that it found no machine; no sandbox exists.
+ * - `gone`: the sandbox was not found for longer than a read may lag. It may still exist (trap S5).
+ * - `foreign`: the job did not create this sandbox: the answer to the create named somebody else's.
  */
 export type UsableOrNot = 'usable' | 'cancelled' | 'gone' | 'foreign';
 
-/** What a job has made, as the service first answered, and the name that it asked for. */
+/** A sandbox that the job created: the requested name and the first answer of the service. */
 export interface OwnSandbox {
   readonly name: string;
   readonly created: SandboxView;
@@ -24,15 +24,15 @@ export interface OwnSandbox {
 
 type Seen = UsableOrNot | 'error';
 
-/** How a job waits: woken by events of its sandbox, left where its history is long. */
+/** Options of every wait of a job: events of the sandbox wake it, and it ends if the history is long. */
 export function waitOptions(run: JobState) {
   const { inbox, timing, onWake, mustGoOn } = run;
   return { inbox, timing, onWake, leave: { when: mustGoOn, by: () => new ContinueAsNewRequest() } };
 }
 
 /**
- * @param since taken before the call that makes the sandbox usable
- * @throws JobTermination `sandbox_failed` when it stays in `error`, or was stopped by somebody else
+ * @param since a mark of the inbox, taken before the call that makes the sandbox usable
+ * @throws JobTermination `sandbox_failed` if the sandbox stays in `error`, or somebody else stopped it
  */
 export async function waitUntilUsable(
   run: JobState,
@@ -48,12 +48,12 @@ export async function waitUntilUsable(
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
     read: () => look(run, sandboxId, { lag, own }),
-    // The prompt that follows finds out whether it still is. An event that names the job's own sandbox proves that it is that.
+    // The next prompt verifies the state. An event with the expected name proves that the sandbox is the job's own.
     believe: ({ type, sandboxName }) =>
       type === 'sandbox.ready' && (own === undefined || sandboxName === own.name) ? 'usable' : undefined,
   });
   if (seen !== 'error') return seen ?? 'gone';
-  // `sandbox.error` is not the end: the service may recover it, and then sends `sandbox.ready`.
+  // `sandbox.error` is not final: the service may recover the sandbox, and then sends `sandbox.ready`.
   const recovered = await until<UsableOrNot>(sandboxId, {
     ...waitOptions(run),
     waitedFor: 'recovered',
@@ -70,13 +70,13 @@ export async function waitUntilUsable(
   throw new JobTermination('sandbox_failed', jobError('sandbox_error', `The sandbox is in error: ${reason}`));
 }
 
-/** What may be an old answer is believed when it has lasted for longer than a read may lag behind a write. */
+/** Tells stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write. */
 export class Lag {
   private readonly firstSeenAtMs = new Map<string, number>();
 
   constructor(private readonly readLagMs: number) {}
 
-  /** @param what was seen now; anything else that was seen before has not lasted */
+  /** @param what the current observation; it resets the clock of any other */
   lasts(what: string): boolean {
     const sinceMs = this.firstSeenAtMs.get(what) ?? Date.now();
     this.firstSeenAtMs.clear();
@@ -100,13 +100,13 @@ async function look(
   const { state, stop } = sandbox;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'archived' || state === 'archiving') {
-    // One that is as it was before a resume may be an old answer; a stop that is new is somebody's.
+    // The state from before a resume may be a stale read; a new stop is somebody else's.
     const isNew = stop !== null && stop.id !== run.previousStopId;
     if (isNew || lag.lasts('stopped')) throw stopped();
     return undefined;
   }
   if (!isUsable(state) && !isCreating(state) && state !== 'error') {
-    // A state that nobody knows; whether the sandbox takes a prompt is the prompt's to say.
+    // An unknown state: the next prompt shows whether the sandbox accepts prompts.
     return lag.lasts(state) ? 'usable' : undefined;
   }
   lag.over();
@@ -114,7 +114,7 @@ async function look(
   return state === 'error' ? 'error' : undefined;
 }
 
-/** Somebody may have renamed it, and a service need not take names; when it was made nobody changes. */
+/** Compares creation times: somebody may have renamed the sandbox, and the service may not keep names. */
 export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean {
   if (seen.name === name) return true;
   if (seen.createdAt !== null && created.createdAt !== null) return seen.createdAt === created.createdAt;
@@ -128,7 +128,10 @@ function stopped(): JobTermination {
   );
 }
 
-/** Reads the sandbox and remembers what it saw; null when there is none, or when a read lags behind its making. */
+/**
+ * Reads the sandbox and records it in the state. Returns null if it does not exist, or if the read lags behind its
+ * creation.
+ */
 export async function readSandbox(run: JobState, sandboxId: string): Promise<SandboxView | null> {
   const sandbox = await retryRefusals(run, 'read', () => reads.getSandbox(sandboxId));
   if (sandbox && sandbox.state !== 'cancelled') run.sandbox = sandbox;
