@@ -22,16 +22,16 @@ import { addWebhooks } from './webhooks/command.js';
 
 const exitCodesHelp = `
 Exit codes:
-  0    the job or batch completed and left nothing to look after
-  1    the job or batch has another named outcome, it left something, or a file is missing
-  2    bad usage or configuration, or the service refuses the key or the account; nothing was started
-  3    Temporal or the service cannot be reached, throttles or answers with errors; the job or batch is not finished
-  4    the watch's own deadline passed; the job or batch still runs
-  130  detached by Ctrl-C; the job or batch goes on
+  0    the job or batch completed and left nothing behind
+  1    the job or batch ended with another outcome, left something behind, or a file is missing
+  2    invalid usage or configuration, or the service rejected the key or the account; nothing was started
+  3    Temporal or the service is unreachable, throttles or returns errors; the job or batch is not finished
+  4    --watch-deadline passed; the job or batch is still running
+  130  detached by Ctrl-C; the job or batch is still running
 
 Settings come from the environment: SANDBOX_API_URL, SANDBOX_API_KEY, SANDBOX_WEBHOOK_SECRET, TEMPORAL_*,
 SANDFLOW_DEPLOYMENT, SANDFLOW_TASK_QUEUE, SANDFLOW_PATIENCE_SECONDS, SANDFLOW_ENCRYPTION_KEYS_FILE,
-SANDFLOW_HOME. Without any, everything runs on this machine.
+SANDFLOW_HOME. If none is set, everything runs on this machine.
 `;
 
 /** Builds the program; parses and runs nothing. */
@@ -40,9 +40,9 @@ export function createProgram(context: CommandContext, version: string): Command
     .description('Durable jobs for remote sandboxes.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand('help [command]', 'print help for a command')
     .showSuggestionAfterError()
-    // What stands behind a command is for that command: `fanout` and `fanout resume` have options of the same name.
+    // `fanout` and `fanout resume` have options of the same name: each belongs to the command before it.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

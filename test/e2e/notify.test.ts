@@ -22,8 +22,8 @@ it('C1: the embedded stack runs the command of --notify, whose text is in a file
   expect(JSON.parse(await readFile(told, 'utf8'))).toMatchObject({ event: 'ended', jobId, outcome, sandboxId });
   // The same command is the same input.
   const again = await run();
-  expect(again.stderr).toContain('Job told has ended; nothing is started.');
-  expect(again.stderr).not.toContain('other prompts or options');
+  expect(again.stderr).toContain('Job told already finished; showing its result.');
+  expect(again.stderr).not.toContain('different prompts or options');
   const kept = join(cli.home, 'notify-commands.json');
   expect((await stat(kept)).mode & 0o777).toBe(0o600);
   expect(await readFile(kept, 'utf8')).toContain('canary-of-the-command');

@@ -6,16 +6,16 @@ interface Options {
 }
 
 const help = `
-A cancel interrupts the agent, collects what files there are (marked partial) within a share of the clean-up time, and
-then stops, deletes or keeps the sandbox as the job was told. A second cancel skips collecting.
+Cancelling interrupts the agent, collects the files that exist (marked partial) within a share of the clean-up time, and
+then stops, deletes or keeps the sandbox, as --then says. Cancel again to skip collecting files.
 `;
 
 export const addJobsCancel: AddCommand = (parent, context) => {
   parent
     .command('cancel')
-    .description('End a job: it interrupts the agent, and stops or deletes the sandbox as it was told')
+    .description('Cancel a job: interrupt its agent, then stop, delete or keep its sandbox')
     .argument('<job>', 'id of the job')
-    .option('--wait', 'wait until it has ended')
+    .option('--wait', 'wait until the job has ended')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', help)
     .action(async (jobId: string, options: Options) => {
@@ -44,12 +44,12 @@ export const addJobsCancel: AddCommand = (parent, context) => {
       if (left.length > 0) context.exitCode = exitCodes.otherOutcome;
       const asked = again
         ? secondText(jobId)
-        : `The job ${jobId} was asked to end. It collects files first; a second cancel skips that.`;
-      io.stderr.write(`${result ? `The job ${jobId} has ended: ${result.outcome}.` : asked}\n`);
+        : `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
+      io.stderr.write(`${result ? `Job ${jobId} ended: ${result.outcome}.` : asked}\n`);
       for (const one of left) io.stderr.write(`  ${leftText(one)}\n`);
     });
 };
 
 function secondText(jobId: string): string {
-  return `The job ${jobId} was asked to end before; it collects no more files.`;
+  return `Job ${jobId} was already being cancelled; it now skips collecting files.`;
 }

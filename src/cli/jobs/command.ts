@@ -6,7 +6,7 @@ import { addJobsResolve } from './resolve.js';
 import { addJobsShow } from './show.js';
 import { addJobsWatch } from './watch.js';
 
-/** `sandflow jobs`: what there is, and what can be done with it. */
+/** `sandflow jobs`: lists jobs and acts on one. */
 export const addJobs: AddCommand = (parent, context) => {
   const jobs = parent.command('jobs').description('List, show, watch, prompt, cancel and resolve jobs');
   for (const add of [addJobsList, addJobsShow, addJobsWatch, addJobsPrompt, addJobsCancel, addJobsResolve]) {

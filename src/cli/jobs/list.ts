@@ -11,14 +11,14 @@ export const addJobsList: AddCommand = (parent, context) => {
   parent
     .command('list')
     .description('List the jobs of this deployment, newest first')
-    .option('--open', 'only those that run')
-    .option('--limit <count>', 'at most so many', '50')
+    .option('--open', 'only running jobs')
+    .option('--limit <count>', 'maximum number of jobs to list', '50')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: Options) => {
       const { io } = context;
       const limit = Number(options.limit);
       if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-        throw new UsageError(`--limit: "${options.limit}" is not a whole number from 1 to 10000.`);
+        throw new UsageError(`--limit must be a whole number from 1 to 10000, not "${options.limit}".`);
       }
       const { withPlatform } = await import('../connect/with-platform.js');
       const { listJobs } = await import('../../temporal/jobs/list.js');
@@ -29,7 +29,7 @@ export const addJobsList: AddCommand = (parent, context) => {
         listJobs(temporal, { deployment: config.deployment, open: options.open, limit }),
       );
       if (options.json) return printJson(io.stdout, { jobs, error: null });
-      if (jobs.length === 0) return void io.stderr.write('There are no jobs.\n');
+      if (jobs.length === 0) return void io.stderr.write('No jobs found.\n');
       const rows = jobs.map(({ jobId, status, startedAt, prompt, unreadable }) => [
         jobId,
         status,

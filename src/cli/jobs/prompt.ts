@@ -12,9 +12,9 @@ interface Options {
 export const addJobsPrompt: AddCommand = (parent, context) => {
   parent
     .command('prompt')
-    .description('Send one more prompt to a job that runs')
+    .description('Send another prompt to a running job')
     .argument('<job>', 'id of the job')
-    .argument('<prompt>', 'a text, a file, or - for stdin')
+    .argument('<prompt>', 'text, a file, or - for stdin')
     .option('--provider <name>', 'agent harness')
     .option('--model <name>', 'model of the provider')
     .addOption(
@@ -41,6 +41,6 @@ export const addJobsPrompt: AddCommand = (parent, context) => {
       );
       const { printJson } = await import('../output/json.js');
       if (options.json) printJson(io.stdout, { jobId, index, error: null });
-      else io.stderr.write(`The job ${jobId} took it as prompt ${index + 1}.\n`);
+      else io.stderr.write(`Job ${jobId} accepted it as prompt ${index + 1}.\n`);
     });
 };

@@ -15,14 +15,14 @@ interface Options {
 export const addJobsResolve: AddCommand = (parent, context) => {
   parent
     .command('resolve')
-    .description('Decide a call of which nobody can know whether it took effect')
+    .description('Resolve a call whose outcome is unknown')
     .argument('<job>', 'id of the job')
-    .option('--sent', 'it took effect: adopt what it made')
-    .option('--resend', 'it did not: do it again')
+    .option('--sent', 'the call took effect: adopt its result')
+    .option('--resend', 'the call had no effect: send it again')
     .option('--abandon', 'end the job as outcome_unknown')
-    .option('--sandbox <id>', 'with --sent for a create: the sandbox that it made')
-    .option('--conversation <id>', 'with --sent for a prompt: its conversation, where known')
-    .option('--prompt-id <id>', 'with --sent for a prompt: its id, where known')
+    .option('--sandbox <id>', 'with --sent for a create: the sandbox that it created')
+    .option('--conversation <id>', 'with --sent for a prompt: its conversation, if known')
+    .option('--prompt-id <id>', 'with --sent for a prompt: its id, if known')
     .option('--json', 'print one JSON object on stdout')
     .action(async (jobId: string, options: Options) => {
       const { io } = context;
@@ -38,7 +38,7 @@ export const addJobsResolve: AddCommand = (parent, context) => {
       );
       const { printJson } = await import('../output/json.js');
       if (options.json) printJson(io.stdout, { jobId, step, action: resolution.action, error: null });
-      else io.stderr.write(`The ${step} of the job ${jobId} is decided: ${resolution.action}.\n`);
+      else io.stderr.write(`Resolved the ${step} of job ${jobId}: ${resolution.action}.\n`);
     });
 };
 
@@ -50,7 +50,7 @@ function resolutionOf(options: Options): Resolution {
     throw new UsageError('Give exactly one of --sent, --resend and --abandon.');
   }
   if (action !== 'sent' && (sandboxId ?? conversationId ?? promptId) !== undefined) {
-    throw new UsageError('--sandbox, --conversation and --prompt-id go only with --sent.');
+    throw new UsageError('--sandbox, --conversation and --prompt-id require --sent.');
   }
   return { action, sandboxId, conversationId, promptId };
 }

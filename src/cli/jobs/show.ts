@@ -7,7 +7,7 @@ interface Options {
 export const addJobsShow: AddCommand = (parent, context) => {
   parent
     .command('show')
-    .description('Show where a job is, or its result')
+    .description('Show the progress of a job, or its result')
     .argument('<job>', 'id of the job')
     .option('--json', 'print one JSON object on stdout')
     .action(async (jobId: string, options: Options) => {

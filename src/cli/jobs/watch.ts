@@ -10,12 +10,12 @@ interface Options {
 export const addJobsWatch: AddCommand = (parent, context) => {
   parent
     .command('watch')
-    .description('Watch a job to its end and print its result, as `run` does')
+    .description('Watch a job until it ends and print its result, as `run` does')
     .argument('<job>', 'id of the job')
-    .option('--get <remote[:local]>', 'where to write a file that the job collects (repeatable)', collect, [])
-    .option('--watch-deadline <duration>', 'stop watching after this long; the job goes on (exit code 4)')
+    .option('--get <remote[:local]>', 'where to save a file that the job collects (repeatable)', collect, [])
+    .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
     .option('--json', 'print one JSON object on stdout')
-    .option('--quiet', 'no progress, only warnings')
+    .option('--quiet', 'print warnings only, no progress')
     .action(async (jobId: string, options: Options) => {
       context.jobId = jobId;
       const { parseDurationMs } = await import('../duration.js');

@@ -1,4 +1,4 @@
-/** Reads what the agent says while somebody watches. */
+/** Reads the agent's output during a watch. */
 import type { JobProgress } from '../../../workflows/job/types.js';
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records.js';
@@ -6,7 +6,7 @@ import type { SandboxHistoryEvent } from '../../contract/records.js';
 const pageSize = 200;
 
 export interface AgentOutput {
-  /** Reads on in every conversation of the job and hands on what is new. Never throws: watching must not end a watch. */
+  /** Reads new events of every conversation of the job and prints them. Never throws: a failed read must not end the watch. */
   readOn(progress: Pick<JobProgress, 'sandboxId' | 'prompts'>, signal: AbortSignal): Promise<void>;
 }
 
@@ -17,11 +17,11 @@ export function createAgentOutput(service: SandboxClient, print: (text: string) 
   async function readConversation(sandboxId: string, conversation: string, signal: AbortSignal): Promise<void> {
     const after = cursors.get(conversation);
     const { events } = await service.listEvents(sandboxId, { conversation, after, limit: pageSize }, { signal });
-    // A service that does not know `after` sends everything again: skip what was shown.
+    // A service that ignores `after` sends everything again: skip what was shown.
     const known = events.findIndex(({ id }) => id === after);
     for (const event of events.slice(known + 1)) {
       const text = textOf(event);
-      // An agent that answers with what its command printed would be shown twice.
+      // An agent may answer with the output of its command, which was shown already.
       if (text !== undefined && !shown.endsWith(text.trim())) print(text);
       shown = text?.trim() ?? shown;
     }

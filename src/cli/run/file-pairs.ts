@@ -12,18 +12,18 @@ export interface GetPair {
   readonly local: string;
 }
 
-/** The last colon divides, so that a name on this machine may hold one. */
+/** Splits at the last colon, so that a local name may contain one. */
 export function parsePutPair(text: string): PutPair {
   const colon = text.lastIndexOf(':');
   const local = text.slice(0, colon);
   const remote = text.slice(colon + 1);
   if (colon < 0 || local === '' || remote === '') {
-    throw new UsageError(`--put: "${text}" is not LOCAL:REMOTE, like report.csv:data/report.csv.`);
+    throw new UsageError(`--put must be LOCAL:REMOTE, like report.csv:data/report.csv, not "${text}".`);
   }
   return { local, remote };
 }
 
-/** Without a local path the file is written under its own name into the current folder. */
+/** Without a local path, the file is saved under its own name in the current folder. */
 export function parseGetPair(text: string): GetPair {
   const colon = text.lastIndexOf(':');
   const remote = colon < 0 ? text : text.slice(0, colon);
@@ -31,14 +31,14 @@ export function parseGetPair(text: string): GetPair {
   const name = posix.basename(remote);
   if (remote === '' || (colon >= 0 && given === '') || name === '' || name === '.' || name === '..') {
     throw new UsageError(
-      `--get: "${text}" is not REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv.`,
+      `--get must be REMOTE or REMOTE:LOCAL, like out/report.csv or out/report.csv:report.csv, not "${text}".`,
     );
   }
   if (given === '') return { remote, local: name };
   return { remote, local: given.endsWith('/') ? `${given}${name}` : given };
 }
 
-/** Reads all of `--get`; two files for one place would lose one of them. */
+/** Reads every `--get`. Refuses two files for one local path: one would overwrite the other. */
 export function parseGetPairs(texts: readonly string[]): GetPair[] {
   const pairs = texts.map(parseGetPair);
   const taken = new Map<string, string>();
@@ -46,7 +46,9 @@ export function parseGetPairs(texts: readonly string[]): GetPair[] {
     const key = posix.normalize(local);
     const other = taken.get(key);
     if (other !== undefined) {
-      throw new UsageError(`--get: ${other} and ${remote} would both be written to ${local}. Name a place for each.`);
+      throw new UsageError(
+        `--get: ${other} and ${remote} would both be saved as ${local}. Give each its own local path.`,
+      );
     }
     taken.set(key, remote);
   }

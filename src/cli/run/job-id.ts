@@ -1,4 +1,4 @@
-/** A readable id for a job that was given none. */
+/** A readable id for a job without `--id`. */
 import { randomInt } from 'node:crypto';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';

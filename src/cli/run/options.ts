@@ -1,11 +1,11 @@
-/** The options of `run`, and the job that they ask for. */
+/** The options of `run`, and the job that they describe. */
 import type { JobInput, PromptStep, SandboxSource } from '../../../workflows/job/types.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { parseDurationMs } from '../duration.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { UsageError } from '../usage-error.js';
 
-/** As the command line's parser leaves them. */
+/** As the command line parser returns them. */
 export interface RunOptions {
   readonly prompt: readonly string[];
   readonly eachConversation?: boolean;
@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly setup?: string;
   readonly put: readonly string[];
   readonly get: readonly string[];
-  /** What becomes of the sandbox: `--then`. */
+  /** What to do with the sandbox at the end: `--then`. */
   readonly end?: 'stop' | 'delete' | 'keep';
   readonly waitFor: 'usable' | 'hydrated';
   readonly deadline: string;
@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly quiet?: boolean;
 }
 
-/** A create that became `cancelled` found no machine; a few more may. */
+/** A create that ends `cancelled` found no machine; another attempt may. */
 const maxGenerations = 3;
 
 export interface JobParts {
@@ -51,12 +51,12 @@ export interface JobParts {
 
 /**
  * Builds the input of the job.
- * @throws UsageError where options contradict each other
+ * @throws UsageError if options conflict
  */
 export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
   const { provider, model, effort } = options;
   const ttlMs = parseDurationMs(options.ttl, '--ttl');
-  if (ttlMs < 1_000) throw new UsageError('--ttl: the least is 1s.');
+  if (ttlMs < 1_000) throw new UsageError('--ttl must be at least 1s.');
   return {
     deployment: parts.deployment,
     jobId: parts.jobId,
@@ -100,7 +100,7 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
     !options.monitoring && '--no-monitoring',
   ].filter((flag) => flag !== false);
   if (onlyForNew.length > 0) {
-    throw new UsageError(`${onlyForNew.join(', ')} is for a new sandbox and cannot go with --sandbox.`);
+    throw new UsageError(`${onlyForNew.join(', ')} applies to a new sandbox only; remove it or --sandbox.`);
   }
   if (!isSandboxId(sandbox)) {
     throw new UsageError(`--sandbox: "${sandbox}" is not a sandbox id, like bx_2345abcd.`);

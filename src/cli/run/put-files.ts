@@ -1,4 +1,4 @@
-/** Gathers the files of `--put`: small ones travel in the job itself, larger ones through the result store. */
+/** Reads the files of `--put`: small ones are part of the job's input, larger ones go through the result store. */
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, posix, resolve, sep } from 'node:path';
@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 
 const defaultMaxInlineBytes = 128 * 1024;
-/** Assumption: the service takes no more in one JSON write. */
+/** Assumption: the service accepts no more in one JSON write. */
 const maxFileBytes = 32 * 1024 * 1024;
 
 export interface LocalFile {
@@ -17,10 +17,10 @@ export interface LocalFile {
 }
 
 /**
- * Finds every file, folders recursively. What is named itself may be a link. Below a folder, a link to a file of that folder is
- * followed; one that leads out of it is refused, since whoever made the folder would choose which file of this machine a sandbox
- * gets, and one to a folder too: it could lead in a circle.
- * @throws UsageError where a file is missing, unreadable or too large, or two have the same place in the sandbox
+ * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a file
+ * inside that folder is followed. A link out of it is refused, because the folder's author would choose which file of this
+ * machine the sandbox gets. A link to a folder is refused too: it could form a cycle.
+ * @throws UsageError if a file is missing, unreadable or too large, or if two have the same path in the sandbox
  */
 export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Promise<LocalFile[]> {
   const files: LocalFile[] = [];
@@ -28,16 +28,19 @@ export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Prom
   const seen = new Set<string>();
   for (const { remotePath } of files) {
     const place = posix.normalize(remotePath);
-    if (seen.has(place)) throw new UsageError(`--put: two files would be written to ${remotePath} in the sandbox.`);
+    if (seen.has(place))
+      throw new UsageError(
+        `--put: two files would be written to ${remotePath} in the sandbox. Give each its own path.`,
+      );
     seen.add(place);
   }
   return files;
 }
 
 /**
- * Reads the files into the form that the job takes.
- * @param store keeps a content under a key and returns its reference
- * @param options `maxInlineBytes`: how much of them may travel in the job itself; 128 KiB by default
+ * Reads the files into the job's input.
+ * @param store stores a content and returns its reference
+ * @param options `maxInlineBytes`: how many bytes the input itself may hold; 128 KiB by default
  */
 export async function readPutFiles(
   files: readonly LocalFile[],
@@ -66,14 +69,14 @@ async function addPath(
   top: string | undefined,
 ): Promise<void> {
   const found = await stat(path).catch((cause: unknown) => {
-    throw new UsageError(`--put: ${shown} cannot be read. Is it there?`, { cause });
+    throw new UsageError(`--put: ${shown} cannot be read. Check that it exists and is readable.`, { cause });
   });
   if (found.isFile()) {
     if (found.size > maxFileBytes) {
-      throw new UsageError(`--put: ${shown} has ${found.size} bytes, the most for one file is ${maxFileBytes}.`);
+      throw new UsageError(`--put: ${shown} has ${found.size} bytes; a file may have at most ${maxFileBytes}.`);
     }
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
-    // Where it lies now: what becomes of a link later leads nowhere else.
+    // Resolved now, so that a link that changes later does not redirect the read.
     files.push({ localPath: await realpath(path), remotePath, size: found.size });
     return;
   }
@@ -87,27 +90,27 @@ async function addPath(
   }
 }
 
-/** @throws UsageError for a link that leads nowhere, to a folder, or out of `folder` */
+/** @throws UsageError for a link that is broken, or that leads to a folder or out of `folder` */
 async function requireInnerFile(link: string, shown: string, folder: string): Promise<void> {
   const target = await realpath(link).catch((cause: unknown) => {
-    throw new UsageError(`--put: ${shown} is a link that leads nowhere.`, { cause });
+    throw new UsageError(`--put: ${shown} is a broken link. Fix or remove it.`, { cause });
   });
   if ((await stat(target)).isDirectory()) {
-    throw new UsageError(`--put: ${shown} is a link to a folder. Put that folder by a --put of its own.`);
+    throw new UsageError(`--put: ${shown} is a link to a folder. Use a separate --put for that folder.`);
   }
   if (target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return;
   throw new UsageError(
-    `--put: ${shown} is a link to ${target}, outside of the folder. Put that file by a --put of its own, or take the link away.`,
+    `--put: ${shown} is a link to ${target}, outside the folder. Use a separate --put for that file, or remove the link.`,
   );
 }
 
-/** What was a file may be a link or a pipe by now: the first is not followed, the second not waited for. */
+/** The file may have become a link or a pipe meanwhile: a link is not followed, and a pipe does not block. */
 async function readLocal(file: LocalFile): Promise<Buffer> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
     const handle = await open(file.localPath, flags);
     try {
-      if (!(await handle.stat()).isFile()) throw new Error('It is no file any more.');
+      if (!(await handle.stat()).isFile()) throw new Error('It is no longer a file.');
       return await handle.readFile();
     } finally {
       await handle.close();

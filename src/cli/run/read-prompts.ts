@@ -1,30 +1,30 @@
-/** Where the prompts of `run` come from: texts, files, stdin. */
+/** Reads the prompts of `run` from text, files or stdin. */
 import { readFile, stat } from 'node:fs/promises';
 import { extname, isAbsolute, resolve } from 'node:path';
 import type { CliIo } from '../io.js';
 import { UsageError } from '../usage-error.js';
 
-/** Endings that mean a file, so that a mistyped name is an error and not a prompt of one word. */
+/** Extensions that mean a file, so that a mistyped name is an error and not a one-word prompt. */
 const fileEndings: ReadonlySet<string> = new Set(['.md', '.markdown', '.txt', '.prompt']);
 
 /**
  * Reads the prompts in order.
- * @param given each a file if one exists there, `-` for stdin, otherwise the text itself
+ * @param given each a file if it exists, `-` for stdin, otherwise text
  * @param texts always texts; they come after `given`
- * @throws UsageError where there is none, one is empty, or a file is missing
+ * @throws UsageError if there is none, one is empty, or a file is missing
  */
 export async function readPrompts(
   given: readonly string[],
   texts: readonly string[],
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<string[]> {
-  if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be only one of the prompts.');
+  if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be given only once.');
   const prompts: string[] = [];
   for (const one of given) prompts.push(await readPrompt(one, io));
   prompts.push(...texts.map((text) => notEmpty(text, 'A prompt of --prompt')));
   if (prompts.length === 0) {
     throw new UsageError(
-      'There is no prompt. Give a text, a file or - for stdin: sandflow run "Say hello", sandflow run task.md.',
+      'No prompt given. Pass text, a file, or - for stdin: sandflow run "Say hello", sandflow run task.md.',
     );
   }
   return prompts;
@@ -35,12 +35,12 @@ async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Prom
   const path = resolve(io.cwd, given);
   if (await isFile(path)) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
   if (looksLikePath(given)) {
-    throw new UsageError(`There is no prompt file ${given}. To send this as the text itself, use --prompt.`);
+    throw new UsageError(`Prompt file ${given} does not exist. To send this as text, use --prompt.`);
   }
   return notEmpty(given, 'The prompt');
 }
 
-/** Reads a text option that may name a file as `@file`. */
+/** Reads an option whose value is text, or a file given as `@file`. */
 export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string> {
   if (!value.startsWith('@')) return notEmpty(value, option);
   const name = value.slice(1);
@@ -48,7 +48,9 @@ export async function readTextOrFile(value: string, option: string, cwd: string)
     return notEmpty(await readFile(resolve(cwd, name), 'utf8'), `The file ${name} of ${option}`);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${option}: the file ${name} cannot be read.`, { cause });
+    throw new UsageError(`${option}: the file ${name} cannot be read. Check that it exists and is readable.`, {
+      cause,
+    });
   }
 }
 

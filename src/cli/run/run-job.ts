@@ -1,4 +1,4 @@
-/** What `sandflow run` does: checks everything, starts or finds the job, watches it, brings its result home. */
+/** `sandflow run`: checks everything, starts or finds the job, watches it and saves its result. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import { inputDigest } from '../../temporal/input-digest.js';
 import { describeJob, type JobAddress, startJob } from '../../temporal/jobs/client.js';
@@ -31,7 +31,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   const problem = jobIdProblem(config.deployment, jobId);
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (options.again && options.id === undefined)
-    throw new UsageError('--again needs --id: without it every job is new.');
+    throw new UsageError('--again requires --id; without --id every job is new.');
   const watchDeadlineMs =
     options.watchDeadline === undefined ? undefined : parseDurationMs(options.watchDeadline, '--watch-deadline');
   const gets = parseGetPairs(options.get);
@@ -65,7 +65,8 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
         results: sharedResults,
         promptInSummary,
       }).catch((error: unknown) => {
-        if (io.interrupted.aborted) reporter.notice(`It may have been started. Look with: sandflow jobs show ${jobId}`);
+        if (io.interrupted.aborted)
+          reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
         throw error;
       }),
     );
@@ -92,7 +93,7 @@ export interface SeeThroughOptions {
   readonly watchDeadlineMs?: number;
 }
 
-/** Watches a job to its end and brings its result home. Also `jobs watch`. */
+/** Watches a job to its end and saves its result. Used by `jobs watch` too. */
 export async function seeThrough(
   platform: Platform,
   job: JobAddress,
@@ -143,11 +144,11 @@ async function sayWhatIsThere(
   const { status, memo } = await describeJob(temporal, { deployment: config.deployment, jobId });
   reporter.notice(
     status.name === 'RUNNING'
-      ? `Job ${jobId} runs already; watching it.`
-      : `Job ${jobId} has ended; nothing is started. This is its result. To run it anew: --again.`,
+      ? `Job ${jobId} is already running; watching it.`
+      : `Job ${jobId} already finished; showing its result. Use --again to run it again.`,
     'detail',
   );
   if (typeof memo?.inputDigest === 'string' && memo.inputDigest !== digest) {
-    reporter.notice(`Job ${jobId} was started with other prompts or options than these. Use another --id, or --again.`);
+    reporter.notice(`Job ${jobId} was started with different prompts or options. Use another --id, or --again.`);
   }
 }

@@ -1,4 +1,4 @@
-/** Copies what a job collected to where `--get` wants it. */
+/** Saves the files that a job collected where `--get` says. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -7,9 +7,9 @@ import type { ReportedFile } from '../output/job-report.js';
 import type { GetPair } from './file-pairs.js';
 
 /**
- * Writes each file beside its place first and then renames it, so that nobody sees half a file.
- * @param read reads a content of the result store
- * @returns the files of the job, each with its local path or the reason why it has none
+ * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
+ * @param read reads a content from the result store
+ * @returns the files of the job, each with its local path or the reason for having none
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],
@@ -27,14 +27,15 @@ export async function saveFiles(
     try {
       const content = await read(file.ref);
       const digest = createHash('sha256').update(content).digest('hex');
-      if (file.sha256 !== null && digest !== file.sha256) throw new Error('its content is not what was collected');
+      if (file.sha256 !== null && digest !== file.sha256)
+        throw new Error('its content differs from what was collected');
       reported.push({ ...file, localPath: await save(resolve(cwd, pair.local), basename(file.path), content) });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       reported.push({
         ...file,
         localPath: null,
-        error: `It was collected and cannot be written to ${pair.local}: ${reason}`,
+        error: `It was collected but cannot be written to ${pair.local}: ${reason}`,
       });
     }
   }

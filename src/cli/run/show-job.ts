@@ -1,4 +1,4 @@
-/** What `sandflow jobs show` does. */
+/** `sandflow jobs show`. */
 import { describeJob, jobProgress } from '../../temporal/jobs/client.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -10,7 +10,7 @@ import { blockedText, phaseText } from '../output/phase-text.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
-/** @returns the exit code: of the outcome where the job has ended, otherwise 0 */
+/** @returns the exit code: that of the outcome if the job has ended, otherwise 0 */
 export function showJob(jobId: string, options: { readonly json?: boolean }, context: CommandContext): Promise<number> {
   const { io } = context;
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {

@@ -1,4 +1,4 @@
-/** What a job that seems to stand still asks of the service, as Temporal itself knows it: no worker has to answer. */
+/** The calls that a stalled job waits for, read from Temporal itself: no worker has to respond. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { JobProgress } from '../../../workflows/job/types.js';
 import { executionOf, jobWorkflowId } from '../../contract/addresses.js';
@@ -10,17 +10,17 @@ export interface WaitingCall {
   readonly call: string;
   /** From 1. */
   readonly attempt: number;
-  /** Of its first attempt, ISO 8601; null where Temporal does not say. */
+  /** Start of the first attempt, ISO 8601; null if Temporal does not say. */
   readonly since: string | null;
-  /** What the last attempt met; null where none has failed yet. */
+  /** Error of the last attempt; null if none has failed yet. */
   readonly lastError: string | null;
-  /** Of a create without an answer: a sandbox of a name like this may exist. `*` stands for the number of the try. */
+  /** For a create without a response: a sandbox with a name like this may exist. `*` stands for the attempt number. */
   readonly maybeMade: string | null;
 }
 
 const makers: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox']);
 
-/** Calls of the job that are made again because no good answer came. */
+/** Calls of the job that are being retried. */
 export function waitingCalls(
   { raw }: Pick<WorkflowExecutionDescription, 'raw'>,
   job: JobAddress,
@@ -42,12 +42,12 @@ export function waitingCalls(
     });
 }
 
-/** For people: one or two lines a call. `waitingCalls` that say the same but for the attempt have the same text. */
+/** One or two lines per call. Calls that differ only in their attempt have the same text. */
 export function waitingText({ call, since, lastError, maybeMade }: WaitingCall): string {
-  const asked = since === null ? '' : `, asked for since ${since}`;
-  const met = lastError === null ? '' : `; the last attempt: ${oneLine(lastError)}`;
-  const may = maybeMade === null ? '' : `\n  a sandbox may exist already: sandflow sandboxes --name "${maybeMade}"`;
-  return `It waits for an answer to ${call}${asked}${met}${may}`;
+  const asked = since === null ? '' : ` since ${since}`;
+  const met = lastError === null ? '' : `; last attempt: ${oneLine(lastError)}`;
+  const may = maybeMade === null ? '' : `\n  A sandbox may already exist: sandflow sandboxes --name "${maybeMade}"`;
+  return `Waiting for a response to ${call}${asked}${met}${may}`;
 }
 
 function timeOf(time: { readonly seconds?: unknown } | null | undefined): string | null {

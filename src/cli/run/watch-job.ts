@@ -1,4 +1,4 @@
-/** Watches a job until it ends, the watcher leaves, or its patience is over. The job itself is never touched. */
+/** Watches a job until it ends, the user detaches, or the watch deadline passes. Never changes the job. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
@@ -15,23 +15,23 @@ import { waitingCalls, waitingText } from './waiting-calls.js';
 
 const fastLookMs = 1_000;
 const slowLookMs = 5_000;
-/** After this long without a change of phase it is asked which call has no answer. */
+/** After this time without a phase change, the watch asks which call has no response. */
 const askWhyAfterMs = 5_000;
-/** After this long without a change of phase the look comes less often. */
+/** After this time without a phase change, the watch polls less often. */
 const slowAfterMs = 60_000;
 
-/** What a watch needs of the platform. */
+/** What a watch needs from the platform. */
 export interface WatchedPlatform {
-  /** The current connection; another one after `reconnect`. */
+  /** The current connection; `reconnect` replaces it. */
   readonly temporal: Client;
   readonly service: SandboxClient;
-  /** Brings back what is gone. @throws where that cannot be done */
+  /** Restores lost connections. @throws if that fails */
   reconnect(reporter: Reporter): Promise<void>;
 }
 
 export type WatchEnd =
   | { readonly kind: 'ended'; readonly result: JobResult }
-  /** It ended without a result: terminated, or a defect. */
+  /** Ended without a result: terminated, or a defect. */
   | { readonly kind: 'broken'; readonly error: JobError }
   | { readonly kind: 'detached' }
   | { readonly kind: 'deadline' };
@@ -41,11 +41,11 @@ export interface WatchOptions {
   readonly interrupted: AbortSignal;
   /** The watch's own deadline, in ms from now; none by default. */
   readonly deadlineMs?: number;
-  /** Look at the progress and the agent's output; false when quiet. */
+  /** Shows progress and the agent's output; false when quiet. */
   readonly look: boolean;
 }
 
-/** @throws what `reconnect` throws where Temporal stays away, and `job_not_found` */
+/** @throws `job_not_found`, and what `reconnect` throws if Temporal stays unreachable */
 export async function watchJob(platform: WatchedPlatform, job: JobAddress, options: WatchOptions): Promise<WatchEnd> {
   const deadline = options.deadlineMs === undefined ? undefined : AbortSignal.timeout(options.deadlineMs);
   const over = AbortSignal.any([options.interrupted, ...(deadline ? [deadline] : [])]);
@@ -85,7 +85,7 @@ async function awaitEnd(
   }
 }
 
-/** Looks until the signal; a look that fails is left out, since the wait for the end notices what is gone. */
+/** Polls until the signal. Ignores a failed poll: the wait for the end notices a lost connection. */
 async function look(
   platform: WatchedPlatform,
   job: JobAddress,
@@ -128,13 +128,13 @@ function brokenJob(error: WorkflowFailedError): JobError {
   const { cause } = error;
   const base = { status: null, requestId: null, details: null };
   if (cause instanceof TerminatedFailure) {
-    return { ...base, code: 'terminated', message: 'The job was terminated from outside and has no result.' };
+    return { ...base, code: 'terminated', message: 'The job was terminated from outside sandflow and has no result.' };
   }
   if (cause instanceof CancelledFailure) {
-    return { ...base, code: 'cancelled', message: 'The job was cancelled before it could say how it ended.' };
+    return { ...base, code: 'cancelled', message: 'The job was cancelled before it could record a result.' };
   }
   if (cause instanceof TimeoutFailure) {
-    return { ...base, code: 'timed_out', message: 'Temporal ended the job at a timeout; it has no result.' };
+    return { ...base, code: 'timed_out', message: 'The job reached a Temporal timeout and has no result.' };
   }
   return { ...base, code: 'job_failed', message: `The job failed with a defect: ${cause?.message ?? error.message}` };
 }

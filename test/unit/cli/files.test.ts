@@ -30,15 +30,15 @@ describe('--put and --get', () => {
   });
 
   it.each(['a', ':b', 'a:', ''])('refuses --put "%s"', (text) => {
-    expect(() => parsePutPair(text)).toThrow('is not LOCAL:REMOTE');
+    expect(() => parsePutPair(text)).toThrow('--put must be LOCAL:REMOTE');
   });
 
   it.each(['', ':b', 'a:', '/', '..', 'a/..'])('refuses --get "%s"', (text) => {
-    expect(() => parseGetPairs([text])).toThrow('is not REMOTE or REMOTE:LOCAL');
+    expect(() => parseGetPairs([text])).toThrow('--get must be REMOTE or REMOTE:LOCAL');
   });
 
   it('refuses two files for one place, on either side', async () => {
-    expect(() => parseGetPairs(['a/x', 'b/x'])).toThrow('a/x and b/x would both be written to x');
+    expect(() => parseGetPairs(['a/x', 'b/x'])).toThrow('a/x and b/x would both be saved as x');
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'one'), '1');
     const pairs = [parsePutPair('one:x'), parsePutPair('one:./x')];
@@ -121,7 +121,7 @@ describe('--put and --get', () => {
     const cwd = await temporaryDirectory();
     const pairs = [{ remote: 'a.md', local: 'a.md' }];
     const [wrong] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('y'), cwd);
-    expect(wrong).toMatchObject({ localPath: null, error: expect.stringContaining('not what was collected') });
+    expect(wrong).toMatchObject({ localPath: null, error: expect.stringContaining('differs from what was collected') });
     const [lost] = await saveFiles(
       [collected('a.md', 'x')],
       pairs,

@@ -84,11 +84,11 @@ describe('the job that run asks for', () => {
   });
 
   it.each([
-    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from is for a new sandbox'],
-    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env is for a new sandbox'],
+    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from applies to a new sandbox only'],
+    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env applies to a new sandbox only'],
     [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],
     [{ ttl: '10' }, '--ttl: "10" is not a duration'],
-    [{ ttl: '5ms' }, '--ttl: the least is 1s'],
+    [{ ttl: '5ms' }, '--ttl must be at least 1s'],
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
     [{ notify: 'mail me' }, '--notify: give a URL'],
     [{ notify: 'command: ' }, '--notify: give a URL'],

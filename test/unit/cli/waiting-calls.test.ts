@@ -25,7 +25,7 @@ describe('D9: what a job waits for', () => {
     const name = call?.maybeMade?.replace('*', '1') ?? '';
     expect(parseOwnedSandboxName(name)).toMatchObject({ ...job, execution: expect.any(String), step: 'main' });
     expect(call && waitingText(call)).toBe(
-      `It waits for an answer to createSandbox, asked for since 2025-10-09T08:53:20.000Z; the last attempt: createSandbox: no whole answer within 30000 ms\n  a sandbox may exist already: sandflow sandboxes --name "${call?.maybeMade}"`,
+      `Waiting for a response to createSandbox since 2025-10-09T08:53:20.000Z; last attempt: createSandbox: no whole answer within 30000 ms\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
     );
   });
 

@@ -27,7 +27,7 @@ describe('jobs show', () => {
     const { jobId } = await handle.query(progressQuery);
     await expect
       .poll(async () => (await cli(['show', jobId])).stdout, { timeout: 30_000 })
-      .toMatch(/^It waits for an answer to createSandbox, asked for since .*; the last attempt: .*http_500/m);
+      .toMatch(/^Waiting for a response to createSandbox since .*; last attempt: .*http_500/m);
     const { stdout } = await cli(['show', jobId]);
     const pattern = /sandflow sandboxes --name "(.*)-\*"/.exec(stdout)?.[1];
     expect(pattern).toBeDefined();
@@ -42,9 +42,9 @@ describe('jobs cancel', () => {
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
     const { jobId } = await handle.query(progressQuery);
     const first = await cli(['cancel', jobId]);
-    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('a second cancel skips that') });
+    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('cancel again to skip that') });
     const second = await cli(['cancel', jobId, '--json']);
-    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('it collects no more files') });
+    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('it now skips collecting files') });
     expect(JSON.parse(second.stdout)).toMatchObject({ jobId, again: true, error: null });
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
     const { events } = await handle.fetchHistory();
