@@ -53,11 +53,13 @@ rule(
   ['trap.S4', 'idempotency.released'],
   'a key is released some time after a create that failed before the sandbox existed',
   async () => {
-    const local = await startLocalTarget({ timings: { idempotencyReleaseMs: 150 } });
+    const local = await startLocalTarget();
+    local.service.clock.hold();
     await local.arm({ kind: 'create_fails' });
     expect(await createWith(local, 'key-1', {})).toMatchObject({ status: 500, body: { code: 'http_500' } });
     expect(await createWith(local, 'key-1', {})).toMatchObject({ body: { code: 'idempotency_in_progress' } });
-    await expect.poll(async () => (await createWith(local, 'key-1', {})).status, { timeout: 5_000 }).toBe(202);
+    await local.service.clock.advance(120_000);
+    expect((await createWith(local, 'key-1', {})).status).toBe(202);
     expect(local.service.books.sandboxes()).toHaveLength(1);
   },
   { needs: ['clock', 'faults', 'local'] },
@@ -67,12 +69,14 @@ rule(
   ['trap.S4', 'idempotency.24-hours'],
   'a key counts for its retention time and not longer',
   async () => {
-    const local = await startLocalTarget({ timings: { idempotencyKeyMs: 200 } });
+    const local = await startLocalTarget();
+    local.service.clock.hold();
     const first = await createWith(local, 'key-1', {});
     expect((await createWith(local, 'key-1', {})).body.sandbox.id).toBe(first.body.sandbox.id);
-    await expect
-      .poll(async () => (await createWith(local, 'key-1', {})).body.sandbox.id, { timeout: 5_000 })
-      .not.toBe(first.body.sandbox.id);
+    await local.service.clock.advance(24 * 3_600_000 - 1);
+    expect((await createWith(local, 'key-1', {})).body.sandbox.id).toBe(first.body.sandbox.id);
+    await local.service.clock.advance(1);
+    expect((await createWith(local, 'key-1', {})).body.sandbox.id).not.toBe(first.body.sandbox.id);
   },
   { needs: ['clock'] },
 );
