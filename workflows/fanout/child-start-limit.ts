@@ -1,21 +1,21 @@
-/** Holds starts of children back until one answer to Temporal has room for them: it takes 4 MiB, inputs included. */
+/** Limits the unconfirmed starts of child workflows: one workflow task response holds at most 4 MiB, inputs included. */
 import { condition } from '@temporalio/workflow';
 import { payloadBytes } from '../../src/contract/texts.js';
 
-/** What the inputs of children may take together that Temporal has not confirmed, in bytes. */
+/** Largest total size of the inputs of unconfirmed children, in bytes. */
 const roomBytes = 1_500_000;
 
 export class ChildStartLimit {
   private takenBytes = 0;
 
   /**
-   * Starts a child when there is room for its input; a single one always has room.
-   * @throws what `start` throws, and the cancel of the scope that waits
+   * Starts a child once its input fits. A single child always fits.
+   * @throws what `start` throws, or the cancellation of the waiting scope
    */
   async within<T>(input: unknown, start: () => Promise<T>): Promise<T> {
     const bytes = payloadBytes(input);
     const fits = () => this.takenBytes === 0 || this.takenBytes + bytes <= roomBytes;
-    // Several that wait are woken together, and the first of them takes the room.
+    // All waiters wake together, and the first one takes the room.
     while (!fits()) await condition(fits);
     this.takenBytes += bytes;
     try {

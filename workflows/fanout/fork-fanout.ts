@@ -1,11 +1,11 @@
 /**
- * A batch: many items, each prompted in a fork of its own of one source.
+ * Runs a batch: many items, each prompted in its own fork of one source.
  *
  *     prepare ─► check source ─► share out ⇄ chunks report, items come ─► end source ─► results
  *        └──────────┴── cancel, deadline, budget, first failure, enough ──┘
  *
- * The batch holds counts and hands items on to chunks, which run them; so it stays small whatever the number of items. It
- * goes on as new when its history has grown, which the chunks do not notice: they know it by its workflow id.
+ * The batch holds counts and passes items to chunks, which run them, so its size does not depend on the number of items. It
+ * continues as new when its history is long. The chunks are not affected: they address it by its workflow id.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';
@@ -23,7 +23,7 @@ import type { BatchInput } from './protocol.js';
 import { obtainSource } from './source/obtain.js';
 import type { FanoutResult } from './types.js';
 
-/** See `FanoutInput` for what it takes and `FanoutResult` for what it gives. Its items come by Update. */
+/** Runs a batch from a `FanoutInput` to a `FanoutResult`. Its items arrive by Update. */
 export function forkFanout(input: BatchInput): Promise<FanoutResult> {
   return endingReads(() => runForkFanout(input));
 }
@@ -58,7 +58,7 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
   });
 }
 
-/** Looks after the source beside everything else: items come meanwhile. */
+/** Obtains the source in parallel with everything else: items arrive in the meantime. */
 function startSourcing(run: BatchState): CancellationScope {
   const scope = new CancellationScope();
   const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
@@ -85,7 +85,7 @@ function decide(run: BatchState): void {
 function isOver(run: BatchState): boolean {
   if (run.isGivenUp) return true;
   const { ending, records } = run;
-  // One that was never started has nothing to end.
+  // A chunk that was never started has nothing to end.
   const isDone = records.every(
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
   );

@@ -1,10 +1,10 @@
-/** What is left to look after: so much is named as has room, the rest is counted. Pure. */
+/** A bounded list of what needs attention: names the first entries and counts the rest. Pure. */
 import type { LeftBehind } from '../job/types.js';
 
 export class LeftList {
   private readonly named: LeftBehind[];
 
-  /** @param atMost how many are named. Default 20 */
+  /** @param atMost how many entries are named. Default 20 */
   constructor(
     named: readonly LeftBehind[] = [],
     private more = 0,

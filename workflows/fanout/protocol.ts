@@ -1,4 +1,4 @@
-/** What the workflows of one batch tell each other and hand on. Types only. */
+/** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
 import type { JobError, JobTiming, LeftBehind, SandboxSource } from '../job/types.js';
 import type {
@@ -13,18 +13,18 @@ import type {
   MachineType,
 } from './types.js';
 
-/** Some of the items of a batch, as they are submitted. */
+/** A part of the items of a batch, as submitted. */
 export interface ChunkSubmission {
-  /** From 0, without gaps in the end. */
+  /** Number of the chunk, from 0; no gaps once the batch is sealed. */
   readonly chunk: number;
   /** Place of its first item in the batch, from 0. */
   readonly firstIndex: number;
-  /** Of the items, so that other items under a number that is known are noticed. */
+  /** Digest of the items; detects different items under a known number. */
   readonly digest: string;
   readonly items: readonly FanoutItem[];
 }
 
-/** All there is. */
+/** The totals of a batch whose items are all submitted. */
 export interface SealRequest {
   readonly chunks: number;
   readonly items: number;
@@ -33,62 +33,62 @@ export interface SealRequest {
 /** A chunk in the result store. */
 export type StoredChunk = ChunkSubmission;
 
-/** What every item of the batch starts from. */
+/** The source that every item of the batch starts from. */
 export type ItemSource = Exclude<SandboxSource, { kind: 'existing' }>;
 
-/** How much of everything a chunk may have. What is left out stays as it is. */
+/** What a chunk may use. An absent field keeps its value. */
 export interface ChunkGrant {
   /** Grows with every grant to this chunk. */
   readonly seq: number;
-  /** Items at work at once. */
+  /** Number of items that may run concurrently. */
   readonly window?: number;
-  /** Machine-seconds in all, those that it has spent included. Null: no limit. */
+  /** Machine-seconds in total, including those already spent. Null: no limit. */
   readonly budgetSeconds?: number | null;
-  /** No item is started before, in ms since the epoch. */
+  /** No item starts before this time, in ms since the epoch. */
   readonly pausedUntilMs: number | null;
-  /** No item is started any more, and those at work are cancelled. */
+  /** True if no further item starts and running items are cancelled. */
   readonly isEnding: boolean;
 }
 
-/** How far a chunk is. Its size does not depend on the number of items. */
+/** The progress of a chunk. Its size does not depend on the number of items. */
 export interface ChunkReport {
   readonly chunk: number;
-  /** The start of this chunk's workflow that reports, from 1 … */
+  /** Which start of this chunk's workflow sends the report, from 1. */
   readonly attempt: number;
-  /** … and its reports, from 1: an older one that comes late is left out. */
+  /** Number of the report within the attempt, from 1. A late, older report is ignored. */
   readonly report: number;
-  /** The last grant that it has seen. */
+  /** `seq` of the last grant that the chunk has received. */
   readonly seq: number;
-  /** Obeyed from here on: never more than it has items left. */
+  /** The window in effect from this report on; never more than the remaining items. */
   readonly window: number;
   readonly running: number;
-  /** Items that have ended for good, by how they ended. */
+  /** Number of finally ended items, by outcome. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly retried: number;
   readonly budget: {
-    /** Obeyed from here on; null without a limit. */
+    /** The limit in effect from this report on; null without a limit. */
     readonly grantedSeconds: number | null;
     readonly spentSeconds: number;
     readonly reservedSeconds: number;
-    /** What the cheapest waiting item needs beyond the grant; 0 where nothing waits for budget. */
+    /** What the cheapest waiting item needs beyond the grant; 0 if no item waits for budget. */
     readonly nextSeconds: number;
-    /** What would let it use its whole window. */
+    /** What the chunk needs to use its whole window. */
     readonly wantedSeconds: number;
   };
-  /** The service throttles forks until then, in ms since the epoch. */
+  /** Until when the service throttles forks, in ms since the epoch. */
   readonly throttledUntilMs: number | null;
-  /** Why an item of it does not go on by itself; of several the one that has waited longest. */
+  /** Why an item cannot continue by itself; of several, the item that has waited longest. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
-  /** Why nothing can be forked any more, as an item has found out. */
+  /** Why the source can no longer be forked, as an item found out. */
   readonly sourceError: JobError | null;
-  /** What its items left to look after: the first few, and how much more there is. */
+  /** What its items left that needs attention: the first few, and the number of others. */
   readonly left: readonly LeftBehind[];
   readonly leftMore: number;
   readonly apiCalls: number;
-  /** No item is started any more, by the batch's word or its own. */
+  /** True if no further item starts, by decision of the batch or of the chunk. */
   readonly isEnding: boolean;
   readonly hasEnded: boolean;
-  /** True where it ended before every item had its turn. */
+  /** True if the chunk ended before every item had its turn. */
   readonly wasCut: boolean;
 }
 
@@ -100,23 +100,23 @@ export interface ChunkInput {
   readonly firstIndex: number;
   readonly items: number;
   readonly attempt: number;
-  /** True where no item of it was ever started. */
+  /** True if no item of the chunk was ever started. */
   readonly isFresh: boolean;
-  /** Whether items that failed in an earlier execution of the batch are tried again, whatever the retries. */
+  /** True if items that failed in an earlier execution of the batch are retried, regardless of `retries`. */
   readonly retryFailed: boolean;
   readonly source: ItemSource;
-  /** Size of forks that name none. */
+  /** Default machine size of forks. */
   readonly sourceType: MachineType;
   readonly policy: FanoutPolicy;
   readonly deadlineAtMs: number;
   readonly timing?: Partial<JobTiming>;
   readonly pace: FanoutIntervals;
   readonly grant: ChunkGrant;
-  /** Of a chunk that goes on as a new run. */
+  /** State of the previous run, if the chunk continues as new. */
   readonly carried?: CarriedChunk;
 }
 
-/** An item as a chunk carries it to its next run; what is left out is as in an item that waits for its first fork. */
+/** An item as a chunk carries it to its next run. Absent fields are as in an item that waits for its first fork. */
 export interface CarriedItem {
   readonly state?: 'running' | 'ended';
   readonly generation?: number;
@@ -129,7 +129,7 @@ export interface CarriedItem {
   readonly after?: Resumption;
 }
 
-/** What a run of a chunk hands on to the next one. Its items are in the result store. */
+/** The state that a run of a chunk passes to the next one. Its items are in the result store. */
 export interface CarriedChunk {
   readonly startedAtMs: number;
   readonly items: readonly CarriedItem[];
@@ -145,13 +145,13 @@ export interface CarriedChunk {
   readonly blocked: readonly (readonly [index: number, message: string, since: string])[];
 }
 
-/** What an item that an earlier workflow may have run needs now. */
+/** What remains to do for an item that an earlier workflow may have run. */
 export type Resumption =
   | { readonly kind: 'done' }
   | {
       readonly kind: 'run';
       readonly generation: number;
-      /** True where that generation may have been forked already. */
+      /** True if that generation may already have a fork. */
       readonly lookFirst: boolean;
       readonly retried: number;
     };
@@ -159,19 +159,19 @@ export type Resumption =
 /** What the result store knows of an item that has ended at least once. */
 export interface KnownItem {
   readonly index: number;
-  /** The newest that has ended. */
+  /** The newest generation that has ended. */
   readonly generation: number;
   readonly outcome: ItemOutcome;
   readonly errorCode: string | null;
-  /** Of all its generations whose forks have ended. */
+  /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;
-  /** Of the newest alone. What 0.1.0 read has none. */
+  /** Machine-seconds of the newest generation. Absent in what 0.1.0 read. */
   readonly newestSeconds?: number;
-  /** Where the fork of the newest has not ended as asked, or nobody knows that it has. */
+  /** Set if the fork of the newest generation has not ended as requested, or this is unknown. */
   readonly toEnd: ItemToEnd | null;
 }
 
-/** Where a chunk's items are in the batch, and which they are. */
+/** The position and digest of a chunk's items in the batch. */
 export interface ChunkPlace {
   readonly chunk: number;
   readonly firstIndex: number;
@@ -179,46 +179,46 @@ export interface ChunkPlace {
   readonly digest: string;
 }
 
-/** What the batch keeps of a report: what is left to look after is kept for all chunks together. */
+/** What the batch keeps of a report. The entries that need attention are kept for all chunks together. */
 export interface HeardReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
-  /** How much its items left to look after. */
+  /** Number of entries that its items left. */
   readonly leftCount: number;
 }
 
 /** A chunk as the batch keeps it. */
 export interface ChunkRecord extends ChunkPlace {
   state: 'waiting' | 'open' | 'ended';
-  /** Starts of its workflow; 0 before the first. */
+  /** Number of starts of its workflow; 0 before the first. */
   attempt: number;
   isFresh: boolean;
-  /** Passed on to its next start. */
+  /** Passed to its next start. */
   retryFailed: boolean;
-  /** True where its workflow was started by an earlier execution of the batch. */
+  /** True if an earlier execution of the batch started its workflow. */
   isAttached: boolean;
-  /** True while such a one has not said what it has. */
+  /** True while an attached chunk has not yet reported what it holds. */
   isGreeted: boolean;
-  /** The last grant that was sent, whole. */
+  /** The last grant that was sent, with all fields. */
   sent: Required<ChunkGrant>;
-  /** What it may still act upon, because it has not said otherwise. */
+  /** What the chunk may still use, because it has not reported otherwise. */
   charged: { readonly window: number; readonly budgetSeconds: number };
   report: HeardReport | null;
   heardAtMs: number;
-  /** What earlier starts of it have reported and the result store does not tell. */
+  /** Sums from the reports of earlier starts that the result store does not hold. */
   before: Pick<HeardReport, 'apiCalls' | 'leftCount'>;
 }
 
-/** Why a batch ends before all items had their turn. `enough`: the wished number of successes. */
+/** Why a batch ends before all items had their turn. `enough`: the requested number of successes is reached. */
 export type EndReason = Exclude<FanoutOutcome, 'completed' | 'partly_failed'> | 'enough';
 
-/** Pace of the window while the service throttles. */
+/** The concurrency limit while the service throttles. */
 export interface Throttle {
-  /** Items at work at once, in all chunks. */
+  /** Number of items that may run concurrently, over all chunks. */
   readonly limit: number;
   readonly pausedUntilMs: number | null;
   readonly cutAtMs: number | null;
 }
 
-/** What a batch does by the clock. */
+/** The periodic tasks of a batch. */
 export type BatchClock = 'checks' | 'recovery';
 
 /** `[chunk, firstIndex, items, digest]` */
@@ -226,23 +226,23 @@ export type PackedPlace = readonly [number, number, number, string];
 /** See `pack-chunk.ts`. */
 export type PackedChunk = readonly [...PackedPlace, ...unknown[]];
 
-/** What a run of the batch hands on to the next one. */
+/** The state that a run of the batch passes to the next one. */
 export interface CarriedBatch {
   readonly startedAtMs: number;
   readonly phase: FanoutPhase;
   readonly sinceMs: number;
-  /** Those that have not ended, packed: there may be a thousand. */
+  /** Chunks that have not ended, packed: there may be a thousand. */
   readonly chunks: readonly PackedChunk[];
-  /** Those that have ended: where their items are, and one record for all that they have reported. */
+  /** Positions of the chunks that have ended; `folded` is the sum of their reports. */
   readonly places: readonly PackedPlace[];
   readonly folded: ChunkRecord | null;
-  /** Why the item that has waited longest does not go on by itself. */
+  /** Why the item that has waited longest cannot continue by itself. */
   readonly blocked: string | null;
   readonly left: readonly LeftBehind[];
-  /** How much of it is the batch's own; absent in what an older version carried. */
+  /** Number of entries in `left` that are the batch's own. Absent in what an older version carried. */
   readonly ownLeftCount?: number;
   readonly arrivedAtMs: number;
-  /** When each clock was last due, in ms since the epoch, so that runs that follow each other fast do not starve it. */
+  /** When each clock was last due, in ms since the epoch, so that a quick succession of runs does not starve it. */
   readonly clockedAtMs: Readonly<Partial<Record<BatchClock, number>>>;
   readonly seal: SealRequest | null;
   readonly source: ReadySource | null;
@@ -253,17 +253,17 @@ export interface CarriedBatch {
   readonly apiCalls: number;
 }
 
-/** A source that was found good. */
+/** A source that is ready to be forked. */
 export interface ReadySource {
   readonly item: ItemSource;
   readonly type: MachineType;
-  /** Null where the source is a named snapshot. */
+  /** Null if the source is a named snapshot. */
   readonly sandboxId: string | null;
 }
 
-/** The input of the workflow: a user's, and what a resume or an earlier run adds. */
+/** The input of the workflow: the user's input, plus what a resume or an earlier run adds. */
 export interface BatchInput extends FanoutInput {
-  /** Of the batch's first execution; absent in it. */
+  /** Key of the batch's first execution; absent in that execution. */
   readonly batchKey?: string;
   readonly resume?: {
     /** 1 for the first resume. */

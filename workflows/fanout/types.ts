@@ -1,4 +1,4 @@
-/** What goes into a `forkFanout` batch and what comes out of it. Types only. */
+/** The input, result and progress of a `forkFanout` batch. Types only. */
 import type { Text } from '../../src/contract/texts.js';
 import type {
   FilePut,
@@ -17,64 +17,66 @@ import type {
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
 export type MachineType = NonNullable<CreateBody['type']>;
 
-/** One line of the batch: what is prompted in one fork. */
+/** One line of the batch: the prompts of one fork. */
 export interface FanoutItem {
-  /** Unique in its batch, shown to people: a line's own id, or its number. */
+  /** Unique in its batch; shown to users. The id given in the line, or its number. */
   readonly id: string;
-  /** At least one; in order in one conversation. */
+  /** At least one. They run sequentially in one conversation. */
   readonly prompts: readonly PromptStep[];
   readonly put?: readonly FilePut[];
   readonly collect?: readonly string[];
-  /** Machine size of the fork; else that of the batch. */
+  /** Machine size of the fork. Default: that of the batch. */
   readonly type?: MachineType;
-  /** What happens to the fork at the end; else as the batch says. */
+  /** What happens to the fork at the end. Default: the setting of the batch. */
   readonly end?: JobEnd;
-  /** Hard deadline of the item, in ms from its fork; else that of the batch. */
+  /** Hard deadline of the item, in ms from its fork. Default: the item deadline of the batch. */
   readonly deadlineMs?: number;
-  /** Shown in reports: where the item stands in a matrix, or columns of its line. */
+  /** Shown in reports: the item's position in a matrix, or columns of its line. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Where the forks come from. */
+/** The source of the forks. */
 export type FanoutSource =
   | { readonly kind: 'sandbox'; readonly sandboxId: string; readonly allowStale: boolean }
   | { readonly kind: 'snapshot'; readonly from: string; readonly body: Omit<CreateBody, 'from'> }
   | {
-      /** Makes a sandbox, sets it up and stops it, so that the forks start from that very state. */
+      /** Creates a sandbox, sets it up and stops it, so that all forks start from the same state. */
       readonly kind: 'prepare';
       readonly body: CreateBody;
       readonly put: readonly FilePut[];
-      /** Run in order; one that fails ends the batch. */
+      /** Shell commands that run sequentially. The first failure ends the batch. */
       readonly commands: readonly Text[];
       readonly prompts: readonly PromptStep[];
       readonly deadlineMs: number;
-      /** What happens to the prepared sandbox when the batch has ended: it is archived, or deleted. */
+      /** Whether the prepared sandbox is archived or deleted when the batch has ended. */
       readonly end: 'stop' | 'delete';
     };
 
 export interface FanoutPolicy {
-  /** Items at work at once. */
+  /** Number of items that may run concurrently. */
   readonly concurrency: number;
-  /** `go_on`; `fail_fast`: the first item that fails for good ends the batch; or the batch ends at K successes. */
+  /**
+   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end it.
+   */
   readonly stopAt:
     | { readonly kind: 'go_on' }
     | { readonly kind: 'fail_fast' }
     | { readonly kind: 'successes'; readonly count: number };
-  /** How often an item that failed is tried again, each time as its next generation, in a new fork. */
+  /** Number of retries of a failed item, each as its next generation, in a new fork. */
   readonly retries: number;
   readonly itemDeadlineMs: number;
-  /** Hard deadline of the whole batch, in ms from its start. Clean-up comes after it. */
+  /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. */
   readonly deadlineMs: number;
-  /** Machine-seconds, the machine's multiplier applied, that all forks together may take; null: no limit. */
+  /** Machine-seconds that all forks together may use, weighted by machine size; null: no limit. */
   readonly budgetSeconds: number | null;
   readonly type: MachineType | null;
   readonly end: JobEnd;
-  /** Auto-stop of each fork, in seconds, renewed while its item works. */
+  /** Auto-stop of each fork, in seconds, renewed while its item runs. */
   readonly ttlSeconds: number;
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
 }
 
-/** A whole batch without its items, which follow in chunks. */
+/** A batch without its items, which follow in chunks. */
 export interface FanoutInput {
   readonly deployment: string;
   readonly batchId: string;
@@ -87,17 +89,20 @@ export interface FanoutInput {
   readonly pace?: Partial<FanoutIntervals>;
 }
 
-/** How often the parts of a batch talk. Every field has a default in `fanout/batch/defaults.ts`; tests shorten them. */
+/** Intervals and limits of a batch. `fanout/batch/defaults.ts` holds the default of every field; tests shorten them. */
 export interface FanoutIntervals {
-  /** A chunk tells the batch what is not urgent at most so often, in ms. */
+  /** Shortest interval between reports of a chunk that are not urgent, in ms. */
   readonly reportEveryMs: number;
-  /** A chunk that has been silent for so long is looked up, in ms. */
+  /** How long a chunk may be silent before the batch checks whether it runs, in ms. */
   readonly checkChunksEveryMs: number;
-  /** While the service throttles: how often the window may halve, and how often it grows by a tenth, in ms. */
+  /**
+   * Shortest interval between two halvings, or two increases by a tenth, of the window while the service throttles, in
+   * ms.
+   */
   readonly recoverEveryMs: number;
-  /** The batch and its chunks go on as new runs when their history is longer. Null: when Temporal suggests it. */
+  /** History length, in events, after which the batch and its chunks continue as new. Null: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
-  /** The batch goes on as a new run when it has taken so many updates or signals: Temporal takes 2,000 and 10,000. */
+  /** Updates or signals after which the batch continues as new. Temporal allows 2,000 and 10,000 in one run. */
   readonly maxMessages: number;
 }
 
@@ -107,20 +112,20 @@ export interface FanoutIntervals {
  */
 export type ItemOutcome = JobOutcome | 'not_started';
 
-/** When an item's generation went from one step to the next; null where it did not come so far. */
+/** When an item's generation reached each step; null if it did not get there. */
 export interface ItemTimes {
-  /** The chunk of the item began to work; null for an item that was not started. */
+  /** When the chunk of the item started; null for an item that was not started. */
   readonly queuedAt: string | null;
   readonly forkedAt: string | null;
   readonly usableAt: string | null;
   readonly promptedAt: string | null;
   readonly answeredAt: string | null;
   readonly endingAt: string | null;
-  /** Null in a result while the item's fork has not ended as asked: its work is done, and stored before its fork is ended. */
+  /** Null until the item's fork has ended as requested: the result is stored before the fork ends. */
   readonly endedAt: string | null;
 }
 
-/** One line of `results.jsonl`, and one object of the result store for each item and generation. */
+/** One line of `results.jsonl`. The result store holds one object per item and generation. */
 export interface ItemResult {
   readonly batchId: string;
   readonly itemId: string;
@@ -132,13 +137,13 @@ export interface ItemResult {
   readonly labels: Readonly<Record<string, string>>;
   readonly type: MachineType;
   readonly times: ItemTimes;
-  /** Machine-seconds from the fork to its end, the multiplier applied: what is settled against the budget. */
+  /** Machine-seconds from the fork to its end, weighted by machine size; charged to the budget. */
   readonly machineSeconds: number;
   /** Null for an item that was not started. */
   readonly job: JobResult | null;
 }
 
-/** What the workflow of an item is given. */
+/** The input of an item's workflow. */
 export interface FanoutItemInput {
   readonly job: JobInput;
   readonly batchId: string;
@@ -149,20 +154,20 @@ export interface FanoutItemInput {
   readonly queuedAt: string;
   /** Prefix of the item's objects in the result store; each generation writes `<prefix>/<generation>.json`. */
   readonly resultPrefix: string;
-  /** The workflow that is told when the service throttles the item's fork. */
+  /** The workflow to notify when the service throttles the item's fork. */
   readonly chunkWorkflowId: string;
-  /** Where the work is done, and only the fork is left to be ended. */
+  /** Set if the work is done and only the fork remains to be ended. */
   readonly toEnd?: ItemToEnd;
 }
 
-/** What an item left whose workflow was ended from outside after its work was done, and before its fork had ended. */
+/** The fork of an item whose workflow was terminated after its work was done and before the fork had ended. */
 export interface ItemToEnd {
   readonly generation: number;
   readonly sandboxId: string;
   readonly outcome: ItemOutcome;
   /** Code of its error, or null. */
   readonly errorCode: string | null;
-  /** Prompts at which an agent may be at work: it was cut short. By their place. */
+  /** Prompts that may still run, because the item was cut short. `at` is the place of the prompt. */
   readonly running: readonly {
     readonly at: number;
     readonly promptId: string | null;
@@ -170,46 +175,46 @@ export interface ItemToEnd {
   }[];
 }
 
-/** What the workflow of an item hands back; the rest is in the result store. */
+/** The result of an item's workflow; the full result is in the result store. */
 export interface ItemSummary {
   readonly index: number;
-  /** The newest that was used. */
+  /** The newest generation that was used. */
   readonly generation: number;
   readonly outcome: ItemOutcome;
   readonly sandboxId: string | null;
-  /** False when the fork did not end as asked. */
+  /** False if the fork did not end as requested. */
   readonly endedAsAsked: boolean;
   readonly machineSeconds: number;
   readonly resultRef: string | null;
   readonly apiCalls: number;
   readonly error: JobError | null;
-  /** What somebody has to look after; the first few. */
+  /** The first few entries that need attention. */
   readonly left: readonly LeftBehind[];
 }
 
-/** Counts of a batch. `queued`, `running` and the outcomes together are `items`. */
+/** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */
 export interface FanoutCounts {
   readonly items: number;
   readonly queued: number;
   readonly running: number;
   readonly completed: number;
-  /** Failed for good: ended otherwise than `completed`, but not those that were cancelled or never started. */
+  /** Final failures: every outcome except `completed`, cancelled and never started. */
   readonly failed: number;
   /** Generations beyond each item's first. */
   readonly retried: number;
-  /** Items by how they ended. */
+  /** Number of items by outcome. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
 }
 
 export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
 
 /**
- * - `completed`: every item completed, or the wished number did.
- * - `partly_failed`: every item ended, some not `completed`.
- * - `failed_fast`: ended at the first failure, as asked.
- * - `budget_spent`: items were left because the budget has no room for them.
- * - `source_failed`: there was nothing to fork from.
- * - `deadline_exceeded`, `cancelled`: ended from outside.
+ * - `completed`: every item completed, or the requested number did.
+ * - `partly_failed`: every item ended, and some did not complete.
+ * - `failed_fast`: the first failure ended the batch, as requested.
+ * - `budget_spent`: items remain that the budget cannot cover.
+ * - `source_failed`: no source could be forked.
+ * - `deadline_exceeded`, `cancelled`: the batch was ended from outside.
  */
 export type FanoutOutcome =
   | 'completed'
@@ -220,19 +225,19 @@ export type FanoutOutcome =
   | 'deadline_exceeded'
   | 'cancelled';
 
-/** Answer of the progress query; cheap, whatever the number of items. */
+/** Result of the progress query. Its cost does not depend on the number of items. */
 export interface FanoutProgress {
   readonly batchId: string;
-  /** Run id of the batch's first execution: where its objects are in the result store. */
+  /** Run id of the batch's first execution; locates its objects in the result store. */
   readonly batchKey: string;
   readonly title: string | null;
   readonly phase: FanoutPhase;
   readonly since: string;
   readonly startedAt: string;
   readonly deadlineAt: string;
-  /** What all items are forked from, once it is known. */
+  /** The sandbox that all items are forked from; null until it is known. */
   readonly sourceSandboxId: string | null;
-  /** True once every item is known. */
+  /** True once all items are submitted. */
   readonly sealed: boolean;
   readonly chunks: number;
   readonly counts: FanoutCounts;
@@ -241,9 +246,9 @@ export interface FanoutProgress {
     readonly spentSeconds: number;
     readonly reservedSeconds: number;
   };
-  /** Forks wait until then, because the service throttles them; null where they do not. */
+  /** Until when forks wait because the service throttles them; null if they do not wait. */
   readonly throttledUntil: string | null;
-  /** Why it does not go on by itself, or null. */
+  /** Why the batch cannot continue by itself; null if it can. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
   readonly outcome: FanoutOutcome | null;
   readonly error: JobError | null;
@@ -254,11 +259,11 @@ export interface FanoutResult extends FanoutProgress {
   readonly outcome: FanoutOutcome;
   readonly apiCalls: number;
   readonly durationMs: number;
-  /** `results.jsonl`, one line an item, its newest generation, in the order of the batch. */
+  /** Reference of `results.jsonl`: one line per item, its newest generation, in the order of the batch. */
   readonly resultsRef: string | null;
-  /** What did not end as asked, or may have been made and was not found: the first 100. Somebody has to look after it. */
+  /** The first 100 entries that need attention: not ended as requested, or possibly created and not found. */
   readonly left: readonly LeftBehind[];
-  /** How much more there is that `left` has no room for; the items' results name all of it. */
+  /** Number of entries that do not fit in `left`; the items' results name all of them. */
   readonly leftMore: number;
   /** The sandboxes in `left` whose ids are known. */
   readonly leftSandboxIds: readonly string[];

@@ -1,20 +1,20 @@
-/** Shares the batch's budget among its chunks. Pure. */
+/** Allocates the batch's budget to its chunks. Pure. */
 
 export interface BudgetHolder {
-  /** Machine-seconds that it may still act upon, those that it has spent included. */
+  /** Machine-seconds that it may use in total, including those already spent. */
   readonly charged: number;
-  /** What its cheapest waiting item needs beyond that; 0 where nothing waits. */
+  /** What its cheapest waiting item needs beyond that; 0 if no item waits. */
   readonly next: number;
-  /** What would let it use its whole window. */
+  /** What it needs to use its whole window. */
   readonly wanted: number;
 }
 
 /**
- * Gives each chunk, in their order, what it wants, or what one item needs, or nothing. Never a part of what an item
+ * Gives each chunk, in order, what it wants, or what one item needs, or nothing. It never gives a part of what an item
  * needs: two chunks that each held half of it would wait for each other.
  *
- * @param limit null: no limit
- * @returns the grant of each, in all
+ * @param limit machine-seconds of the batch; null: no limit
+ * @returns the total grant of each chunk
  */
 export function allocateBudget(limit: number | null, holders: readonly BudgetHolder[]): (number | null)[] {
   if (limit === null) return holders.map(() => null);
@@ -28,11 +28,11 @@ export function allocateBudget(limit: number | null, holders: readonly BudgetHol
 }
 
 export interface SpendingHolder extends BudgetHolder {
-  /** What it has been granted and has not spent, reservations included. */
+  /** Machine-seconds granted and not spent, including reservations. */
   readonly unspent: number;
 }
 
-/** True where something waits for budget, and nobody has any to use or to give back. */
+/** True if an item waits for budget, and no chunk has any left to use or to return. */
 export function isBudgetSpent(limit: number | null, holders: readonly SpendingHolder[]): boolean {
   if (limit === null || holders.some(({ unspent }) => unspent > 0)) return false;
   const free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);

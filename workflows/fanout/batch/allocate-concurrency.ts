@@ -1,19 +1,19 @@
-/** Shares the batch's concurrency among its chunks. Pure. */
+/** Allocates the batch's concurrency to its chunks. Pure. */
 
 export interface ConcurrencyHolder {
-  /** Items that have not ended. */
+  /** Number of items that have not ended. */
   readonly demand: number;
-  /** The window that it was sent last. */
+  /** The window of the last grant. */
   readonly sent: number;
-  /** The largest window that it may still act upon. */
+  /** The largest window that it may still use. */
   readonly charged: number;
 }
 
 /**
- * Fills the chunks in their order, so that few are at work at once and the batch goes on from the front. What one is to
- * give back counts as its own until it has said so, so that all together are never more than `limit` at work.
+ * Fills the chunks in order, so that few run at the same time and the batch progresses from the front. What a chunk must
+ * return counts as its own until it confirms the return, so that never more than `limit` items run.
  *
- * @returns the window to send to each
+ * @returns the window to grant to each chunk
  */
 export function allocateConcurrency(limit: number, holders: readonly ConcurrencyHolder[]): number[] {
   let free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);

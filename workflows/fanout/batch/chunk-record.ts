@@ -1,4 +1,4 @@
-/** What the batch keeps of a chunk, and what the chunk may still act upon. Pure. */
+/** What the batch records of a chunk, and what the chunk may still use. Pure. */
 import type { ChunkGrant, ChunkRecord, ChunkReport, HeardReport } from '../protocol.js';
 import { unfinished } from './counts.js';
 
@@ -27,8 +27,8 @@ export function newRecord(
 }
 
 /**
- * Its workflow is gone; the next start goes on from what is stored, which does not tell everything. Its items run on, so
- * it holds what it was granted.
+ * Prepares the record of a chunk whose workflow is gone for its next start. That start continues from the result store,
+ * which does not hold everything. The items keep running, so the chunk keeps its grant.
  */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
@@ -43,15 +43,15 @@ export function startAgain(record: ChunkRecord): void {
 
 type HearableReport = Omit<HeardReport, 'leftCount'>;
 
-/** What the batch keeps of a report. */
+/** The part of a report that the batch keeps. */
 export function heard({ left, leftMore, sourceError: _, ...report }: ChunkReport): HeardReport {
   return { ...report, leftCount: left.length + leftMore };
 }
 
 /**
- * Takes what a report gives back. Until a chunk has seen the last grant it may act upon any since the one before, so the
- * largest of them counts.
- * @returns false for a report that is older than the one that is known
+ * Applies a report, and takes back what the chunk returns. Until a chunk has received the last grant it may use any grant
+ * since the one it reports, so the largest of them counts.
+ * @returns false if a newer report is already known
  */
 export function applyReport(record: ChunkRecord, report: HearableReport): boolean {
   const known = record.report;
@@ -71,17 +71,17 @@ export function applyReport(record: ChunkRecord, report: HearableReport): boolea
       window: report.window,
       budgetSeconds: report.budget.grantedSeconds,
     };
-    // One that had no limit holds what it has taken.
+    // A chunk without a limit holds what it has used.
     const window = Math.max(report.window, report.running);
     record.charged = { window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
   }
   return true;
 }
 
-/** What the chunk has in hand when it is next granted something. */
+/** The chunk as a holder of concurrency and budget, for the next allocation. */
 export function holderOf(record: ChunkRecord) {
   const { state, report } = record;
-  // One that ends by itself asks for nothing more.
+  // A chunk that is ending requests nothing more.
   const isEnding = state === 'open' && report?.isEnding === true;
   return {
     demand: state === 'ended' ? 0 : isEnding ? report.running : unfinished(record),
@@ -92,7 +92,7 @@ export function holderOf(record: ChunkRecord) {
 
 export function budgetHolderOf(record: ChunkRecord) {
   const { report } = record;
-  // Of a grant that it has not seen yet it cannot have spent anything.
+  // The chunk cannot have spent a grant that it has not received.
   const isHeard = record.state === 'open' && report !== null && report.seq >= record.sent.seq;
   return {
     charged: record.charged.budgetSeconds,
@@ -102,7 +102,7 @@ export function budgetHolderOf(record: ChunkRecord) {
   };
 }
 
-/** Remembers a grant that is about to be sent. */
+/** Records a grant that is about to be sent. */
 export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): void {
   record.sent = grant;
   record.charged = {

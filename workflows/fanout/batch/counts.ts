@@ -1,4 +1,4 @@
-/** Adds up what the chunks of a batch have reported. Pure. */
+/** Adds up the reports of the chunks of a batch. Pure. */
 
 import { isFailure } from '../chunk/retry-policy.js';
 import type { ChunkRecord, ChunkReport } from '../protocol.js';
@@ -10,8 +10,8 @@ type Counted = Pick<ChunkRecord, 'items'> & {
 };
 
 /**
- * `queued`, `running` and the outcomes together are `items`.
- * @param isOver true once the batch has ended: what is left was never started
+ * Counts the items of the batch: `queued`, `running` and the outcomes add up to `items`.
+ * @param isOver true once the batch has ended: the remaining items were never started
  */
 export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCounts {
   const byOutcome: ByOutcome = {};
@@ -40,7 +40,7 @@ export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCou
   return { items, queued, running, completed: byOutcome.completed ?? 0, failed, retried, byOutcome };
 }
 
-/** Items of the chunk that have not ended. */
+/** Number of items of the chunk that have not ended. */
 export function unfinished({ items, report }: Counted): number {
   const ended = Object.values(report?.byOutcome ?? {}).reduce((sum, count) => sum + count, 0);
   return items - ended;

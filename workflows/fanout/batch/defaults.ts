@@ -1,4 +1,4 @@
-/** How often the parts of a batch talk. Pure. */
+/** Default intervals of a batch. Pure. */
 import type { FanoutIntervals } from '../types.js';
 
 export const defaultIntervals: FanoutIntervals = {

@@ -1,4 +1,4 @@
-/** Starts chunks, and grants each what it may have. */
+/** Starts chunks, and sends each its grants. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { getExternalWorkflowHandle, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import { executionOf } from '../../../src/contract/addresses.js';
@@ -9,7 +9,7 @@ import { recordGrant } from './chunk-record.js';
 import { dueGrants } from './due-grants.js';
 import type { BatchState } from './state.js';
 
-/** Gives every chunk its share of window and budget, the pause, and word of the end. Nothing that is as it was is sent. */
+/** Sends every chunk its window, budget, pause and end. Sends nothing that has not changed. */
 export function dispatchGrants(run: BatchState): void {
   const { source, ending, throttle, input } = run;
   const due = dueGrants(run.records, {
@@ -29,7 +29,7 @@ export function dispatchGrants(run: BatchState): void {
   }
 }
 
-/** Asks a chunk that an earlier execution has started how far it is. It keeps what it has. */
+/** Asks a chunk that an earlier execution started for its progress. The chunk keeps its grant. */
 export function greet(run: BatchState, record: ChunkRecord): void {
   const { throttle, ending } = run;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
@@ -38,7 +38,7 @@ export function greet(run: BatchState, record: ChunkRecord): void {
   record.isAttached = true;
   record.isGreeted = true;
   record.sent = { ...record.sent, ...grant };
-  // Until it says what it has it may have all there is.
+  // Until it reports its grant, it may hold everything.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
   send(run, record, grant);
 }
@@ -49,7 +49,7 @@ function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
     try {
       await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
-      // It is closed: its last report is on its way, or somebody terminated it, which the next check finds out.
+      // The workflow is closed: its last report is on its way, or somebody terminated it, which the next check detects.
       record.heardAtMs = 0;
     } finally {
       run.sending.delete(record.chunk);

@@ -1,25 +1,25 @@
-/** Which chunks are due a grant, and of what. Pure. */
+/** Computes which chunks are due a grant, and its content. Pure. */
 import type { ChunkGrant, ChunkRecord } from '../protocol.js';
 import { allocateBudget } from './allocate-budget.js';
 import { allocateConcurrency } from './allocate-concurrency.js';
 import { budgetHolderOf, holderOf } from './chunk-record.js';
 
 export interface GrantTerms {
-  /** Items at work at once, in all chunks. */
+  /** Number of items that may run concurrently, over all chunks. */
   readonly limit: number;
   /** Machine-seconds of the whole batch; null: no limit. */
   readonly budgetSeconds: number | null;
   readonly pausedUntilMs: number | null;
-  /** True once there is something to fork from. */
+  /** True once the source is ready. */
   readonly hasSource: boolean;
   readonly isEnding: boolean;
   readonly nowMs: number;
-  /** True for chunks that a grant is on its way to. */
+  /** True for chunks with a grant on its way. */
   readonly isBusy: (chunk: number) => boolean;
 }
 
 export interface DueGrant {
-  /** A chunk that waits is started with it; one that is open is sent it. */
+  /** A waiting chunk starts with the grant; an open one receives it as a signal. */
   readonly record: ChunkRecord;
   readonly grant: Required<ChunkGrant>;
 }
@@ -41,7 +41,7 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
       },
     }))
     .filter(({ record, grant }) => {
-      // In the end one that was started before starts once more, to see its items closed.
+      // At the end, a chunk that was started before starts once more, to close its items.
       if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.isGreeted || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);

@@ -1,9 +1,9 @@
-/** When a batch ends, and as what. Pure. */
+/** Decides when a batch ends, and with which outcome. Pure. */
 
 import type { EndReason } from '../protocol.js';
 import type { FanoutCounts, FanoutOutcome, FanoutPolicy } from '../types.js';
 
-/** Why the batch is to end now, by what its items have done; undefined where it goes on. */
+/** Why the batch must end now, judging by its items; undefined if it continues. */
 export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy, 'stopAt'>): EndReason | undefined {
   const isLeft = counts.queued + counts.running > 0;
   if (stopAt.kind === 'successes' && counts.completed >= stopAt.count && isLeft) return 'enough';
@@ -13,7 +13,7 @@ export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy,
 
 /**
  * @param reason why it ended before all items had their turn, or null
- * @param counts once nothing is at work any more
+ * @param counts the counts once no item runs
  */
 export function outcomeOf(
   reason: EndReason | null,

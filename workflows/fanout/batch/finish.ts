@@ -1,4 +1,4 @@
-/** The end of a batch: its source, its results, word of it. */
+/** Ends a batch: its source, its results, its notification. */
 
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { isUsable } from '../../../src/contract/states.js';
@@ -30,7 +30,7 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
   return result;
 }
 
-/** Ends what was prepared, as asked, and gives up the lease. Bounded; says what it could not do. */
+/** Ends the prepared sandbox as requested, and releases the lease. Bounded in time; returns what it could not do. */
 async function endSource(run: BatchState): Promise<JobError | null> {
   const { source } = run.input;
   const sandboxId =

@@ -1,4 +1,4 @@
-/** What a batch is told: items, that these are all, and how far its chunks are. */
+/** The message handlers of a batch: items, their seal, and the reports of chunks. */
 import { ApplicationFailure, CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import { maxChunks, maxItemsInChunk } from '../../../src/contract/fanout-addresses.js';
 import {
@@ -27,7 +27,7 @@ export function handleBatchMessages(run: BatchState): void {
   setHandler(sealUpdate, (wish) => CancellationScope.nonCancellable(() => seal(run, wish)));
 }
 
-/** The items are stored before it answers, so that whatever happens then finds them. */
+/** Stores the items before it answers, so that they survive whatever happens next. */
 async function addChunk(run: BatchState, wish: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && !run.arriving.has(wish.chunk));

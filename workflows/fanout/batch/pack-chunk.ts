@@ -1,13 +1,13 @@
 /**
- * A chunk's record as the batch carries it to its next run: without names, times counted from the start of the batch. A
- * thousand of them are one payload with everything else that the batch knows. Pure.
+ * Packs a chunk's record for the next run of the batch: without field names, with times relative to the start of the batch.
+ * A thousand records share one payload with the rest of the batch's state. Pure.
  */
 
 import type { ChunkPlace, ChunkRecord, HeardReport, PackedChunk, PackedPlace } from '../protocol.js';
 import type { ItemOutcome } from '../types.js';
 import { newRecord } from './chunk-record.js';
 
-/** Their places are what is packed: new ones come last. */
+/** Outcomes are packed by their place in this list: add new ones at the end. */
 const outcomes: readonly ItemOutcome[] = [
   'completed',
   'prompt_failed',
@@ -65,7 +65,7 @@ export function packChunk(record: ChunkRecord, sinceMs: number): PackedChunk {
   return [...packPlace(record), ...rest];
 }
 
-/** What blocks it is known by its time only: see `CarriedBatch.blocked`. */
+/** Of what blocks the chunk, only the time is packed: see `CarriedBatch.blocked`. */
 export function unpackChunk(packed: PackedChunk, sinceMs: number): ChunkRecord {
   const [chunk, firstIndex, items, digest, ...others] = packed;
   const [state, flags, attempt, heardAt, sent, charged, before, report] = others as unknown as PackedRest;

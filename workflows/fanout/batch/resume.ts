@@ -1,4 +1,4 @@
-/** Takes up what an earlier execution of the batch has left: in the result store, and in chunks that still run. */
+/** Resumes a batch from what an earlier execution left in the result store and in chunks that still run. */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
 import { accounted } from '../chunk/item-cost.js';
 import { isFailure } from '../chunk/retry-policy.js';
@@ -59,7 +59,7 @@ function recordOf(
   };
 }
 
-/** What the result store says, in the words of a chunk, until the chunk speaks for itself. */
+/** A report built from the result store, until the chunk sends its own. */
 function silentReport(chunk: SurveyedChunk, byOutcome: HeardReport['byOutcome']): HeardReport {
   const spentSeconds = accounted(chunk.spentSeconds);
   return {

@@ -1,4 +1,4 @@
-/** The state of one batch: its chunks, what they were granted and have reported, and how it ends. */
+/** The state of one batch: its chunks, their grants and reports, and its end. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { JobState } from '../../job/state.js';
@@ -34,49 +34,49 @@ export class BatchState {
   readonly pace: FanoutIntervals;
   readonly startedAtMs: number;
   readonly deadlineAtMs: number;
-  /** Those that have not ended, or have in this run. */
+  /** Chunks that have not ended, or that ended in this run. */
   readonly chunks: Map<number, ChunkRecord>;
-  /** All that earlier runs have seen the end of. */
+  /** Sum of all chunks that ended in earlier runs. */
   private readonly folded: ChunkRecord | null;
-  /** Where the items of every chunk are. */
+  /** Position of every chunk's items. */
   readonly known = new Map<number, ChunkPlace>();
   seal: SealRequest | null;
   source: ReadySource | null;
   preparedSandboxId: string | null;
   ending: CarriedBatch['ending'];
   throttle: Throttle;
-  /** When the lease on the source was last granted, or null. */
+  /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;
-  /** Of the batch itself; those of its items are in the reports. */
+  /** Calls of the batch itself; the reports hold those of its items. */
   apiCalls: number;
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
-  /** Who makes calls for the source, while somebody does; its events are the batch's. */
+  /** The caller of requests for the source while it is obtained; it uses the batch's events. */
   sourceJob: JobState | null = null;
-  /** What somebody has to look after, as far as there is room for names. */
+  /** Entries that need attention; names are limited. */
   readonly left: Map<string, LeftBehind>;
-  /** How much of it is the batch's own, and in no report of a chunk. */
+  /** Number of entries that are the batch's own, and in no report of a chunk. */
   ownLeftCount: number;
-  /** When each clock was last due. */
+  /** When each clock was last due, in ms since the epoch. */
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
-  /** Updates and signals that this run has taken. */
+  /** Number of updates and signals that this run has received. */
   messages = 0;
-  /** Chunks whose Update is under way. */
+  /** Chunks whose Update is in progress. */
   readonly arriving = new Set<number>();
-  /** Chunks that a grant is on its way to, their start included. */
+  /** Chunks with a grant or a start on its way. */
   readonly sending = new Set<number>();
   readonly starts = new ChildStartLimit();
-  /** False while it is not known what an earlier execution has left. */
+  /** False until the work of an earlier execution is known. */
   isSurveyed: boolean;
-  /** True while the run hands over to the next one. */
+  /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** True once the time to end is over, whatever has not ended. */
+  /** True once the time for ending is over, even if something has not ended. */
   isGivenUp = false;
-  /** When the last chunk came. */
+  /** When the last chunk arrived, in ms since the epoch. */
   arrivedAtMs: number;
-  /** True once nobody submits items any more, although the batch does not have all of them. */
+  /** True once the submitter is gone although the batch does not have all items. */
   isLeftAlone = false;
-  /** Counts what the batch must act upon. */
+  /** Counter of changes that the batch must act on. */
   news = 0;
   private phase: FanoutPhase;
   private sinceMs: number;
@@ -118,7 +118,7 @@ export class BatchState {
     return { deployment, batchId, batchKey: this.batchKey };
   }
 
-  /** By number; one stands for all that had ended before this run. */
+  /** All records, by number; a single record stands for all chunks that ended before this run. */
   get records(): ChunkRecord[] {
     const records = [...this.chunks.values()].sort((a, b) => a.chunk - b.chunk);
     return this.folded ? [this.folded, ...records] : records;
@@ -163,7 +163,7 @@ export class BatchState {
   }
 
   /**
-   * True while a batch that ends by itself takes items that it will not start, so that its results list all there are.
+   * True while an ending batch still accepts items that it will not start, so that its results list all items.
    */
   get takesItems(): boolean {
     if (this.outcome !== null || this.seal !== null) return false;
@@ -171,7 +171,7 @@ export class BatchState {
     return !this.isLeftAlone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
   }
 
-  /** Takes a chunk's report, unless a newer one came first. */
+  /** Applies a chunk's report, unless a newer one arrived first. */
   hear(report: ChunkReport): void {
     const record = this.chunks.get(report.chunk);
     if (!record || !applyReport(record, report)) return;
@@ -187,7 +187,7 @@ export class BatchState {
       this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
-    // An earlier execution has told it to end; this one has not.
+    // An earlier execution ended this chunk; this execution has not.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;
@@ -195,12 +195,12 @@ export class BatchState {
     this.tellNews();
   }
 
-  /** Remembers by name what is left to look after, while there is room. */
+  /** Adds entries that need attention, by name while there is room. */
   leave(left: readonly LeftBehind[]): void {
     for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
   }
 
-  /** What the batch itself leaves, beside its items. */
+  /** Adds entries of the batch itself, not of its items. */
   leaveOwn(left: readonly LeftBehind[]): void {
     this.ownLeftCount += left.length;
     this.leave(left);
@@ -216,7 +216,7 @@ export class BatchState {
     return { concurrency: this.input.policy.concurrency, recoverEveryMs: this.pace.recoverEveryMs };
   }
 
-  /** Work beside the main line, which must be over before the run hands over. */
+  /** Runs work in parallel with the main loop. It must finish before the run continues as new. */
   beside(work: () => Promise<void>): void {
     this.underWay += 1;
     const over = () => {
@@ -226,7 +226,7 @@ export class BatchState {
     work().then(over, over);
   }
 
-  /** What waits for somebody: the source, or else an item. */
+  /** What waits for a person: the source, or else an item. */
   private get blocked(): FanoutProgress['blocked'] {
     const { blocked } = this.sourceJob ?? {};
     if (blocked) return { message: blocked.message, since: blocked.since };
@@ -288,7 +288,7 @@ function keyOfLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind)
   return [kind, sandboxId ?? sandboxName, conversationId].join(' ');
 }
 
-/** Every run that follows carries it. */
+/** Shortens an error, because every following run carries it. */
 function cutError(error: JobError): JobError {
   return { ...error, message: error.message.slice(0, errorLength), details: null };
 }

@@ -1,13 +1,13 @@
-/** Chunks that have ended, as one: a batch that goes on as new needs their sums, and nothing else of them. Pure. */
+/** Sums ended chunks into one record: a batch that continues as new needs nothing else of them. Pure. */
 
 import type { ChunkRecord, HeardReport } from '../protocol.js';
 import type { ItemOutcome } from '../types.js';
 import { newRecord } from './chunk-record.js';
 
-/** Its number is that of no chunk. */
+/** Number of the summed record; no chunk has it. */
 const foldedChunk = -1;
 
-/** @param ended may have one among them that stands for earlier ones */
+/** @param ended may include one record that is already a sum */
 export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | null {
   if (ended.length === 0) return null;
   const reports = ended.flatMap(({ report }) => report ?? []);

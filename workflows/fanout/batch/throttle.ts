@@ -1,8 +1,8 @@
-/** Slows a batch down while the service throttles its forks, and lets it recover. Pure. */
+/** Reduces the concurrency of a batch while the service throttles its forks, and restores it step by step. Pure. */
 import type { Throttle } from '../protocol.js';
 
 export interface ThrottleRules {
-  /** The concurrency that was asked for. */
+  /** The requested concurrency. */
   readonly concurrency: number;
   readonly recoverEveryMs: number;
 }
@@ -11,7 +11,7 @@ export function freshThrottle(concurrency: number): Throttle {
   return { limit: concurrency, pausedUntilMs: null, cutAtMs: null };
 }
 
-/** Pauses new forks, and halves the window; once for all refusals that come together. */
+/** Pauses new forks and halves the window, once for all refusals that arrive together. */
 export function throttled(
   state: Throttle,
   event: { readonly untilMs: number; readonly nowMs: number },
@@ -23,7 +23,7 @@ export function throttled(
   return { limit: Math.max(1, Math.floor(state.limit / 2)), pausedUntilMs, cutAtMs: nowMs };
 }
 
-/** The next step up: a tenth of what was asked for, once in `recoverEveryMs`, and not during a pause. */
+/** Raises the window by a tenth of the requested concurrency, once per `recoverEveryMs`, and not during a pause. */
 export function recovered(state: Throttle, nowMs: number, { concurrency }: ThrottleRules): Throttle {
   if (state.pausedUntilMs !== null && nowMs < state.pausedUntilMs) return state;
   const limit = Math.min(concurrency, state.limit + Math.max(1, Math.ceil(concurrency / 10)));

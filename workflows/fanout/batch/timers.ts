@@ -1,4 +1,4 @@
-/** What a batch does by the clock, each with a timer of its own, so that no event of an item costs one. */
+/** The periodic tasks of a batch. Each has its own timer, so that events of items cost no timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import { defaultTiming, renewLeaseInMs } from '../../shared/timing.js';
 import { renewLease } from '../../watch/lease.js';
@@ -7,17 +7,17 @@ import { lookups } from '../proxies.js';
 import { startAgain } from './chunk-record.js';
 import type { BatchState } from './state.js';
 
-/** An item may take its clean-up time twice: for a fork whose answer does not come, and then for the fork itself. */
+/** An item may take its cleanup time twice: for a fork whose answer does not arrive, and then for the fork itself. */
 const cleanUps = 2;
 const slackMs = 60_000;
 const describedAtOnce = 100;
-/** A submitter that is alive sends its next chunk within this. */
+/** A live submitter sends its next chunk within this time. */
 const submitterPauseMs = 10_000;
 
-/** Silent chunks that all run are looked up less and less often, down to this part of the pace. */
+/** If all silent chunks run, checks become less frequent, down to this fraction of the pace. */
 const slowestChecks = 5;
 
-/** @returns the scope that stops them all */
+/** Starts all timers. @returns the scope that stops them */
 export function startBatchTimers(run: BatchState): CancellationScope {
   const clocks = new CancellationScope();
   for (const clock of [deadline, endOfEnding, lateItems, checks, recovery, lease]) {
@@ -51,9 +51,7 @@ async function lateItems(run: BatchState): Promise<void> {
   run.tellNews();
 }
 
-/**
- * A chunk that somebody terminated says nothing any more. It starts again from what is stored.
- */
+/** A terminated chunk sends no reports. It starts again from what is stored. */
 async function checks(run: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
@@ -64,7 +62,7 @@ async function checks(run: BatchState): Promise<void> {
   }
 }
 
-/** Nothing cuts it, and the run hands over after it. @returns undefined where it failed */
+/** Runs work that cannot be cancelled; the run continues as new only after it. @returns undefined if it failed */
 function toTheEnd<T>(run: BatchState, work: () => Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     run.beside(async () => {
@@ -77,7 +75,7 @@ function toTheEnd<T>(run: BatchState, work: () => Promise<T>): Promise<T | undef
   });
 }
 
-/** Counts from when it was last due, also in an earlier run: runs may follow each other faster than any clock is due. */
+/** Counts from the last due time, even in an earlier run: runs may be shorter than the interval of a clock. */
 async function untilDue(
   run: BatchState,
   clock: BatchClock,
@@ -89,7 +87,7 @@ async function untilDue(
   run.clockedAtMs[clock] = Date.now();
 }
 
-/** @returns true where all that are silent run, and few enough are to be looked up at once */
+/** @returns true if all silent chunks run, and one check can cover them */
 async function checkChunks(run: BatchState): Promise<boolean> {
   const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
   const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
@@ -110,7 +108,7 @@ async function recovery(run: BatchState): Promise<void> {
   for (;;) {
     await condition(() => run.throttle.limit < run.input.policy.concurrency || run.throttle.pausedUntilMs !== null);
     const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
-    // Nothing recovers during a pause, which may last for hours.
+    // The window does not recover during a pause, which may last for hours.
     const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
     await untilDue(run, 'recovery', { everyMs, summary: 'until forks may be faster' });
     run.recover();
@@ -118,8 +116,8 @@ async function recovery(run: BatchState): Promise<void> {
 }
 
 /**
- * A busy batch goes on as new before a timer of so long ends, so a run renews at once what an earlier one renewed half an
- * interval ago.
+ * A busy batch continues as new before such a long timer fires, so a run immediately renews a lease that an earlier run
+ * renewed half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);

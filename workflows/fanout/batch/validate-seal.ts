@@ -1,9 +1,9 @@
-/** Whether the chunks of a batch are what its submitter says they are. Pure. */
+/** Validates the chunks of a batch and its seal. Pure. */
 import type { ChunkRecord, SealRequest } from '../protocol.js';
 
 type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
 
-/** Why a chunk cannot be where its submitter puts it, or undefined where it can: its items have places of their own. */
+/** Why a chunk cannot have the submitted place, or undefined if it can: places of items must not overlap. */
 export function placeProblem(records: readonly Place[], wish: Place): string | undefined {
   const ordered = [...records, wish].sort((a, b) => a.chunk - b.chunk);
   for (const [at, record] of ordered.entries()) {
@@ -16,7 +16,7 @@ export function placeProblem(records: readonly Place[], wish: Place): string | u
   return undefined;
 }
 
-/** Why the batch cannot be sealed, or undefined where it can. */
+/** Why the batch cannot be sealed, or undefined if it can. */
 export function sealProblem(records: readonly Place[], { chunks, items }: SealRequest): string | undefined {
   const known = new Map(records.map((record) => [record.chunk, record]));
   const missing = Array.from({ length: chunks }, (_, chunk) => chunk).filter((chunk) => !known.has(chunk));

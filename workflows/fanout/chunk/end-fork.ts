@@ -1,4 +1,4 @@
-/** Ends the fork of an item whose work is done, where an earlier run of the item was ended before it could. */
+/** Ends the fork of an item whose work is done, if an earlier run of the item was terminated before it could. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
@@ -12,7 +12,7 @@ import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
 
 const lookEveryMs = 2_000;
 
-/** Prompts nothing, whatever there is; a cancel changes nothing. Stores what it did with the result that is there. */
+/** Ends the fork without prompting. Ignores cancels. Adds the outcome to the stored result. */
 export async function endFork(run: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {
@@ -68,7 +68,7 @@ async function endForkAsAsked(
   return cleanUp(run, { outcome: how, error: null, cutShort: running.length > 0 });
 }
 
-/** A 404 is believed when it has lasted as long as a read may lag. */
+/** A 404 is final once it has lasted as long as a read may lag. */
 async function find(run: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
   while ((await readSandbox(run, sandboxId)) === null) {

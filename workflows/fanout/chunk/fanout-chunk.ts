@@ -1,11 +1,11 @@
 /**
- * Runs some of the items of a batch, each in a workflow of its own:
+ * Runs a part of the items of a batch, each in its own workflow:
  *
  *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
  *
- * It keeps to what the batch has granted: a window, a budget, a pause; and hears of it by signals, as it tells how far it
- * is. So it lives on where the batch goes on as new or is gone. Its items in turn live on where it goes on as new, because
- * its history has grown, or is gone: whoever takes the chunk up finds them.
+ * It stays within the grants of the batch: a window, a budget, a pause. Grants and progress reports are signals, so the
+ * chunk keeps running if the batch continues as new or is gone. Its items in turn keep running if the chunk continues as new
+ * or is gone: the next run of the chunk finds them.
  */
 import {
   CancellationScope,
@@ -52,21 +52,21 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   });
 }
 
-/** A run that has neither started nor seen the end of an item has room for twice as much, so that each comes further. */
+/** A run that has neither started nor settled an item may use twice as much history, so that every run makes progress. */
 function hasLongHistory({ input, hasMoved }: ChunkState): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   const limit = input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY;
   return continueAsNewSuggested || historyLength >= (hasMoved ? limit : 2 * limit);
 }
 
-/** Returns where the chunk is over meanwhile. */
+/** Continues as new. Returns only if the chunk has ended in the meantime. */
 async function handOver(run: ChunkState): Promise<void> {
   run.isPausing = true;
   await condition(() => run.isQuiet);
   if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
 }
 
-/** As long as a pause holds items back; without one only news can change anything. */
+/** Time left of a pause that holds items back, in ms; undefined without one: then only a message can change anything. */
 function pauseLeftMs(run: ChunkState): number | undefined {
   const { pausedUntilMs, window } = run.grant;
   const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;

@@ -1,4 +1,4 @@
-/** What an item may cost at most. Pure. */
+/** The worst-case cost of an item. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
 import { defaultTiming } from '../../shared/timing.js';
 import type { ChunkInput } from '../protocol.js';
@@ -6,10 +6,10 @@ import type { FanoutItem, MachineType } from '../types.js';
 
 type Terms = Pick<ChunkInput, 'policy' | 'sourceType' | 'timing'>;
 
-/** Accounts are kept in steps of this part of a second: sums of such steps are exact, those of fractions are not. */
+/** Accounts use steps of this fraction of a second: sums of steps are exact, sums of arbitrary fractions are not. */
 const stepsInSecond = 1_024;
 
-/** Rounds machine-seconds up to what accounts are kept in. */
+/** Rounds machine-seconds up to the step of the accounts. */
 export function accounted(seconds: number): number {
   return Math.ceil(seconds * stepsInSecond) / stepsInSecond;
 }
@@ -19,8 +19,8 @@ export function typeOf(item: Pick<FanoutItem, 'type'>, { policy, sourceType }: T
 }
 
 /**
- * What is reserved for an item before its fork, in machine-seconds: its deadline and the time that its clean-up may
- * take after that, since its machine runs as long.
+ * The reservation for an item before its fork, in machine-seconds: its deadline plus the time for its cleanup, because its
+ * machine runs that long.
  */
 export function reservedSeconds(item: Pick<FanoutItem, 'type' | 'deadlineMs'>, terms: Terms): number {
   const deadlineMs = item.deadlineMs ?? terms.policy.itemDeadlineMs;

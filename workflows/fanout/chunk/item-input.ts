@@ -1,11 +1,11 @@
-/** The input of an item's workflow. Pure. */
+/** Builds the input of an item's workflow. Pure. */
 import { executionOf, itemStep } from '../../../src/contract/addresses.js';
 import type { FanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { ChunkInput, ItemSource } from '../protocol.js';
 import type { FanoutItem, FanoutItemInput, ItemToEnd } from '../types.js';
 import { typeOf } from './item-cost.js';
 
-/** A fork that finds no machine becomes `cancelled` and is tried again under the item's next generation. */
+/** A fork that finds no machine becomes `cancelled` and is retried as the item's next generation. */
 const maxGenerations = 3;
 
 export function itemInput(
@@ -32,7 +32,7 @@ export function itemInput(
       put: item.put ?? [],
       prompts: item.prompts,
       conversations: 'one',
-      // Where only the fork is left to be ended, everything was collected, or could not be.
+      // If only the fork remains to be ended, collecting is over.
       collect: toEnd ? [] : (item.collect ?? []),
       end: item.end ?? policy.end,
       deadlineMs: item.deadlineMs ?? policy.itemDeadlineMs,

@@ -1,4 +1,4 @@
-/** Reads the items of a chunk, and runs each in a workflow of its own, which outlives every run of the chunk. */
+/** Reads the items of a chunk, and runs each in its own workflow, which outlives every run of the chunk. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
@@ -20,12 +20,12 @@ import type { Slot } from './slot.js';
 import type { ChunkState } from './state.js';
 import { terminatedItem } from './terminated-item.js';
 
-/** How often an item's workflow is started again after somebody terminated it. */
+/** How often an item's workflow is restarted after somebody terminated it. */
 const lossesAtMost = 2;
 
 /**
- * Takes the items up where they are: those that an earlier run of the chunk has started run on, and are waited for. Which
- * run is asked before what they have left is read, so that one that ends in between is known to have ended.
+ * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the chunk
+ * waits for them. It asks which items run before it reads their results, so an item that ends in between counts as ended.
  */
 export async function readItems(run: ChunkState): Promise<void> {
   const { chunk, isFresh, carried } = run.input;
@@ -53,7 +53,7 @@ async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
   return new Set(indexes.filter((_, at) => statuses[at] === 'RUNNING'));
 }
 
-/** Starts the next generation of an item, and settles it when it has ended. */
+/** Starts the next generation of an item, and settles it at its end. */
 export function startItem(run: ChunkState, slot: Slot): void {
   slot.state = 'running';
   run.hasMoved = true;
@@ -82,19 +82,19 @@ async function runItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
     if (ended === 'taken') continue;
     slot.isAttached = false;
     if (ended && ended.generation >= slot.generation) return ended;
-    // What ran for an earlier start of the chunk was an earlier generation.
+    // The workflow of an earlier start of the chunk ran an earlier generation.
     if (ended) continue;
     slot.losses += 1;
     slot.generation = Math.max(slot.generation, slot.settled + 1);
     const left = await run.busy(() => leftBy(run, slot));
     if (left) return left;
     if (slot.losses > lossesAtMost || (run.isEnding && !slot.toEnd)) throw new Error('it was terminated');
-    // It finds its fork, and what was prompted there, and goes on with it.
+    // The new workflow finds its fork and its prompts, and continues.
     slot.lookFirst = true;
   }
 }
 
-/** Null where its workflow was ended from outside. */
+/** @returns null if the workflow was terminated from outside */
 async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'taken' | null> {
   if (slot.isAttached) return awaitItem(run, slot.index);
   try {
@@ -102,7 +102,7 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
-    // Somebody else has started it: a reset of this chunk, or an earlier one of which nobody knew.
+    // Somebody else started it: a reset of this chunk, or an unknown earlier one.
     slot.isAttached = true;
     CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';
@@ -116,7 +116,7 @@ async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
     startChild<typeof fanoutItem>(workflowTypes.fanoutItem, {
       workflowId: run.places.itemWorkflow(slot.index),
       args: [input],
-      // It goes on whatever becomes of this run, and the next one finds it.
+      // The item outlives this run, and the next run finds it.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       memo: { execution: executionOf(run.input.batchKey) },
@@ -126,7 +126,7 @@ async function executeItem(run: ChunkState, slot: Slot): Promise<ItemSummary> {
   return child.result();
 }
 
-/** What the item had stored before its workflow was ended from outside; undefined where that is not all. */
+/** What the item stored before its workflow was terminated; undefined if that is incomplete. */
 async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefined> {
   const known = await bulk.readFanoutItem(run.place, slot.index);
   if (!known || known.generation < slot.generation) return undefined;
@@ -136,7 +136,7 @@ async function leftBy(run: ChunkState, slot: Slot): Promise<ItemSummary | undefi
 }
 
 function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownItem): ItemSummary {
-  // Those of earlier generations were counted when these ended.
+  // Earlier generations were counted when they ended.
   const machineSeconds = known.newestSeconds ?? known.machineSeconds;
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
   const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };

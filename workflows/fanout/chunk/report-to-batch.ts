@@ -1,4 +1,4 @@
-/** Tells the batch how far a chunk is: soon what is urgent, the rest at most once in a while. */
+/** Reports the progress of a chunk to the batch: urgent changes soon, others at a limited rate. */
 import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { chunkReportSignal } from '../../messages.js';
@@ -6,13 +6,12 @@ import type { ChunkReport } from '../protocol.js';
 import { reportOf } from './report.js';
 import type { ChunkState } from './state.js';
 
-/** Urgent reports come so many times as often as others at most. */
+/** How many times more often than others urgent reports may be sent. */
 const urgency = 5;
 
 /**
- * One report is on its way at a time, and what is urgent waits until the last one is some time ago: so a chunk that hears
- * much does not tell much.
- * @returns the last one, when the chunk is over
+ * Sends one report at a time. Urgent reports also keep a minimum interval, so that a busy chunk does not flood the batch.
+ * @returns the last report, once the chunk has ended
  */
 export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
   const { deployment, batchId, pace } = run.input;
@@ -33,7 +32,7 @@ export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
     try {
       await run.counting(() => batch.signal(chunkReportSignal, report));
     } catch {
-      // The batch is gone. The items go on with what was granted; whoever resumes the batch asks again.
+      // The batch is gone. The items continue within the grants; a resumed batch asks for reports again.
     }
     if (report.hasEnded) return report;
   }

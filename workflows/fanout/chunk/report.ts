@@ -1,8 +1,8 @@
-/** What a chunk tells the batch, and gives back with it. Pure. */
+/** Builds the reports of a chunk, and returns unused grants with them. Pure. */
 import type { ChunkReport } from '../protocol.js';
 import type { ChunkState } from './state.js';
 
-/** Makes the next report. What it gives back is given back: from here on the chunk acts upon what it says. */
+/** Creates the next report. Not repeatable: what it returns to the batch no longer belongs to the chunk. */
 export function reportOf(run: ChunkState): ChunkReport {
   giveBack(run);
   const { input, grant, running, waiting, slots } = run;
@@ -32,7 +32,7 @@ export function reportOf(run: ChunkState): ChunkReport {
   };
 }
 
-/** Room for more items than there are left, and budget that no item that waits can use. */
+/** Returns window beyond the remaining items, and budget that no waiting item can use. */
 function giveBack(run: ChunkState): void {
   if (!run.isLoaded) return;
   const waiting = run.isEnding ? [] : run.waiting;
@@ -41,7 +41,7 @@ function giveBack(run: ChunkState): void {
   const { freeSeconds: free } = run;
   const { budgetSeconds } = run.grant;
   if (budgetSeconds === null || free === null || free <= 0) return;
-  // Without a window none of it can be used, and others may need it.
+  // Without a window the chunk cannot use its budget, and others may need it.
   const canUse = window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
   if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
 }

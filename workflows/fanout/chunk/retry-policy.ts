@@ -1,4 +1,4 @@
-/** What follows on the end of an item, now or in an earlier execution. Pure. */
+/** Decides what follows the end of an item, in this execution or an earlier one. Pure. */
 
 import type { KnownItem, Resumption } from '../protocol.js';
 import type { FanoutPolicy, ItemOutcome } from '../types.js';
@@ -9,7 +9,7 @@ export interface EndedItem {
   readonly errorCode: string | null;
 }
 
-/** A new fork may do what this one could not. `rejected` is final: the service refuses the next one as well. */
+/** Outcomes that a new fork may avoid. `rejected` is final: the service would refuse the next fork too. */
 const retriable: ReadonlySet<ItemOutcome> = new Set([
   'prompt_failed',
   'sandbox_failed',
@@ -17,9 +17,9 @@ const retriable: ReadonlySet<ItemOutcome> = new Set([
   'deadline_exceeded',
   'outcome_unknown',
 ]);
-/** Refusals that are not for good, although the item has given up on them. */
+/** Refusals that are temporary, although the item gave up on them. */
 const retriableCodes: ReadonlySet<string> = new Set(['fork_failed', 'activity_timeout', 'activity_failed']);
-/** Refusals of the fork itself that every other item would meet as well. */
+/** Refusals of the fork itself that would affect every other item too. */
 const sourceCodes: ReadonlySet<string> = new Set([
   'snapshot_data_expired',
   'sandbox_not_found',
@@ -28,34 +28,34 @@ const sourceCodes: ReadonlySet<string> = new Set([
   'api_key_sandbox_forbidden',
 ]);
 
-/** True where the item is worth a new generation. */
+/** True if a new generation of the item may succeed. */
 export function isRetriable({ outcome, errorCode }: EndedItem): boolean {
   if (outcome === 'rejected') return errorCode !== null && retriableCodes.has(errorCode);
   return retriable.has(outcome);
 }
 
 /**
- * Whether an item that has just ended is tried again.
- * @param retried how often it was
+ * True if an item that has just ended is retried.
+ * @param retried number of retries so far
  */
 export function isTriedAgain(ended: EndedItem, retried: number, { retries }: Pick<FanoutPolicy, 'retries'>): boolean {
   return retried < retries && isRetriable(ended);
 }
 
-/** True for an item that failed by itself, as opposed to one that was cut short or never started. */
+/** True for an item that failed by itself; false if it was cut short or never started. */
 export function isFailure(outcome: ItemOutcome): boolean {
   return outcome !== 'completed' && outcome !== 'cancelled' && outcome !== 'not_started';
 }
 
-/** True where no item can be forked any more. */
+/** True if the source can no longer be forked. */
 export function isSourceLost({ errorCode }: EndedItem, sandboxId: string | null): boolean {
   return sandboxId === null && errorCode !== null && sourceCodes.has(errorCode);
 }
 
 /**
- * Nothing that is done is repeated. An item of which nothing is known runs under its first keys, which cannot make a
- * second fork; one that was cut short goes on as its next generation.
- * @param known null where none of its generations has left a result
+ * What remains to do for an item. Completed work is not repeated. An item without a result runs under its first keys, which
+ * cannot create a second fork. An item that was cut short continues as its next generation.
+ * @param known null if none of its generations left a result
  */
 export function resumptionOf(
   known: KnownItem | null,

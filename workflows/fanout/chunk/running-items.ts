@@ -1,11 +1,11 @@
-/** Items that an earlier run of the chunk has started: they are no children of this one, so it waits by an activity. */
+/** Waits for items that an earlier run of the chunk started. They are not children of this run, so an activity waits. */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
 import { waitProxies } from '../proxies.js';
 import type { ItemSummary } from '../types.js';
 import type { ChunkState } from './state.js';
 
-/** Waits for the ends of these, one activity for all of them that is begun again after each end. */
+/** Waits for the ends of these items with one activity, which restarts after each end. */
 export function watchItems(run: ChunkState, indexes: readonly number[]): void {
   const settlers = new Map<string, (summary: ItemSummary | null) => void>();
   for (const index of indexes) {
@@ -30,8 +30,8 @@ async function watch(settlers: Map<string, (summary: ItemSummary | null) => void
 }
 
 /**
- * The end of an item that is watched. A cancel is passed on to it, and its end is waited for all the same.
- * @returns null where somebody terminated it
+ * Waits for the end of a watched item. Forwards a cancel to it, and still waits for its end.
+ * @returns null if somebody terminated it
  */
 export async function awaitItem(run: ChunkState, index: number): Promise<ItemSummary | null> {
   const ended = run.watched.get(index) ?? Promise.resolve(null);

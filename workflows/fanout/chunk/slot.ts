@@ -1,4 +1,4 @@
-/** An item of a chunk and where it is. */
+/** An item of a chunk and its progress. */
 import type { CancellationScope } from '@temporalio/workflow';
 import type { CarriedItem, ChunkInput, KnownItem, Resumption } from '../protocol.js';
 import type { FanoutItem, ItemOutcome, ItemToEnd } from '../types.js';
@@ -8,26 +8,28 @@ import { resumptionOf } from './retry-policy.js';
 export interface Slot {
   readonly index: number;
   readonly item: FanoutItem;
-  /** What is reserved for it while it is at work. */
+  /** Machine-seconds reserved for it while it runs. */
   readonly costSeconds: number;
   state: 'waiting' | 'running' | 'ended';
-  /** The next one to run, or that runs. */
+  /** The generation that runs, or the next one. */
   generation: number;
-  /** True where that generation may have been forked by an earlier workflow. */
+  /** True if an earlier workflow may have forked that generation. */
   lookFirst: boolean;
   retried: number;
   outcome: ItemOutcome | null;
-  /** The newest that had ended when this was read: its workflow may have run on to the next one, or have ended with it. */
+  /**
+   * The newest generation that had ended at the time of the read. Its workflow may have continued to the next, or ended.
+   */
   settled: number;
-  /** How often its workflow was ended from outside, in this generation. */
+  /** How often its workflow was terminated from outside, in this generation. */
   losses: number;
-  /** Where only its fork is left to be ended … */
+  /** Set if only its fork remains to be ended. */
   toEnd: ItemToEnd | null;
-  /** … and what comes after that, where an earlier execution has done the work. */
+  /** What follows the end of that fork, if an earlier execution did the work. */
   after: Resumption | null;
-  /** True where an earlier run of the chunk has started its workflow, which this one cannot wait for as its child. */
+  /** True if an earlier run of the chunk started its workflow, so that it is not a child of this run. */
   isAttached: boolean;
-  /** Of its workflow while it runs. */
+  /** Scope of its workflow while it runs. */
   scope: CancellationScope | null;
 }
 
@@ -36,7 +38,7 @@ interface Place {
   readonly item: FanoutItem;
 }
 
-/** @param options.earlier what the result store knows of it */
+/** @param options.earlier what the result store holds about the item */
 export function knownSlot(
   place: Place,
   options: { readonly earlier: KnownItem | null; readonly isRunning: boolean; readonly chunk: ChunkInput },
@@ -46,7 +48,7 @@ export function knownSlot(
   if (chunk.isFresh) return slot;
   const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
   if (isRunning) {
-    // It may have ended since: then its end is what is known.
+    // It may have ended since; then the stored result is its end.
     const generation = earlier?.generation ?? 1;
     const settled = earlier && !earlier.toEnd ? generation : 0;
     return {
@@ -78,7 +80,7 @@ export function carriedSlot(
   return { ...freshSlot(place, chunk), ...carried, state, lookFirst, isAttached: state === 'running' };
 }
 
-/** As small as it can be: a chunk carries a hundred of them. */
+/** Keeps the carried item small: a chunk carries a hundred of them. */
 export function carrySlot(slot: Slot): CarriedItem {
   const { state, generation, lookFirst, retried, outcome, settled, losses, toEnd, after } = slot;
   return {

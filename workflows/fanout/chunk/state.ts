@@ -1,4 +1,4 @@
-/** The state of one chunk: its items, and what it was granted. */
+/** The state of one chunk: its items and its grant. */
 import { CancellationScope } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { JobError } from '../../job/types.js';
@@ -10,9 +10,9 @@ import { accounted, typeOf } from './item-cost.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 
-/** Code of an item whose workflow was ended from outside. */
+/** Error code of an item whose workflow was terminated from outside. */
 export const lostItemCode = 'item_lost';
-/** Forks that are left to be ended wait for no room, which they would only take away. */
+/** Number of forks that may be ended at the same time. They do not use the window. */
 const endsAtOnce = 20;
 
 export class ChunkState {
@@ -24,25 +24,25 @@ export class ChunkState {
   throttledUntilMs: number | null;
   sourceError: JobError | null;
   apiCalls: number;
-  /** Items are there, and what an earlier workflow did with them is known. */
+  /** True once the items are loaded, and their work by an earlier workflow is known. */
   isLoaded = false;
-  /** Items that an earlier run has started, and their ends. */
+  /** Items that an earlier run started, and their ends. */
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
   readonly starts = new ChildStartLimit();
-  /** What the next run could not take up in its middle, such as starts that Temporal has not confirmed. */
+  /** Number of operations that the next run could not resume halfway, such as unconfirmed starts. */
   private underWay = 0;
-  /** True once an item was started or has ended in this run. */
+  /** True once an item started or ended in this run. */
   hasMoved = false;
-  /** True while the run hands over to the next one. */
+  /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** Ended by itself or from outside, whatever the grants say. */
+  /** True if the chunk ends early, whatever the grants say. */
   isCut: boolean;
-  /** Counts what the report must tell; `urgent` what it must tell at once. */
+  /** Counter of changes to report; `urgent` counts those to report immediately. */
   news = 0;
   urgent = 0;
   reports: number;
   readonly left: LeftList;
-  /** Items that do not go on by themselves, and why; the oldest first. */
+  /** Items that cannot continue by themselves, and why; oldest first. */
   readonly blocked: Map<number, { readonly message: string; readonly since: string }>;
 
   constructor(readonly input: ChunkInput) {
@@ -62,8 +62,8 @@ export class ChunkState {
   }
 
   /**
-   * Takes the items, and from the second start of the chunk on what they have done.
-   * @param running those whose workflows an earlier start has left running
+   * Loads the items and, from the second start of the chunk on, their earlier results.
+   * @param running items whose workflows still run from an earlier start
    */
   load(
     items: readonly FanoutItem[],
@@ -80,7 +80,7 @@ export class ChunkState {
     this.tell('now');
   }
 
-  /** Takes the items in a run that goes on from another one. */
+  /** Loads the items in a run that continues another one. */
   loadCarried(items: readonly FanoutItem[], carried: readonly CarriedItem[]): void {
     this.slots = items.map((item, place) => {
       const index = this.input.firstIndex + place;
@@ -117,7 +117,7 @@ export class ChunkState {
     return this.running.reduce((sum, { costSeconds }) => sum + costSeconds, 0);
   }
 
-  /** What the budget has room for; null without a limit. */
+  /** Machine-seconds left in the budget; null without a limit. */
   get freeSeconds(): number | null {
     const { budgetSeconds } = this.grant;
     return budgetSeconds === null ? null : budgetSeconds - this.spentSeconds - this.reservedSeconds;
@@ -141,19 +141,19 @@ export class ChunkState {
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
     this.grant = { ...rest, window, budgetSeconds };
     if (this.isEnding) this.cut();
-    // The batch waits for what is given back, for what is asked for, and for an answer to its greeting.
+    // The batch waits for returned grants, for requests, and for the answer to its greeting.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
     this.tell(isAwaited ? 'now' : 'soon');
   }
 
-  /** Starts nothing more, and cancels what is at work. */
+  /** Stops starting items, and cancels the running ones. */
   cut(): void {
     this.isCut = true;
     for (const { scope } of this.running) scope?.cancel();
     this.tell('now');
   }
 
-  /** The first refusal of a wave is told at once: the batch pauses for all others. */
+  /** The first refusal of a wave is reported immediately, and the batch pauses all chunks. */
   throttle(untilMs: number): void {
     const { throttledUntilMs } = this;
     if (untilMs <= (throttledUntilMs ?? 0)) return;
@@ -168,20 +168,20 @@ export class ChunkState {
     if (isKnown || message !== null) this.tell('soon');
   }
 
-  /** It was cancelled before its workflow had begun. */
+  /** Returns an item to the queue that was cancelled before its workflow started. */
   putBack(slot: Slot): void {
     slot.state = 'waiting';
     slot.scope = null;
     this.tell('now');
   }
 
-  /** Takes what became of an item's workflow. */
+  /** Records the result of an item's workflow. */
   settle(slot: Slot, summary: ItemSummary): void {
     const { after } = slot;
     this.hasMoved = true;
     Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
     this.blocked.delete(slot.index);
-    // What had ended when it was read is accounted for.
+    // Generations that had ended at the time of the read are accounted for.
     if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
     slot.settled = 0;
     this.apiCalls += summary.apiCalls;
@@ -189,7 +189,7 @@ export class ChunkState {
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
     if (after?.kind === 'run') {
-      // An earlier execution had cut it short, or had let it fail: only its fork was left.
+      // An earlier execution cut it short or let it fail: only its fork remained.
       const { generation, lookFirst, retried } = after;
       Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
       this.tell('soon');
@@ -199,7 +199,7 @@ export class ChunkState {
     const mayRetry = after === null && !this.isEnding && this.sourceError === null;
     if (mayRetry && isTriedAgain(ended, slot.retried, { retries })) {
       Object.assign(slot, { state: 'waiting', generation: summary.generation + 1 });
-      // A lost one may have gone on to generations of which nobody heard.
+      // A lost item may have continued to unreported generations.
       slot.lookFirst = ended.errorCode === lostItemCode;
       slot.retried += 1;
       this.tell('soon');
@@ -214,7 +214,7 @@ export class ChunkState {
     this.tell(decides || this.sourceError ? 'now' : 'soon');
   }
 
-  /** What needs nobody else's counts is decided here, at once. */
+  /** Decides immediately what does not depend on the counts of other chunks. */
   private decide(): void {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();
@@ -247,7 +247,7 @@ export class ChunkState {
     return this.underWay === 0;
   }
 
-  /** Work that must be over before the run hands over. */
+  /** Runs work that must finish before the run continues as new. */
   async counting<T>(work: () => Promise<T>): Promise<T> {
     this.underWay += 1;
     try {
@@ -257,7 +257,7 @@ export class ChunkState {
     }
   }
 
-  /** The same, through a cancel. */
+  /** The same, in a scope that cannot be cancelled. */
   busy<T>(work: () => Promise<T>): Promise<T> {
     return this.counting(() => CancellationScope.nonCancellable(work));
   }

@@ -1,4 +1,4 @@
-/** What is known of an item whose workflow somebody terminates again and again. */
+/** The summary of an item whose workflow was terminated repeatedly. */
 import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/addresses.js';
 import { jobError } from '../../job/termination.js';
 import { storing } from '../../shared/proxies.js';
@@ -7,8 +7,8 @@ import type { Slot } from './slot.js';
 import { type ChunkState, lostItemCode } from './state.js';
 
 /**
- * Nobody ends its fork, and nobody knows how long it runs: the whole reservation counts as spent, and the fork is named.
- * Work that was stored before stays as it is.
+ * Nobody ends the item's fork, and its runtime is unknown, so the whole reservation counts as spent and the fork is reported
+ * as left behind. Stored work does not change.
  */
 export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown): Promise<ItemSummary> {
   const { index, item, costSeconds, generation, toEnd } = slot;
@@ -35,7 +35,7 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
       machineSeconds: costSeconds,
       job: null,
     };
-    // A store that is out of order loses the word of it, and not the batch.
+    // If the store fails, this result is lost, but the batch continues.
     await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
   }
   const why = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 /**
- * An item of a batch: the steps of a job in a fork of its own, whose name and keys are those of the item, so that a
- * second run of it makes no second fork. Its result goes to the result store, whole, before its fork is ended and again
- * after that; its chunk hears the little it needs.
+ * Runs an item of a batch: the steps of a job in the item's own fork. The fork's name and keys belong to the item, so a
+ * second run creates no second fork. The full result goes to the result store before the fork ends, and again after that;
+ * the chunk receives a summary.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { type CarriedJob, carryJob } from '../../job/carry-over.js';
@@ -15,7 +15,7 @@ import type { FanoutItemInput, ItemSummary } from '../types.js';
 import { reportToChunk } from './report-to-chunk.js';
 import { itemResult, itemSummary, type StartedItemResult } from './result.js';
 
-/** @returns what became of the item; it never fails, and a cancel ends its fork first */
+/** Runs the item and returns its summary. Never fails; on a cancel, it ends the fork first. */
 export function fanoutItem(input: FanoutItemInput & { readonly carried?: CarriedJob }): Promise<ItemSummary> {
   return endingReads(() => runFanoutItem(input));
 }
@@ -44,7 +44,7 @@ async function store(input: FanoutItemInput, item: StartedItemResult): Promise<s
     const key = `${input.resultPrefix}/${item.generation}.json`;
     return await storing.storeObject.executeWithOptions({ summary: '.json' }, [key, item]);
   } catch {
-    // The summary says that there is none.
+    // The summary reports the missing result.
     return null;
   }
 }

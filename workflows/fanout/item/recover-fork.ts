@@ -1,7 +1,7 @@
 /**
- * A fork that an earlier run of an item made and left, and that is not running any more. It may have been prompted, and
- * what was done is in it: so it is resumed, and what was prompted there is looked for and followed. Where that cannot be, the
- * item is not prompted again in another fork unless somebody says so, or the records show that it never was.
+ * Recovers a fork that an earlier run of an item created and that no longer runs. It may have been prompted and may hold the
+ * work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, the item is prompted in
+ * another fork only if a person decides so, or if the records show that it never was prompted.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
 import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
@@ -13,8 +13,8 @@ import { JobTermination, jobError, toJobTermination } from '../../job/terminatio
 import { reads } from '../../shared/proxies.js';
 
 /**
- * @returns `dead` where it was decided that the next generation does the work
- * @throws JobTermination `outcome_unknown` where it was decided, or the policy says, that nothing is repeated
+ * @returns `dead` if the decision is that the next generation does the work
+ * @throws JobTermination `outcome_unknown` if the decision or the policy is to repeat nothing
  */
 export async function recoverStoppedFork(run: JobState, sandboxId: string): Promise<'usable' | 'dead'> {
   try {
@@ -27,7 +27,7 @@ export async function recoverStoppedFork(run: JobState, sandboxId: string): Prom
 }
 
 /**
- * Whether it may be of an earlier run. The answer to a key that was used before does not say so, and a list may omit it.
+ * True if an earlier run may have created the fork: the answer to a reused key does not say so, and a list may omit it.
  */
 export function mayBeOfEarlierRun(run: JobState): boolean {
   if (run.isFound) return true;
@@ -35,7 +35,7 @@ export function mayBeOfEarlierRun(run: JobState): boolean {
   return hasEarlierRuns && patched('what a key answers may be of an earlier run');
 }
 
-/** The same for a fork that is not there any more, unless it was never prompted. */
+/** Decides as `recoverStoppedFork` does for a fork that no longer exists, unless it was never prompted. */
 export async function settleGoneFork(run: JobState, sandboxId: string): Promise<'dead'> {
   if (await wasNeverPrompted(run, sandboxId)) return 'dead';
   return settleMissingFork(run, sandboxId, 'it is not there any more');
@@ -49,8 +49,8 @@ async function settleMissingFork(run: JobState, sandboxId: string, why: string):
 }
 
 /**
- * A record is made before the first byte of a prompt, for a batch in the one store that it needs for all its workers. A job's
- * may be missing where its workers have stores of their own; so it is no less certain of a sandbox that is gone than ever.
+ * A record is written before the first byte of a prompt. A batch requires one store for all its workers, so a missing record
+ * is conclusive. The record of a job may be missing if its workers have separate stores.
  */
 async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a lost fork that was not prompted is let go')) return false;

@@ -1,25 +1,25 @@
-/** What an item tells its chunk while it works: rarely, since a hundred items tell one chunk, and may wait for days. */
+/** Reports of a running item to its chunk. They are rare: a hundred items share one chunk, and may wait for days. */
 import { CancellationScope, type ExternalWorkflowHandle, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { cut } from '../../../src/contract/texts.js';
 import type { JobState } from '../../job/state.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
 import type { FanoutItemInput } from '../types.js';
 
-/** A thousand chunks may each hand one on. */
+/** Longest message, in characters: a thousand chunks may each carry one over. */
 const messageLength = 300;
 const firstPauseMs = 1_000;
 const longestPauseMs = 900_000;
 
 /**
- * A refusal is told when it is the first, the second, the fourth and so on. What blocks the item is told at once, and then
- * after pauses that double, each time as it is by then; that it goes on is told once.
+ * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then its current state after pauses that double,
+ * and its end once.
  */
 export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
   const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {
     try {
       await signal(getExternalWorkflowHandle(chunkWorkflowId));
     } catch {
-      // A chunk that has ended needs to know nothing any more.
+      // A chunk that has ended needs no reports.
     }
   };
   let refusals = 0;
@@ -56,7 +56,7 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
   };
   run.onBlocked = (message) => {
     now = message && cut(message, messageLength);
-    // It ends with the item, whose end says that nothing blocks it any more.
+    // The end of the item also ends the block.
     void CancellationScope.nonCancellable(follow);
   };
 }

@@ -1,4 +1,4 @@
-/** What an item of a batch reports: the whole of it for the result store, and the little that its chunk needs. Pure. */
+/** The result of an item: in full for the result store, and as a summary for its chunk. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
 import type { JobState, Milestone } from '../../job/state.js';
 import type { JobEnd, JobResult, LeftBehind } from '../../job/types.js';
@@ -6,15 +6,15 @@ import type { FanoutItemInput, ItemResult, ItemSummary } from '../types.js';
 
 const errorLength = 500;
 const whyLength = 200;
-/** A hundred summaries are in the history of one chunk. */
+/** Limit of a summary: the history of one chunk holds a hundred. */
 const leftAtMost = 3;
 
 /** The result of an item that was started. */
 export type StartedItemResult = ItemResult & { readonly job: JobResult };
 
 /**
- * @param options.hasEnded false before the fork is ended: the work is done, and the result says so already
- * @param options.nowMs the end of an item whose fork is kept, or did not end
+ * @param options.hasEnded false before the fork has ended: the result is final except for the end of the fork
+ * @param options.nowMs end of an item whose fork is kept or did not end, in ms since the epoch
  */
 export function itemResult(
   input: FanoutItemInput,
@@ -51,8 +51,8 @@ export function itemResult(
 }
 
 /**
- * A fork that was found has run since an earlier run made it, but no longer than an item may: where it was stopped
- * meanwhile, nobody knows when.
+ * A fork that was found has run since an earlier run created it, up to the limit of an item: if it was stopped in between,
+ * the time of that stop is unknown.
  */
 function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
   const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;
@@ -99,7 +99,7 @@ function leftOf(
   return left.slice(0, leftAtMost);
 }
 
-/** Whether nothing of the job's sandbox is left that was to end: one that is gone needs no end. */
+/** True if the job's sandbox ended as requested; a sandbox that is gone needs no end. */
 export function endedAsAsked(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
   if (job.sandboxId === null || end === 'keep') return true;
   const { status } = (end === 'stop' ? job.stop : job.deletion) ?? { status: 'not_asked' };

@@ -1,8 +1,8 @@
-/** Who makes the calls that concern the source of a batch. */
+/** The caller of requests that concern the source of a batch. */
 import { JobState } from '../../job/state.js';
 import type { BatchState } from '../batch/state.js';
 
-/** The calls that concern the source are made as a job that works in it makes them. */
+/** The state of a job in the source sandbox, so that the steps of a job can prepare, read and stop it. */
 export function sourceJob(run: BatchState, sandboxId: string): JobState {
   const { deployment, batchId, policy, notify, timing } = run.input;
   return new JobState({

@@ -1,4 +1,4 @@
-/** Whether forks of a sandbox start from what it holds. Pure. */
+/** Decides whether forks of a sandbox would start from its current content. Pure. */
 
 import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import type { JobErrorCode, ResultErrorCode } from '../../../src/contract/result-error-codes.js';
@@ -7,19 +7,19 @@ import { isCreating, isUsable } from '../../../src/contract/states.js';
 import { jobError } from '../../job/termination.js';
 import type { JobError, PreservedWork } from '../../job/types.js';
 
-/** What is to be done with a source before it is forked. */
+/** What to do with a source before it is forked. */
 export type Freshness =
   | { readonly kind: 'fork' }
   | { readonly kind: 'stop' }
-  /** Until it is usable, or archived. */
+  /** Wait until the source is usable, or archived. */
   | { readonly kind: 'wait_usable' | 'wait_archived' }
   | { readonly kind: 'refuse'; readonly error: JobError };
 
 export interface FreshnessOptions {
   readonly allowStale: boolean;
-  /** Its last stop, read by its own id; null where it was never stopped. */
+  /** The last stop of the source, read by its own id; null if it was never stopped. */
   readonly lastStop: StopView | null;
-  /** A workflow that is at work in it, or null. */
+  /** The workflow that uses the source, or null. */
   readonly usedBy: string | null;
 }
 
@@ -28,9 +28,9 @@ const hint = 'or allow a stale source (`--allow-stale`), and the forks start fro
 export const usedMessage = (usedBy: string) => `is used by ${usedBy}. Wait until that has ended, ${hint}.`;
 
 /**
- * A usable source is stopped, however fresh its snapshot looks: commands and SSH leave no trace in the record, so none of
- * its fields says when it was last worked in (trap S11). An archived one is good when its snapshot was taken, or confirmed,
- * after its last stop was asked for.
+ * A usable source is stopped, however recent its snapshot: commands and SSH leave no trace in the record, so no field shows
+ * when it was last used (trap S11). An archived source is fresh if its snapshot was taken, or confirmed, after its last stop
+ * was requested.
  */
 export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Freshness {
   const { allowStale, usedBy } = options;
@@ -86,7 +86,7 @@ function archivedFreshness(
 
 const neverStopped = { requestedAt: null };
 
-/** Why what a stop kept is not good enough, or null. */
+/** Why the work that a stop preserved is not fresh enough to fork, or null. */
 export function staleness(
   sandboxId: string,
   kept: PreservedWork | null,

@@ -1,4 +1,4 @@
-/** Sees to it that there is something to fork, and that it is what its owner left. */
+/** Obtains the source of a batch, and ensures that its snapshot holds its latest content. */
 
 import { workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../../src/contract/addresses.js';
@@ -25,8 +25,9 @@ import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';
 
 /**
- * May be cut at any point and begun again: each of its steps reads first, or finds what it has started.
- * @throws JobTermination whose error says why there is nothing to fork from
+ * Obtains a source that is ready to be forked. Safe to cancel at any point and repeat: each step reads first, or finds what
+ * it has started.
+ * @throws JobTermination whose error says why no source can be forked
  */
 export async function obtainSource(run: BatchState): Promise<ReadySource> {
   const { source } = run.input;
@@ -39,7 +40,7 @@ export async function obtainSource(run: BatchState): Promise<ReadySource> {
   const job = sourceJob(run, sandboxId);
   run.sourceJob = job;
   try {
-    // Before anything is read, so that nobody deletes it in between.
+    // Lease before the first read, so that nobody deletes the source in between.
     await leaseSandbox(job, sandboxId, { use: 'fork', lastsMs: job.timing.leaseLastsMs });
     run.leasedAtMs = Date.now();
     const allowStale = source.kind === 'sandbox' && source.allowStale;
@@ -75,9 +76,9 @@ async function makeFresh(
 const stopClaim = { purpose: 'source', ends: 'work' } as const;
 
 /**
- * Commands and SSH leave no trace in the record (trap S11), so who works in the source is asked of its watch, and nobody
- * begins to before it is stopped.
- * @returns null where it was not to be stopped any more when the claim was granted
+ * Commands and SSH leave no trace in the record (trap S11), so the watch of the source says who uses it. The claim keeps
+ * others from starting work before it is stopped.
+ * @returns null if the source no longer needed a stop when the claim was granted
  */
 function stopUnused(
   job: JobState,
@@ -109,7 +110,7 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
   return sandbox;
 }
 
-/** A job that works in it would lose its sandbox by a stop. Only its name says whose it is. */
+/** A stop would take the sandbox away from a running job. Only the sandbox's name shows its owner. */
 async function userOf({ name }: SandboxView): Promise<string | null> {
   const owner = name === null ? undefined : ownerWorkflowId(name);
   if (owner === undefined || owner === workflowInfo().workflowId) return null;

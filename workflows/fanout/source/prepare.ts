@@ -1,4 +1,6 @@
-/** Has a sandbox made, set up and stopped, by a job, so that all forks start from that very state. */
+/**
+ * Prepares a source with a job: creates a sandbox, sets it up and stops it, so that all forks start from the same state.
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
@@ -32,16 +34,17 @@ type Preparation = Extract<FanoutSource, { kind: 'prepare' }>;
 const maxGenerations = 3;
 
 /**
- * The job outlives a run of the batch, so it is no child that a run waits for: a run that finds it there waits as well.
- * @returns the sandbox
- * @throws JobTermination where the job did not complete
+ * Prepares the source. The job outlives a run of the batch, so the run does not wait for it as a child: a run that finds
+ * the job already started waits for it too. Safe to repeat.
+ * @returns the id of the sandbox
+ * @throws JobTermination if the job did not complete
  */
 export async function prepare(run: BatchState, source: Preparation): Promise<string> {
   const { deployment, batchId } = run.input;
   const workflowId = prepareWorkflowId(deployment, batchId);
   const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
   const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
-  // What an earlier execution has prepared is as good, unless it was deleted with it.
+  // A source that an earlier execution prepared is reused, unless it was deleted.
   let job = run.input.resume ? await awaited() : null;
   if (job?.outcome !== 'completed' || !(await isThere(run, job.sandboxId))) {
     await start(run, source, workflowId);
@@ -76,7 +79,7 @@ async function start(run: BatchState, source: Preparation, workflowId: string): 
         run.input.resume === undefined ? WorkflowIdReusePolicy.REJECT_DUPLICATE : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     });
   } catch (error) {
-    // An earlier run of the batch has started it.
+    // An earlier run of the batch started it.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
@@ -90,7 +93,7 @@ async function cancelJob(run: BatchState, workflowId: string, awaited: () => Pro
   takeOver(run, await awaited());
 }
 
-/** The batch ends the sandbox of the job, and names what else the job left. */
+/** Makes the batch responsible for ending the job's sandbox, and reports what else the job left. */
 function takeOver(run: BatchState, { outcome, sandboxId, left = [] }: AwaitedJob): void {
   run.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
@@ -100,7 +103,7 @@ function takeOver(run: BatchState, { outcome, sandboxId, left = [] }: AwaitedJob
   run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName: nameOf(run), conversationId: null, why }]);
 }
 
-/** Of the first sandbox that the job makes. */
+/** Name of the first sandbox that the job creates. */
 function nameOf(run: BatchState): string {
   const { deployment, batchId } = run.input;
   const generation = firstGenerationOf(run);
@@ -134,7 +137,7 @@ function jobInput(run: BatchState, source: Preparation): JobInput {
     ttlSeconds: policy.ttlSeconds,
     onUnknownOutcome: policy.onUnknownOutcome,
     maxGenerations,
-    // The sandbox's name leads to the job, and its key lets no second one be made.
+    // The sandbox's name identifies the job, and its key prevents a second sandbox.
     origin: {
       key: run.batchKey,
       execution: executionOf(run.batchKey),
