@@ -11,13 +11,13 @@ export interface HistorySize {
   readonly timedOutTasks: number;
 }
 
-const SAMPLE = 50;
+const sampleSize = 50;
 
 export async function historySize(handles: readonly Pick<WorkflowHandle, 'fetchHistory'>[]): Promise<HistorySize> {
   const workflowTasks: number[] = [];
   const events: number[] = [];
   let timedOut = 0;
-  const sample = handles.slice(0, SAMPLE);
+  const sample = handles.slice(0, sampleSize);
   await inParallel(sample.length, 5, async (index) => {
     const history = (await sample[index]?.fetchHistory())?.events ?? [];
     events.push(history.length);

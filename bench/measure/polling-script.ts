@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxClient } from '../../src/client/index.js';
 import { isFinalPromptStatus, isUsable } from '../../src/contract/states.js';
 
-const POLL_MS = 500;
+const pollMs = 500;
 
 export async function runPollingScript(api: SandboxClient, prompt: string): Promise<void> {
   const { sandbox } = await api.createSandbox({});
@@ -21,6 +21,6 @@ export async function promptAndStop(api: SandboxClient, sandboxId: string, promp
 }
 
 async function poll(isDone: () => Promise<boolean>): Promise<void> {
-  do await sleep(POLL_MS);
+  do await sleep(pollMs);
   while (!(await isDone()));
 }

@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs';
 
 /** The unit of times in /proc/<pid>/stat is a hundredth of a second on every architecture of Linux. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 /** In `stat`, counted after the program's name, which may hold spaces. */
-const USER_TIME = 11;
-const SYSTEM_TIME = 12;
+const userTime = 11;
+const systemTime = 12;
 
 /** CPU seconds of all threads so far, without those of child processes. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME])) / TICKS_PER_SECOND;
+  return (Number(fields[userTime]) + Number(fields[systemTime])) / ticksPerSecond;
 }
 
 /** Resident memory in MB. */

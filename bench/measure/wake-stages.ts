@@ -21,7 +21,7 @@ export interface WakeStages {
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
-const SAMPLE = 50;
+const sampleSize = 50;
 
 export async function wakeStages(
   handles: readonly Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>[],
@@ -29,7 +29,7 @@ export async function wakeStages(
 ): Promise<WakeStages> {
   const sandboxOf = new Map(pages.sandboxes.map(({ id, name }) => [workflowOf(name), id]));
   const samples: number[][] = [];
-  const sample = handles.slice(0, SAMPLE);
+  const sample = handles.slice(0, sampleSize);
   await inParallel(sample.length, 5, async (index) => {
     const handle = sample[index];
     const sandboxId = handle && sandboxOf.get(handle.workflowId);

@@ -5,8 +5,8 @@ import { spawnBoundToParent } from '../../src/os/spawn-bound-to-parent.js';
 import { cpuSeconds, residentMb } from '../measure/process-usage.js';
 import type { ProcessMessage } from './entry.js';
 
-const READY_TIMEOUT_MS = 60_000;
-const GRACE_MS = 60_000;
+const maxReadyMs = 60_000;
+const graceMs = 60_000;
 
 export interface Child {
   readonly pid: number;
@@ -39,12 +39,12 @@ export async function startChild(
   const exited = new Promise<void>((resolve) => child.once('close', () => log.end(resolve)));
   const stop = async () => {
     child.kill('SIGTERM');
-    const patience = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+    const patience = setTimeout(() => child.kill('SIGKILL'), graceMs);
     await exited;
     clearTimeout(patience);
   };
   const ready = new Promise<string>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`The ${name} was not ready in time.`)), READY_TIMEOUT_MS);
+    const late = setTimeout(() => reject(new Error(`The ${name} was not ready in time.`)), maxReadyMs);
     child.once('exit', () => reject(new Error(`The ${name} ended; its log is ${options.logFile}.`)));
     child.on('message', (message: ProcessMessage) => {
       options.onMessage?.(message);

@@ -10,12 +10,12 @@ export interface SignalAllowance {
 }
 
 /** A stop and a resume are some five events, and take seconds. */
-const MOST_OF_A_SANDBOX = 60;
+const maxPerSandbox = 60;
 /** Of all sandboxes whose names lead to one workflow. */
-const MOST_OF_ALL = 300;
-const PERIOD_MS = 60_000;
+const maxOfAll = 300;
+const periodMs = 60_000;
 /** What is counted at once; of more, what was not used for the longest time begins anew. */
-const MOST_COUNTS = 20_000;
+const maxCounts = 20_000;
 
 /** @param now milliseconds; default: since the epoch */
 export function createSignalAllowance(now: () => number = Date.now): SignalAllowance {
@@ -24,18 +24,18 @@ export function createSignalAllowance(now: () => number = Date.now): SignalAllow
   function isWithin(key: string, most: number): boolean {
     const atMs = now();
     const known = periods.get(key);
-    const period = known && atMs - known.beganAtMs < PERIOD_MS ? known : { beganAtMs: atMs, count: 0 };
+    const period = known && atMs - known.beganAtMs < periodMs ? known : { beganAtMs: atMs, count: 0 };
     // Put in anew: the first of the map is what was not used for the longest time.
     periods.delete(key);
     periods.set(key, period);
-    if (periods.size > MOST_COUNTS) periods.delete(periods.keys().next().value ?? '');
+    if (periods.size > maxCounts) periods.delete(periods.keys().next().value ?? '');
     period.count += 1;
     return period.count <= most;
   }
 
   return {
     takes: (workflowId, sandboxId) =>
-      isWithin(`${workflowId}\0${sandboxId}`, MOST_OF_A_SANDBOX) && isWithin(workflowId, MOST_OF_ALL),
+      isWithin(`${workflowId}\0${sandboxId}`, maxPerSandbox) && isWithin(workflowId, maxOfAll),
     reset: () => periods.clear(),
   };
 }

@@ -11,22 +11,22 @@
  * No dependencies: workflow code imports this file.
  */
 
-const PREFIX = 'sf';
-const MAX_NAME_LENGTH = 63;
-const EXECUTION_LENGTH = 12;
-const MAX_STEP_LENGTH = 6;
-const MAX_GENERATION_LENGTH = 3;
+const namePrefix = 'sf';
+const maxNameLength = 63;
+const executionLength = 12;
+const maxStepLength = 6;
+const maxGenerationLength = 3;
 
 /** What is left for deployment and job id together when every other part is at its longest. */
 export const maxDeploymentAndJobIdLength =
-  MAX_NAME_LENGTH - PREFIX.length - EXECUTION_LENGTH - MAX_STEP_LENGTH - MAX_GENERATION_LENGTH - 5;
+  maxNameLength - namePrefix.length - executionLength - maxStepLength - maxGenerationLength - 5;
 
-const DEPLOYMENT = /^[a-z0-9]{1,12}$/;
-const JOB_ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const STEP = /^[a-z0-9]{1,6}$/;
+const deploymentPattern = /^[a-z0-9]{1,12}$/;
+const jobIdPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const stepPattern = /^[a-z0-9]{1,6}$/;
 /** `i` and the item's place in the batch, in base 36. Five digits hold 60 million items. */
-const ITEM_STEP = /^i[0-9a-z]{1,5}$/;
-const NAME = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{12})-([a-z0-9]{1,6})-([1-9][0-9]{0,2})$/;
+const itemStepPattern = /^i[0-9a-z]{1,5}$/;
+const namePattern = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{12})-([a-z0-9]{1,6})-([1-9][0-9]{0,2})$/;
 
 /** The parts of the name of a sandbox that a job made. */
 export interface OwnedName {
@@ -41,7 +41,7 @@ export interface OwnedName {
 
 /** Why `deployment` cannot be a deployment's name, or undefined when it can. */
 export function deploymentProblem(deployment: string): string | undefined {
-  if (DEPLOYMENT.test(deployment)) return undefined;
+  if (deploymentPattern.test(deployment)) return undefined;
   return `the deployment "${deployment}" must be 1 to 12 characters of a-z and 0-9`;
 }
 
@@ -51,7 +51,7 @@ export function jobIdProblem(deployment: string, jobId: string): string | undefi
   if (jobId.length > longest) {
     return `the job id "${jobId.slice(0, 80)}" has ${jobId.length} characters, the most is ${longest}`;
   }
-  if (!JOB_ID.test(jobId)) {
+  if (!jobIdPattern.test(jobId)) {
     return `the job id "${jobId}" must be lower-case letters and digits, with single dashes between them`;
   }
   return undefined;
@@ -59,18 +59,18 @@ export function jobIdProblem(deployment: string, jobId: string): string | undefi
 
 /** The workflow id of a job. */
 export function jobWorkflowId(deployment: string, jobId: string): string {
-  return `${PREFIX}-${deployment}-${jobId}`;
+  return `${namePrefix}-${deployment}-${jobId}`;
 }
 
 /** The job id in a workflow id of `deployment`, or undefined where it is another's or a part of a batch. */
 export function jobIdOfWorkflow(deployment: string, workflowId: string): string | undefined {
-  const prefix = `${PREFIX}-${deployment}-`;
+  const prefix = `${namePrefix}-${deployment}-`;
   return workflowId.startsWith(prefix) && !workflowId.includes('/') ? workflowId.slice(prefix.length) : undefined;
 }
 
 /** The `execution` part for an execution chain. The head of a v7 UUID is a clock and collides; its tail does not. */
 export function executionOf(firstExecutionRunId: string): string {
-  return firstExecutionRunId.replaceAll('-', '').slice(-EXECUTION_LENGTH);
+  return firstExecutionRunId.replaceAll('-', '').slice(-executionLength);
 }
 
 /**
@@ -79,11 +79,11 @@ export function executionOf(firstExecutionRunId: string): string {
  */
 export function ownedSandboxName(parts: OwnedName): string {
   const { deployment, jobId, execution, step, generation } = parts;
-  const name = `${PREFIX}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
+  const name = `${namePrefix}-${deployment}-${jobId}-${execution}-${step}-${generation}`;
   const read = parseOwnedSandboxName(name);
   // A part with a dash of its own could read back as another job's name.
   const same = read?.deployment === deployment && read.jobId === jobId && read.execution === execution;
-  if (!same || !STEP.test(step)) {
+  if (!same || !stepPattern.test(step)) {
     throw new RangeError(`"${name}" is outside the grammar of sandbox names`);
   }
   return name;
@@ -91,8 +91,8 @@ export function ownedSandboxName(parts: OwnedName): string {
 
 /** Reads a sandbox's name; undefined when no job of any deployment gave it. */
 export function parseOwnedSandboxName(name: string): OwnedName | undefined {
-  if (name.length > MAX_NAME_LENGTH) return undefined;
-  const match = NAME.exec(name);
+  if (name.length > maxNameLength) return undefined;
+  const match = namePattern.exec(name);
   if (!match) return undefined;
   const [, deployment = '', jobId = '', execution = '', step = '', generation = ''] = match;
   return { deployment, jobId, execution, step, generation: Number(generation) };
@@ -121,7 +121,7 @@ export function ownerWorkflowId(sandboxName: string): string | undefined {
   const parts = parseOwnedSandboxName(sandboxName);
   if (!parts) return undefined;
   const job = jobWorkflowId(parts.deployment, parts.jobId);
-  const isOfBatch = ITEM_STEP.test(parts.step) || parts.step === prepareStep;
+  const isOfBatch = itemStepPattern.test(parts.step) || parts.step === prepareStep;
   return isOfBatch ? `${job}/${parts.step}` : job;
 }
 

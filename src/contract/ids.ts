@@ -3,20 +3,18 @@
  * No dependencies: workflow code imports this file.
  */
 
-const SANDBOX_ID_ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz';
-const SANDBOX_ID = new RegExp(`^bx_[${SANDBOX_ID_ALPHABET}]{8}$`);
-
 /** The characters after `bx_` in a sandbox id. */
-export const sandboxIdAlphabet = SANDBOX_ID_ALPHABET;
+export const sandboxIdAlphabet = '23456789abcdefghjkmnpqrstuvwxyz';
+const sandboxIdPattern = new RegExp(`^bx_[${sandboxIdAlphabet}]{8}$`);
 
 /** True when `value` has the form of a sandbox id: `bx_` and eight characters of its alphabet. */
 export function isSandboxId(value: string): boolean {
-  return SANDBOX_ID.test(value);
+  return sandboxIdPattern.test(value);
 }
 
 /** The pattern of each kind of id, for schemas and messages. */
 export const idPatterns = {
-  sandbox: SANDBOX_ID,
+  sandbox: sandboxIdPattern,
   stop: /^stop_[0-9a-f]+$/,
   prompt: /^prm_[0-9a-f]{24}$/,
   conversation: /^conv_[0-9a-f]{24}$/,

@@ -51,7 +51,7 @@ interface Timer {
   readonly passedOver: boolean;
 }
 
-const MAX_TIMER_MS = 2_000_000_000;
+const maxTimerMs = 2_000_000_000;
 const running: ClockState = { aheadMs: 0, heldAt: null };
 
 /** @param options.save called with the state after each change, so that a restart can begin with it as `initial` */
@@ -79,7 +79,7 @@ export function createClock(
     if (!next) return;
     const waitMs = next.atMs - now();
     if (waitMs > 0 && heldAt !== null) return;
-    wake = setTimeout(fire, Math.min(Math.max(0, waitMs), MAX_TIMER_MS));
+    wake = setTimeout(fire, Math.min(Math.max(0, waitMs), maxTimerMs));
   }
 
   function fire(): void {

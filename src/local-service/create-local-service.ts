@@ -53,7 +53,7 @@ export interface LocalService extends StateControl {
   close(): Promise<void>;
 }
 
-const DEFAULT_MAX_CALL_RECORDS = 100_000;
+const defaultMaxCallRecords = 100_000;
 
 /**
  * Makes a local service on a directory; nothing runs and no port is open until `listen`.
@@ -114,7 +114,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
     resolveHost,
   });
   sizeOf = (sandboxId) => assembly.context.stores.sandboxes.get(sandboxId)?.type ?? 'default';
-  const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? DEFAULT_MAX_CALL_RECORDS });
+  const calls = createCallStore(database, { maxRecords: options.maxCallRecords ?? defaultMaxCallRecords });
   const books = createInspection(assembly.context.stores, calls);
   clock.waitFor(assembly.scheduler);
   clock.waitFor(assembly.deliverer);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { SandflowError } from '../contract/sandflow-error.js';
 
-const POLL_MS = 100;
+const pollMs = 100;
 
 export interface FileLock {
   /** Gives the lock back. Repeating it changes nothing. The file stays, since removing it would let two in at once. */
@@ -63,7 +63,7 @@ export async function acquireFileLock(path: string, options: AcquireOptions = {}
     if (Date.now() >= giveUpAt) {
       throw new SandflowError('lock_timeout', `Another process has held ${path} for more than ${waitMs} ms.`);
     }
-    await sleep(POLL_MS, undefined, { signal });
+    await sleep(pollMs, undefined, { signal });
   }
 }
 

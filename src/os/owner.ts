@@ -2,11 +2,11 @@
 import type { Stats } from 'node:fs';
 import { readFileSync } from 'node:fs';
 
-const WRITABLE_BY_GROUP = 0o020;
-const WRITABLE_BY_OTHERS = 0o002;
-const STICKY = 0o1000;
+const writableByGroup = 0o020;
+const writableByOthers = 0o002;
+const stickyBit = 0o1000;
 /** How a file looks in a container whose owner does not exist there. */
-const OVERFLOW_USER = 65_534;
+const overflowUser = 65_534;
 
 /** The user of this process; undefined where the system has no users. */
 export function ownUser(): number | undefined {
@@ -22,15 +22,15 @@ export function isTrustedOwner(uid: number): boolean {
 /** What is wrong with a folder on the way: who may rename things in it could put another folder in place of ours. */
 export function problemOnTheWay(stats: Stats): string | undefined {
   const { uid, gid, mode } = stats;
-  if (!isTrustedOwner(uid) && !(uid === OVERFLOW_USER && isUserNamespace())) return `belongs to user ${uid}`;
-  if (!stats.isDirectory() || mode & STICKY) return undefined;
-  if (mode & WRITABLE_BY_OTHERS) return 'can be written by everybody';
-  return mode & WRITABLE_BY_GROUP && gid !== process.getegid?.() ? `can be written by group ${gid}` : undefined;
+  if (!isTrustedOwner(uid) && !(uid === overflowUser && isUserNamespace())) return `belongs to user ${uid}`;
+  if (!stats.isDirectory() || mode & stickyBit) return undefined;
+  if (mode & writableByOthers) return 'can be written by everybody';
+  return mode & writableByGroup && gid !== process.getegid?.() ? `can be written by group ${gid}` : undefined;
 }
 
 /** Whether anybody but its owner may change it. */
 export function isWritableByOthers({ mode }: Stats): boolean {
-  return ownUser() !== undefined && (mode & (WRITABLE_BY_GROUP | WRITABLE_BY_OTHERS)) !== 0;
+  return ownUser() !== undefined && (mode & (writableByGroup | writableByOthers)) !== 0;
 }
 
 /** Whether anybody but its owner may do anything with it. */

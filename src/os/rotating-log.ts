@@ -2,8 +2,8 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-const DEFAULT_MAX_BYTES = 5 * 1024 * 1024;
-const TAIL_CHARACTERS = 4000;
+const defaultMaxBytes = 5 * 1024 * 1024;
+const tailCharacters = 4000;
 
 export interface RotatingLog {
   readonly path: string;
@@ -19,7 +19,7 @@ export interface RotatingLog {
  * A full disk drops lines and ends nobody's work.
  */
 export function openRotatingLog(path: string, options: { readonly maxBytes?: number } = {}): RotatingLog {
-  const { maxBytes = DEFAULT_MAX_BYTES } = options;
+  const { maxBytes = defaultMaxBytes } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   let file: number | undefined = openSync(path, 'a', 0o600);
   let size = fstatSync(file).size;
@@ -36,7 +36,7 @@ export function openRotatingLog(path: string, options: { readonly maxBytes?: num
     path,
     write(chunk) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      tail = (tail + Buffer.from(bytes).toString('utf8')).slice(-TAIL_CHARACTERS);
+      tail = (tail + Buffer.from(bytes).toString('utf8')).slice(-tailCharacters);
       if (file === undefined) return;
       try {
         if (size > 0 && size + bytes.length > maxBytes) rotate();

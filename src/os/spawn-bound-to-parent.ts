@@ -8,9 +8,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 
-const SETPRIV_PATHS = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/local/bin/setpriv'];
-const CHECK_PARENT = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
-const LEASH = 'read -r line; [ "$line" = done ] || kill -KILL "-$1"';
+const setprivPaths = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/local/bin/setpriv'];
+const checkParent = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
+const leashScript = 'read -r line; [ "$line" = done ] || kill -KILL "-$1"';
 
 export interface BoundProcessOptions extends SpawnOptions {
   /** Default: the kernel's where there is one. */
@@ -29,7 +29,7 @@ export function spawnBoundToParent(
   const { leash, ...spawnOptions } = options;
   const setpriv = leash === 'pipe' ? undefined : findSetpriv();
   if (setpriv) {
-    const checked = ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', CHECK_PARENT, 'sh', String(process.pid)];
+    const checked = ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', checkParent, 'sh', String(process.pid)];
     return spawn(setpriv, [...checked, command, ...args], { ...spawnOptions, detached: true });
   }
   const child = spawn(command, args, { ...spawnOptions, detached: true });
@@ -38,7 +38,7 @@ export function spawnBoundToParent(
 }
 
 function holdLeash(child: ChildProcess, pid: number): void {
-  const holder = spawn('/bin/sh', ['-c', LEASH, 'sh', String(pid)], {
+  const holder = spawn('/bin/sh', ['-c', leashScript, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
@@ -51,7 +51,7 @@ function holdLeash(child: ChildProcess, pid: number): void {
 
 function findSetpriv(): string | undefined {
   if (process.platform !== 'linux') return undefined;
-  return SETPRIV_PATHS.find((path) => {
+  return setprivPaths.find((path) => {
     try {
       accessSync(path, constants.X_OK);
       return true;

@@ -4,7 +4,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { isAbsolute, join, parse, sep } from 'node:path';
 
 /** The most links that Linux follows in one path. */
-const MAX_LINKS = 40;
+const maxLinks = 40;
 
 export interface PathStep {
   readonly path: string;
@@ -40,7 +40,7 @@ export async function walkPath(path: string): Promise<Walk> {
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new Error(`${path} leads through too many links.`);
+    if (links > maxLinks) throw new Error(`${path} leads through too many links.`);
     const target = await readlink(next);
     if (isAbsolute(target)) at = parse(target).root;
     rest.unshift(...partsOf(target));

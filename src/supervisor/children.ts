@@ -24,7 +24,7 @@ export interface StackAddresses {
 }
 
 /** Settings that would turn a connection to the embedded server into one to somewhere else. */
-const FOREIGN_TEMPORAL_SETTINGS = ['TEMPORAL_API_KEY', 'TEMPORAL_PROFILE'];
+const foreignTemporalSettings = ['TEMPORAL_API_KEY', 'TEMPORAL_PROFILE'];
 
 export function supervisorCommand(main: MainProgram, config: Config): ChildCommand {
   return command('supervisor', main, config, {}, ['supervisor']);
@@ -101,7 +101,7 @@ function command(
     set.TEMPORAL_TLS = 'false';
     // A file that is not there: the user's own must not be read, and the SDK cannot read an empty one.
     set.TEMPORAL_CONFIG_FILE = join(config.home, 'no-temporal-config.toml');
-    unset.push(...FOREIGN_TEMPORAL_SETTINGS);
+    unset.push(...foreignTemporalSettings);
   }
   if (localService) {
     set.SANDBOX_API_URL = localService.apiUrl;

@@ -15,7 +15,7 @@ import {
   supervisorStateSchema,
 } from './control-protocol.js';
 
-const HELLO_TIMEOUT_MS = 3_000;
+const helloTimeoutMs = 3_000;
 
 export interface Presence {
   readonly stack: StackDescription;
@@ -79,7 +79,7 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
       socket.destroy();
       resolve(there);
     };
-    const patience = setTimeout(() => settle(false), HELLO_TIMEOUT_MS);
+    const patience = setTimeout(() => settle(false), helloTimeoutMs);
     socket.on('error', () => settle(false)).once('close', () => settle(false));
     onMessages(socket, serverMessageSchema, (message) => {
       if (message.type === 'hello') settle(greet.answer(message) !== undefined);
@@ -96,7 +96,7 @@ function readyStack(
   return new Promise((resolve, reject) => {
     let greeted = false;
     // Another program may have the port of a supervisor that died, and it will not say hello.
-    const patience = setTimeout(() => socket.destroy(), HELLO_TIMEOUT_MS);
+    const patience = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.on('error', () => socket.destroy());
     void lost.then(() => {
       clearTimeout(patience);

@@ -85,7 +85,7 @@ export function isProof(given: string, ...claim: Parameters<typeof proofOf>): bo
 }
 
 /** Longer than any message: the longest says why a part did not start, with the end of its log. */
-const LONGEST_LINE = 256 * 1024;
+const maxLineLength = 256 * 1024;
 
 /**
  * Hands over each line that is JSON of the schema; others are dropped. Who sends a line without an end is let go: anybody
@@ -97,7 +97,7 @@ export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (mes
   socket.on('data', (chunk: Buffer) => {
     const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) {
+    if (rest.length > maxLineLength) {
       rest = '';
       socket.destroy();
     }

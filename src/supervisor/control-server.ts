@@ -15,11 +15,11 @@ import {
   sendMessage,
 } from './control-protocol.js';
 
-const GREETING_TIMEOUT_MS = 5_000;
+const greetingTimeoutMs = 5_000;
 /** A client greets at once, so only strangers wait; those who have waited longest make room. */
-const MOST_STRANGERS = 64;
+const maxUnidentifiedConnections = 64;
 /** What a client that joins during the start is told of what was before it. */
-const KEPT_PROGRESS_LINES = 20;
+const keptProgressLines = 20;
 
 export interface ControlServer {
   /** Clients that are connected now. */
@@ -46,8 +46,8 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   };
   const server = createServer((socket) => {
     strangers.add(socket);
-    if (strangers.size > MOST_STRANGERS) makeRoom();
-    const patience = setTimeout(() => socket.destroy(), GREETING_TIMEOUT_MS);
+    if (strangers.size > maxUnidentifiedConnections) makeRoom();
+    const patience = setTimeout(() => socket.destroy(), greetingTimeoutMs);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(patience);
@@ -81,7 +81,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
     // How a stack came up is of no interest to those who find it up.
     if (message.type === 'ready') told.length = 0;
     told.push(message);
-    if (told.length > KEPT_PROGRESS_LINES) told.shift();
+    if (told.length > keptProgressLines) told.shift();
     for (const socket of clients) sendMessage(socket, message);
   };
   let closing: Promise<void> | undefined;

@@ -12,11 +12,11 @@ import { settingsDigest } from './control-protocol.js';
 import { requireStackSettings } from './run-supervisor.js';
 import { type StackPaths, stackPaths } from './stack-paths.js';
 
-const RETRY_MS = 50;
+const retryMs = 50;
 /** One supervisor that dies while somebody waits for it is an accident; this many have a cause. */
-const MAX_SPAWNS = 4;
-const MAX_LOG_BYTES = 5 * 1024 * 1024;
-const TAIL_CHARACTERS = 2000;
+const maxSpawns = 4;
+const maxLogBytes = 5 * 1024 * 1024;
+const tailCharacters = 2000;
 
 export interface EnsureStackOptions {
   readonly onProgress?: (line: string) => void;
@@ -61,11 +61,11 @@ export async function ensureStack(config: Config, options: EnsureStackOptions): 
     if (typeof joined === 'object') return await handleOf(joined, config, paths);
     if (spawned && hasFailed(spawned)) break;
     if (!spawned || hasEnded(spawned)) {
-      if (spawns === MAX_SPAWNS) break;
+      if (spawns === maxSpawns) break;
       spawned = spawnSupervisor(main, config, paths);
       spawns += 1;
     }
-    await sleep(RETRY_MS, undefined, { signal });
+    await sleep(retryMs, undefined, { signal });
   }
   throw new SandflowError(
     'supervisor_failed',
@@ -103,7 +103,7 @@ async function keyOf({ sandboxService }: Config, { localApiKeyFile }: StackPaths
 function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): ChildProcess {
   mkdirSync(paths.logDirectory, { recursive: true, mode: 0o700 });
   const log = paths.supervisorLog;
-  if (existsSync(log) && statSync(log).size > MAX_LOG_BYTES) renameSync(log, `${log}.1`);
+  if (existsSync(log) && statSync(log).size > maxLogBytes) renameSync(log, `${log}.1`);
   const output = openSync(log, 'a', 0o600);
   try {
     const { command, args } = supervisorCommand(main, config);
@@ -126,5 +126,5 @@ function hasFailed({ exitCode, pid }: ChildProcess): boolean {
 }
 
 function tailOf(path: string): string {
-  return existsSync(path) ? readFileSync(path, 'utf8').slice(-TAIL_CHARACTERS) : '';
+  return existsSync(path) ? readFileSync(path, 'utf8').slice(-tailCharacters) : '';
 }

@@ -1,10 +1,10 @@
 /** Keeps one part of the stack running: starts it again whenever it ends, less and less eagerly. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const FIRST_BACKOFF_MS = 200;
-const MAX_BACKOFF_MS = 5_000;
+const firstBackoffMs = 200;
+const maxBackoffMs = 5_000;
 /** What ran for this long had a good start; the next failure is a new one. */
-const HEALTHY_AFTER_MS = 30_000;
+const healthyAfterMs = 30_000;
 
 export interface RunningService {
   readonly pid: number | undefined;
@@ -44,7 +44,7 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
   /** @returns false when it was stopped meanwhile */
   const startAgain = async (failures: number): Promise<boolean> => {
     for (let failed = failures; ; failed += 1) {
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** failed, MAX_BACKOFF_MS);
+      const backoffMs = Math.min(firstBackoffMs * 2 ** failed, maxBackoffMs);
       await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return false;
       try {
@@ -66,7 +66,7 @@ export async function keepRunning(options: KeepRunningOptions): Promise<KeptServ
       const startedAt = Date.now();
       await current.exited;
       if (stopping.signal.aborted) return;
-      if (Date.now() - startedAt > HEALTHY_AFTER_MS) failures = 0;
+      if (Date.now() - startedAt > healthyAfterMs) failures = 0;
       log(`${name} ended by itself; starting it again`);
       if (!(await startAgain(failures))) return;
       log(`${name} serves again`);

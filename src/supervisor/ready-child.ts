@@ -9,7 +9,7 @@ import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import type { ChildCommand } from './children.js';
 import type { RunningService } from './keep-running.js';
 
-const READY_TIMEOUT_MS = 60_000;
+const maxReadyMs = 60_000;
 const readySchema = z.looseObject({ ready: z.literal(true), url: z.string().optional() });
 
 export interface ReadyChildOptions {
@@ -29,7 +29,7 @@ export interface ReadyChildOptions {
  * @throws SandflowError `child_failed` where it ends or the time is over before that line
  */
 export async function startReadyChild(command: ChildCommand, options: ReadyChildOptions): Promise<RunningService> {
-  const { log, signal, graceMs, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const { log, signal, graceMs, readyTimeoutMs = maxReadyMs } = options;
   signal.throwIfAborted();
   const child = spawnChild(command, options);
   const exited = exitOf(child);
@@ -55,7 +55,7 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
  * @throws SandflowError `child_failed` where its exit code is not 0
  */
 export async function runToEnd(command: ChildCommand, options: ReadyChildOptions): Promise<void> {
-  const { log, signal, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const { log, signal, readyTimeoutMs = maxReadyMs } = options;
   const child = spawnChild(command, options);
   const exited = exitOf(child);
   child.stdout?.on('data', (chunk: Buffer) => log.write(chunk));

@@ -14,10 +14,10 @@ import { stackPaths } from './stack-paths.js';
 import { type Stack, startStack } from './start-stack.js';
 import { untilIdle } from './until-idle.js';
 
-const DEFAULT_IDLE_MS = 10_000;
+const defaultIdleMs = 10_000;
 /** An earlier supervisor that drains its worker needs up to this long. */
-const ELECTION_PATIENCE_MS = 60_000;
-const ELECTION_POLL_MS = 100;
+const electionPatienceMs = 60_000;
+const electionPollMs = 100;
 
 export interface RunSupervisorOptions {
   /** How this program is started, for the children. */
@@ -107,7 +107,7 @@ async function untilEnd(
   config: Config,
   { description }: Stack,
   control: ControlServer,
-  { foreground, signal, idleMs = DEFAULT_IDLE_MS }: RunSupervisorOptions,
+  { foreground, signal, idleMs = defaultIdleMs }: RunSupervisorOptions,
 ): Promise<void> {
   if (foreground) {
     await new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ async function elect(
   stateFile: string,
   signal: AbortSignal,
 ): Promise<FileLock | 'held' | 'told_to_end'> {
-  const giveUpAt = Date.now() + ELECTION_PATIENCE_MS;
+  const giveUpAt = Date.now() + electionPatienceMs;
   for (;;) {
     const lock = tryAcquireFileLock(lockFile);
     if (lock) return lock;
@@ -143,6 +143,6 @@ async function elect(
       const message = `A supervisor holds ${lockFile} and does not answer. Find it by "supervisor" in the list of processes and end it.`;
       throw new SandflowError('supervisor_unresponsive', message);
     }
-    await sleep(ELECTION_POLL_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(electionPollMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -25,8 +25,8 @@ import { runToEnd, startReadyChild } from './ready-child.js';
 import { stackPaths } from './stack-paths.js';
 import { type KeptTemporal, keepTemporal } from './temporal-service.js';
 
-const WORKER_GRACE_MS = 15_000;
-const CHILD_GRACE_MS = 10_000;
+const workerGraceMs = 15_000;
+const childGraceMs = 10_000;
 
 export interface StartStackOptions {
   /** How this program is started, for the children. */
@@ -117,21 +117,21 @@ function createParts(config: Config, options: PartsOptions) {
       const { localServiceDirectory: directory, localApiKeyFile: apiKeyFile } = paths;
       await ensureKeyFile(apiKeyFile);
       const command = localServiceCommand(main, config, { port: ports.localService, directory, apiKeyFile });
-      const service = await keep(command, CHILD_GRACE_MS);
+      const service = await keep(command, childGraceMs);
       if (service.url !== undefined) return { ...service, apiUrl: service.url, apiKeyFile };
       await service.stop();
       throw new SandflowError('child_failed', 'The local service did not say its address.');
     },
     ensureWebhook(addresses: StackAddresses) {
       const command = ensureWebhookCommand(main, config, addresses, ports.bridge);
-      return runToEnd(command, { ...childOptions(command.name, CHILD_GRACE_MS), signal });
+      return runToEnd(command, { ...childOptions(command.name, childGraceMs), signal });
     },
     async worker(addresses: StackAddresses) {
       const { commandsFile } = config.notify;
       if (commandsFile !== undefined) await createNotifyCommands(commandsFile).ensure();
-      return keep(workerCommand(main, config, addresses), WORKER_GRACE_MS);
+      return keep(workerCommand(main, config, addresses), workerGraceMs);
     },
-    bridge: (addresses: StackAddresses) => keep(bridgeCommand(main, config, addresses, ports.bridge), CHILD_GRACE_MS),
+    bridge: (addresses: StackAddresses) => keep(bridgeCommand(main, config, addresses, ports.bridge), childGraceMs),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Says when a stack has had nothing to do for long enough. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const MAX_LOOK_EVERY_MS = 2_000;
+const maxCheckIntervalMs = 2_000;
 
 export interface UntilIdleOptions {
   /** Clients that are connected now. */
@@ -16,7 +16,7 @@ export interface UntilIdleOptions {
 
 /** Resolves true when no client and no open job have been seen for `idleMs`, false when the signal ends the wait. */
 export async function untilIdle({ clients, openJobs, idleMs, signal }: UntilIdleOptions): Promise<boolean> {
-  const lookEveryMs = Math.min(MAX_LOOK_EVERY_MS, Math.max(idleMs / 4, 20));
+  const lookEveryMs = Math.min(maxCheckIntervalMs, Math.max(idleMs / 4, 20));
   let quietSince: number | undefined;
   while (!signal.aborted) {
     const quiet = clients() === 0 && (await openJobs().catch(() => 1)) === 0 && clients() === 0;

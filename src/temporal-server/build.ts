@@ -3,13 +3,13 @@ import type { ChildProcess } from 'node:child_process';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 
-const MODULE = 'github.com/temporalio/cli/cmd/temporal';
-const PROGRESS_EVERY_MS = 10_000;
-const TAIL_LINES = 15;
+const modulePath = 'github.com/temporalio/cli/cmd/temporal';
+const progressIntervalMs = 10_000;
+const tailLines = 15;
 /** Without symbol tables and build stamps the binary is a sixth smaller. */
-const FLAGS = ['-buildvcs=false', '-ldflags=-s -w'];
+const buildFlags = ['-buildvcs=false', '-ldflags=-s -w'];
 /** What `env` answers where it finds no such program. */
-const NOT_FOUND = 127;
+const notFoundExitCode = 127;
 
 export interface GoBuildOptions {
   /** Such as `v1.5.1`. Newer tags need Go's `replace`, which `go install` refuses. */
@@ -30,7 +30,7 @@ export interface GoBuildOptions {
  * @throws SandflowError `go_missing` where Go cannot be run; `go_build_failed` with the end of the build's output
  */
 export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
-  const { version, directory, onProgress, go = 'go', signal, progressEveryMs = PROGRESS_EVERY_MS } = options;
+  const { version, directory, onProgress, go = 'go', signal, progressEveryMs = progressIntervalMs } = options;
   const startedAt = Date.now();
   const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
   const tail: string[] = [];
@@ -41,9 +41,13 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
   };
   onProgress(`building the Temporal server ${version} with go install; the first time takes some minutes`);
   // `env` sets the one variable, so that the rest of the environment need not be read here.
-  const child = spawnBoundToParent('env', [`GOBIN=${directory}`, go, 'install', ...FLAGS, `${MODULE}@${version}`], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawnBoundToParent(
+    'env',
+    [`GOBIN=${directory}`, go, 'install', ...buildFlags, `${modulePath}@${version}`],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   const stop = () => void (child.pid === undefined || process.kill(-child.pid, 'SIGKILL'));
   signal?.addEventListener('abort', stop, { once: true });
   const timer = setInterval(progress, progressEveryMs);
@@ -55,14 +59,14 @@ export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
       if (line.startsWith('go: downloading ')) downloads += 1;
       else tail.push(line);
     }
-    tail.splice(0, tail.length - TAIL_LINES);
+    tail.splice(0, tail.length - tailLines);
   });
   try {
     const exitCode = await ended(child);
     if (exitCode === 0) return onProgress(`built the Temporal server in ${elapsed()}`);
-    if (exitCode === NOT_FOUND) throw new SandflowError('go_missing', `There is no program "${go}".`);
+    if (exitCode === notFoundExitCode) throw new SandflowError('go_missing', `There is no program "${go}".`);
     const output = [...tail, rest].join('\n').trim();
-    throw new SandflowError('go_build_failed', `go install ${MODULE}@${version} failed:\n${output}`);
+    throw new SandflowError('go_build_failed', `go install ${modulePath}@${version} failed:\n${output}`);
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', stop);

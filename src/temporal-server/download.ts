@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 
-const GIVE_UP_AFTER_MS = 8_000;
+const downloadTimeoutMs = 8_000;
 
 /** SHA-256 of the archives, from `checksums.txt` of the release: what it was when it was published, whoever serves it now. */
 const published: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -74,7 +74,7 @@ export function archiveOf(version: string, platform: string, arch: string): CliA
 
 /** @returns the SHA-256 of what came. */
 async function save(url: string, path: string, options: CliDownloadOptions): Promise<string> {
-  const { signal, giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
+  const { signal, giveUpAfterMs = downloadTimeoutMs } = options;
   const giveUp = new AbortController();
   const patience = setTimeout(() => giveUp.abort(), giveUpAfterMs);
   const over = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal;

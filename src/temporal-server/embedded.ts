@@ -8,11 +8,11 @@ import { openRotatingLog, type RotatingLog } from '../os/rotating-log.js';
 import { spawnBoundToParent } from '../os/spawn-bound-to-parent.js';
 import { prepareNamespace } from './namespace.js';
 
-const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 10_000;
-const ATTEMPTS = 3;
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 10_000;
+const attempts = 3;
 /** What the server says when somebody has taken the port since it was found free. */
-const PORT_TAKEN = 'address already in use';
+const portTaken = 'address already in use';
 
 export interface EmbeddedServerOptions {
   /** The `temporal` program. */
@@ -55,7 +55,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     for (let attempt = 1; ; attempt += 1) {
       const started = await tryStart(options, log);
       if (typeof started !== 'string') return started;
-      if (attempt === ATTEMPTS || started !== 'port_taken') throw startFailed(log);
+      if (attempt === attempts || started !== 'port_taken') throw startFailed(log);
     }
   } catch (error) {
     log.close();
@@ -80,14 +80,14 @@ async function tryStart(
   for (const output of [child.stdout, child.stderr]) {
     output?.on('data', (chunk: Buffer) => {
       log.write(chunk);
-      isPortTaken ||= chunk.includes(PORT_TAKEN);
+      isPortTaken ||= chunk.includes(portTaken);
     });
   }
   const address = `127.0.0.1:${port}`;
   const abort = new AbortController();
   const given = options.signal ?? abort.signal;
   const signal = AbortSignal.any([abort.signal, given]);
-  const ready = prepareNamespace({ address, namespace, timeoutMs: START_TIMEOUT_MS, signal });
+  const ready = prepareNamespace({ address, namespace, timeoutMs: startTimeoutMs, signal });
   try {
     const first = await Promise.race([ready.then(() => 'ready' as const), exited.then(() => 'exited' as const)]);
     if (first === 'exited' || child.pid === undefined) return isPortTaken ? 'port_taken' : 'ended';
@@ -159,7 +159,7 @@ function exitOf(child: ChildProcess): Promise<number | null> {
 async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
   child.kill(signal);
   const patience = new AbortController();
-  const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { signal: patience.signal }).catch(() => undefined);
+  const late = sleep(stopTimeoutMs, 'late' as const, { signal: patience.signal }).catch(() => undefined);
   if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
   patience.abort();
   await exited;

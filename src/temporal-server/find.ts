@@ -9,7 +9,7 @@ import { downloadTemporalCli } from './download.js';
 import { inspectCliBinary } from './inspect.js';
 
 /** The newest version that `go install` can build: later ones replace a module by a path. */
-const CLI_VERSION = '1.5.1';
+const cliVersion = '1.5.1';
 
 export interface FindServerOptions {
   readonly cacheDirectory: string;
@@ -36,7 +36,7 @@ export async function findTemporalServer(options: FindServerOptions): Promise<st
     if (found?.recentEnough) return found.path;
     if (found) onProgress(`the installed Temporal CLI holds server ${found.serverVersion}, which is too old`);
   }
-  const home = join(cacheDirectory, 'temporal', CLI_VERSION);
+  const home = join(cacheDirectory, 'temporal', cliVersion);
   // Before anything in it is run, and before the first run makes it.
   await checkTrustedFolder({ path: home, setting: 'SANDFLOW_CACHE', rootMayOwn: true });
   const cached = join(home, 'temporal');
@@ -60,7 +60,7 @@ async function makeBinary(home: string, cached: string, options: FindServerOptio
   await mkdir(home, { recursive: true, mode: 0o700 });
   const directory = await mkdtemp(join(home, 'making-'));
   const made = join(directory, 'temporal');
-  const making = { version: `v${CLI_VERSION}`, directory, onProgress, signal };
+  const making = { version: `v${cliVersion}`, directory, onProgress, signal };
   try {
     const downloaded = (await download(making)) && (await inspectCliBinary(made)) !== undefined;
     signal?.throwIfAborted();

@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 
 /** Its dev server's features are what jobs need: Update-with-start, signals with request ids, eager start. */
-const MIN_SERVER_VERSION = [1, 28] as const;
-const TIMEOUT_MS = 10_000;
+const minServerVersion = [1, 28] as const;
+const timeoutMs = 10_000;
 
 export interface CliBinary {
   readonly path: string;
@@ -15,11 +15,11 @@ export interface CliBinary {
 /** Runs `<path> --version`; undefined where that fails or answers as something else. */
 export function inspectCliBinary(path: string): Promise<CliBinary | undefined> {
   return new Promise((resolve) => {
-    execFile(path, ['--version'], { timeout: TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, stdout) => {
+    execFile(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {
       const match = /temporal version .*\(Server (\d+)\.(\d+)(\.\d+)?/.exec(stdout);
       if (error || !match) return resolve(undefined);
       const [, major = '', minor = '', patch = ''] = match;
-      const [minMajor, minMinor] = MIN_SERVER_VERSION;
+      const [minMajor, minMinor] = minServerVersion;
       const recentEnough = Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor);
       resolve({ path, serverVersion: `${major}.${minor}${patch}`, recentEnough });
     });

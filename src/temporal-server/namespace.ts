@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 
-const RETRY_MS = 20;
-const CALL_TIMEOUT_MS = 2_000;
+const retryMs = 20;
+const callTimeoutMs = 2_000;
 /** The dev server keeps closed workflows for a day. A job's result should be readable for longer. */
-const RETENTION = '30 days';
+const retention = '30 days';
 
 export interface PrepareNamespaceOptions {
   readonly address: string;
@@ -22,25 +22,25 @@ export async function prepareNamespace(options: PrepareNamespaceOptions): Promis
   const { address, namespace, timeoutMs, signal } = options;
   const giveUpAt = Date.now() + timeoutMs;
   // gRPC waits for a second after a refused connection. So it is asked only when somebody listens.
-  while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(RETRY_MS, undefined, { signal });
+  while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
   const connection = Connection.lazy({ address });
   const { workflowService } = connection;
   try {
     for (;;) {
       signal.throwIfAborted();
       try {
-        await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => {
+        await connection.withDeadline(Date.now() + callTimeoutMs, async () => {
           await workflowService.describeNamespace({ namespace });
           await workflowService.updateNamespace({
             namespace,
-            config: { workflowExecutionRetentionTtl: msToTs(RETENTION) },
+            config: { workflowExecutionRetentionTtl: msToTs(retention) },
           });
           await workflowService.countWorkflowExecutions({ namespace, query: '' });
         });
         return;
       } catch (error) {
         if (Date.now() > giveUpAt) throw error;
-        await sleep(RETRY_MS, undefined, { signal });
+        await sleep(retryMs, undefined, { signal });
       }
     }
   } finally {

@@ -4,7 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { splitTarget, type TemporalTarget } from './connect.js';
 import { unreachable } from './unreachable.js';
 
-const TIMEOUT_MS = 10_000;
+const connectTimeoutMs = 10_000;
 
 export interface WorkerConnection {
   readonly connection: NativeConnection;
@@ -19,7 +19,7 @@ export async function connectWorker(
   target: TemporalTarget,
   options: { readonly timeoutMs?: number } = {},
 ): Promise<WorkerConnection> {
-  const { timeoutMs = TIMEOUT_MS } = options;
+  const { timeoutMs = connectTimeoutMs } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   const connecting = NativeConnection.connect(connectionOptions);
   let timer: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { connectClosably } from './closable-connection.js';
 import { unreachable } from './unreachable.js';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const connectTimeoutMs = 10_000;
 
 /** A server: what the environment configures (`config.temporal.connect`), or a plain address. */
 export type TemporalTarget = ClientConnectConfig | { readonly address: string; readonly namespace?: string };
@@ -22,7 +22,7 @@ export interface ConnectTemporalOptions {
  * @throws SandflowError `temporal_unreachable`, which names the address and what to do
  */
 export async function connectTemporal(target: TemporalTarget, options: ConnectTemporalOptions = {}): Promise<Client> {
-  const { timeoutMs = CONNECT_TIMEOUT_MS, dataConverter, identity } = options;
+  const { timeoutMs = connectTimeoutMs, dataConverter, identity } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   try {
     const connection = await connectClosably({ ...connectionOptions, connectTimeout: timeoutMs });

@@ -5,8 +5,8 @@ import { timestampToleranceSeconds } from '../contract/webhook-events.js';
 const secretPrefix = 'whsec_';
 /** The standard asks for 24 to 64 bytes. */
 const keyBytes = { least: 24, most: 64 };
-const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
-const TIMESTAMP = /^[0-9]{1,12}$/;
+const signaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
+const timestampPattern = /^[0-9]{1,12}$/;
 
 export interface NotificationParts {
   /** Every secret that signs, `whsec_…`; during a rotation several do. */
@@ -74,10 +74,10 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   }
   // A sender may sign by other versions too; only this one counts here.
   const received = signature.split(' ').flatMap((one) => {
-    const base64 = SIGNATURE.exec(one)?.[1];
+    const base64 = signaturePattern.exec(one)?.[1];
     return base64 === undefined ? [] : [Buffer.from(base64, 'base64')];
   });
-  if (received.length === 0 || !TIMESTAMP.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
+  if (received.length === 0 || !timestampPattern.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
   const expected = secrets.map((secret) => digest(secret, id, timestamp, rawBody));
   let isGenuine = false;
   for (const ours of expected) for (const theirs of received) if (timingSafeEqual(ours, theirs)) isGenuine = true;

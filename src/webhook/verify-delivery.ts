@@ -30,8 +30,8 @@ export type Verification =
     }
   | { readonly ok: false; readonly reason: RefusalReason };
 
-const SIGNATURE = /^v1=([0-9a-fA-F]{64})$/;
-const TIMESTAMP = /^[0-9]{1,12}$/;
+const signaturePattern = /^v1=([0-9a-fA-F]{64})$/;
+const timestampPattern = /^[0-9]{1,12}$/;
 
 /**
  * Checks the signature and the age of a delivery (specification, "Events"). Compares in constant time with every
@@ -47,8 +47,8 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   if (typeof deliveryId !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
     return { ok: false, reason: 'malformed_headers' };
   }
-  const hex = SIGNATURE.exec(signature)?.[1];
-  if (hex === undefined || !TIMESTAMP.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
+  const hex = signaturePattern.exec(signature)?.[1];
+  if (hex === undefined || !timestampPattern.test(timestamp)) return { ok: false, reason: 'malformed_headers' };
 
   const received = Buffer.from(hex, 'hex');
   let secretIndex = -1;

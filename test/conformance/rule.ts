@@ -28,7 +28,7 @@ export interface RuleOptions {
 }
 
 /** Real machines boot and archive in minutes. */
-const REMOTE_TIMEOUT_MS = 1_800_000;
+const remoteTimeoutMs = 1_800_000;
 
 /**
  * A test of one rule, or of several, whose title begins with their ids.
@@ -52,6 +52,6 @@ export function rule(
   const leftOut = remote && needs.length > 0;
   const suffix = leftOut ? ` (left out: needs ${needs.join(', ')})` : '';
   const meta = { rules: named, needs };
-  const timeout = timeoutMs ?? (remote ? REMOTE_TIMEOUT_MS : undefined);
+  const timeout = timeoutMs ?? (remote ? remoteTimeoutMs : undefined);
   test.skipIf(leftOut)(`${named.map((id) => `[${id}]`).join(' ')} ${title}${suffix}`, { meta, timeout }, body);
 }

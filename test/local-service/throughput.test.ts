@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { apiKey, startService } from './service-under-test.js';
 
-const SANDBOXES = 1_000;
+const sandboxes = 1_000;
 
 /** Milliseconds of the middle one of several runs. */
 async function median(runs: number, work: () => Promise<unknown>): Promise<number> {
@@ -28,7 +28,7 @@ test('get and create cost the same with a thousand sandboxes on the books as wit
   const id = await under.ready();
   for (let index = 0; index < 50; index++) await get(id);
   const few = { get: await median(200, () => get(id)), create: await median(60, create) };
-  while (under.service.books.summary().sandboxes < SANDBOXES) {
+  while (under.service.books.summary().sandboxes < sandboxes) {
     await Promise.all(Array.from({ length: 20 }, create));
   }
   await expect

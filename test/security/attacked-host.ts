@@ -9,11 +9,11 @@ import { onTestFinished } from 'vitest';
 import { removeTree } from '../../src/local-service/machine/disk/copy-tree.js';
 import type { CommandOutcome, CommandSpec } from '../../src/local-service/machine/machine-host.js';
 
-export const SANDBOX = 'bx_abcd2345';
-export const NEIGHBOUR = 'bx_efgh2345';
+export const ownSandboxId = 'bx_abcd2345';
+export const neighbourId = 'bx_efgh2345';
 export const isRoot = process.getuid?.() === 0;
 /** Any user but root: nothing of it has to exist. */
-export const PLAIN_USER = 54_321;
+export const plainUserId = 54_321;
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const childScript = fileURLToPath(new URL('./host-child.mjs', import.meta.url));
 
@@ -33,15 +33,15 @@ export function whyNot(user: ServiceUser): string | undefined {
   }
 }
 
-const asPlainUser = [`--reuid=${PLAIN_USER}`, `--regid=${PLAIN_USER}`, '--clear-groups'];
+const asPlainUser = [`--reuid=${plainUserId}`, `--regid=${plainUserId}`, '--clear-groups'];
 /** Most machines let everybody open the tun device. One that does not gets another device in a place of the child's own. */
-const WITH_TUN = [
+const tunScript = [
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && mknod -m 666 "$d/tun" c 10 200',
   'mount --bind "$d/tun" /dev/net/tun; exec "$@"',
 ].join(' && ');
 
 /** A file of another content in the place of the machine's, seen by the child alone. */
-const WITH_RESOLVER = [
+const resolverScript = [
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && echo "$1" > "$d/resolv.conf" && chmod 644 "$d/resolv.conf"',
   'mount --bind "$d/resolv.conf" "$(readlink -f /etc/resolv.conf)"; shift; exec "$@"',
 ].join(' && ');
@@ -84,13 +84,13 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const { tun = true, resolver, machine, before = [], ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
   const plain = user === 'a plain user' && isRoot;
-  if (plain) chownSync(directory, PLAIN_USER, PLAIN_USER);
+  if (plain) chownSync(directory, plainUserId, plainUserId);
   chmodSync(directory, 0o700);
   const settings = JSON.stringify({ isolation: 'bubblewrap', ...given, directory: join(directory, 'machines') });
   const node = [process.execPath, childScript, settings];
-  const withTun = tun ? ['unshare', '--mount', 'sh', '-c', WITH_TUN, 'sh'] : [];
+  const withTun = tun ? ['unshare', '--mount', 'sh', '-c', tunScript, 'sh'] : [];
   const withResolver =
-    resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', WITH_RESOLVER, 'sh', `nameserver ${resolver}`];
+    resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', resolverScript, 'sh', `nameserver ${resolver}`];
   const changed = machine === undefined ? [] : ['unshare', '--mount', 'sh', '-c', `${machine}\nexec "$@"`, 'sh'];
   const asUser = plain ? [...withTun, 'setpriv', ...asPlainUser] : [];
   const [file = '', ...args] = [...withResolver, ...changed, ...asUser, ...before, ...node];
@@ -103,8 +103,8 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
     await removeTree(directory);
     await removeTree(join(directory, 'machines-vite'));
   });
-  await host.call('createDisk', SANDBOX);
-  await host.call('createDisk', NEIGHBOUR);
+  await host.call('createDisk', ownSandboxId);
+  await host.call('createDisk', neighbourId);
   return host;
 }
 

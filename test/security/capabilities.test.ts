@@ -2,20 +2,20 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { attackedHost, SANDBOX, whyNot } from './attacked-host.js';
+import { attackedHost, ownSandboxId, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))('has no capability and gets none', async () => {
     const host = await attackedHost(user);
-    const { stdout } = await host.run(SANDBOX, 'grep ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status');
+    const { stdout } = await host.run(ownSandboxId, 'grep ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status');
     const held = stdout.split('\n').filter((line) => /^Cap(Prm|Eff|Inh|Amb|Bnd)/.test(line));
     expect(held.map((line) => line.replace(/\t/, ' '))).toEqual(
       ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((name) => `Cap${name}: 0000000000000000`),
     );
     expect(stdout).toMatch(/NoNewPrivs:\s*1/);
-    const more = await host.run(SANDBOX, 'unshare --user --map-root-user true && echo ROOT AGAIN');
+    const more = await host.run(ownSandboxId, 'unshare --user --map-root-user true && echo ROOT AGAIN');
     expect(more.stdout).toBe('');
   });
 
@@ -41,7 +41,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
         'hostname attacked && echo RENAMED',
         'date -s "@$(date +%s.%N)" >/dev/null && echo SET THE CLOCK',
       ];
-      const { stdout } = await host.run(SANDBOX, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
+      const { stdout } = await host.run(ownSandboxId, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
       expect(stdout).toBe('');
       expect(() => statSync(canary)).toThrow();
     },
@@ -51,12 +51,12 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
     'writes files that are owned as those of the service, and reads those of the file calls',
     async () => {
       const host = await attackedHost(user);
-      const disk = join(host.directory, 'machines', 'disks', SANDBOX);
-      await host.run(SANDBOX, 'echo made > made; chmod 600 made');
+      const disk = join(host.directory, 'machines', 'disks', ownSandboxId);
+      await host.run(ownSandboxId, 'echo made > made; chmod 600 made');
       expect(statSync(join(disk, 'made')).uid).toBe(statSync(disk).uid);
       writeFileSync(join(disk, 'given'), 'given', { mode: 0o644 });
-      expect((await host.run(SANDBOX, 'cat given')).stdout).toBe('given');
-      await host.call('takeSnapshot', SANDBOX, `snap_${'0'.repeat(24)}`);
+      expect((await host.run(ownSandboxId, 'cat given')).stdout).toBe('given');
+      await host.call('takeSnapshot', ownSandboxId, `snap_${'0'.repeat(24)}`);
       await host.call('restoreDisk', 'bx_ijkl2345', `snap_${'0'.repeat(24)}`);
       expect((await host.run('bx_ijkl2345', 'cat made; echo more >> made')).stdout).toBe('made\n');
       expect(statSync(join(host.directory, 'machines', 'disks', 'bx_ijkl2345', 'made')).uid).toBe(statSync(disk).uid);
@@ -66,10 +66,10 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
   it.skipIf(whyNot(user))('reads nothing below /etc that others may not', async () => {
     const host = await attackedHost(user);
     const { stdout } = await host.run(
-      SANDBOX,
+      ownSandboxId,
       'for f in $(find /etc /opt -type f ! -perm -004 2>/dev/null); do [ -s "$f" ] && [ -r "$f" ] && echo "$f"; done',
     );
     expect(stdout).toBe('');
-    expect((await host.run(SANDBOX, 'cat /etc/shadow 2>/dev/null')).stdout).toBe('');
+    expect((await host.run(ownSandboxId, 'cat /etc/shadow 2>/dev/null')).stdout).toBe('');
   });
 });

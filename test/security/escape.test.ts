@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runningWith, usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { attackedHost, NEIGHBOUR, PLAIN_USER, SANDBOX, whyNot } from './attacked-host.js';
+import { attackedHost, neighbourId, ownSandboxId, plainUserId, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
-const CANARY = 'canary-4f1d9a';
+const canaryText = 'canary-4f1d9a';
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))(
@@ -15,25 +15,25 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     async () => {
       const host = await attackedHost(user);
       const machines = join(host.directory, 'machines');
-      writeFileSync(join(host.directory, 'service-key'), CANARY, { mode: 0o644 });
-      writeFileSync(join(machines, 'disks', NEIGHBOUR, 'secret'), CANARY, { mode: 0o644 });
+      writeFileSync(join(host.directory, 'service-key'), canaryText, { mode: 0o644 });
+      writeFileSync(join(machines, 'disks', neighbourId, 'secret'), canaryText, { mode: 0o644 });
       const socket = join(host.directory, 'service.sock');
-      const server = createServer((one) => one.end(CANARY));
+      const server = createServer((one) => one.end(canaryText));
       await new Promise<void>((resolve) => server.listen(socket, () => resolve()));
       onTestFinished(() => void server.close());
-      void host.run(NEIGHBOUR, `SECRET=${CANARY} sleep 4712001`).catch(() => undefined);
+      void host.run(neighbourId, `SECRET=${canaryText} sleep 4712001`).catch(() => undefined);
       await expect.poll(() => runningWith('4712001').length).toBeGreaterThan(0);
 
-      const paths = [host.directory, machines, join(machines, 'disks', NEIGHBOUR, 'secret')];
+      const paths = [host.directory, machines, join(machines, 'disks', neighbourId, 'secret')];
       const attacks = [
         ...paths.map((path) => `ls -d ${path}`),
-        `cat ${join(host.directory, 'service-key')} ${join(machines, 'disks', NEIGHBOUR, 'secret')}`,
+        `cat ${join(host.directory, 'service-key')} ${join(machines, 'disks', neighbourId, 'secret')}`,
         // By links, by the folder above, by what a process has open, and by the roots of other processes.
-        `ln -s ${join(machines, 'disks', NEIGHBOUR)} out; cat out/secret`,
-        `cat ../${NEIGHBOUR}/secret ../../disks/${NEIGHBOUR}/secret`,
+        `ln -s ${join(machines, 'disks', neighbourId)} out; cat out/secret`,
+        `cat ../${neighbourId}/secret ../../disks/${neighbourId}/secret`,
         `cat /proc/*/root${join(host.directory, 'service-key')} /proc/*/cwd/secret`,
         // The brackets, so that the attack does not find itself.
-        `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${CANARY.slice(0, -1)}[${CANARY.at(-1)}]'`,
+        `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${canaryText.slice(0, -1)}[${canaryText.at(-1)}]'`,
         'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox',
         `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("${socket}")) and print "CONNECTED"'`,
         'cat /proc/*/cmdline | grep -a "471200[1]"',
@@ -41,9 +41,9 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
         'ipcs -a | grep -E "^0x"',
       ];
       const stdin = attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n');
-      const { stdout } = await host.run(SANDBOX, 'sh -s', { stdin });
+      const { stdout } = await host.run(ownSandboxId, 'sh -s', { stdin });
       expect(stdout).toBe('');
-      expect((await host.run(SANDBOX, 'env')).stdout.split('\n').map((line) => line.split('=')[0])).not.toContain(
+      expect((await host.run(ownSandboxId, 'env')).stdout.split('\n').map((line) => line.split('=')[0])).not.toContain(
         'SECRET',
       );
     },
@@ -54,7 +54,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     // Of the same user as the sandbox's processes, as the kernel sees it.
     const bystander = spawn('sleep', ['4712002'], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });
     onTestFinished(() => void bystander.kill('SIGKILL'));
-    const beside = host.run(NEIGHBOUR, 'sleep 6; echo goes on');
+    const beside = host.run(neighbourId, 'sleep 6; echo goes on');
     await expect.poll(() => runningWith('4712002').length).toBe(1);
     const attacks = [
       `kill -9 ${bystander.pid} && echo KILLED IT`,
@@ -64,14 +64,14 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       // All that can be reached, which is the command itself; never tried where that is the machine.
       '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 20 ] && kill -9 -1',
     ];
-    const { stdout } = await host.run(SANDBOX, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
+    const { stdout } = await host.run(ownSandboxId, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
     expect(stdout).toBe('');
     expect(readFileSync(`/proc/${bystander.pid}/cmdline`, 'utf8')).toContain('4712002');
     expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
-    expect((await host.run(SANDBOX, 'echo also this one')).stdout).toBe('also this one\n');
+    expect((await host.run(ownSandboxId, 'echo also this one')).stdout).toBe('also this one\n');
   });
 });
 
 function plainUser(): { uid?: number; gid?: number } {
-  return process.getuid?.() === 0 ? { uid: PLAIN_USER, gid: PLAIN_USER } : {};
+  return process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {};
 }

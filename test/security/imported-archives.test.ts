@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyDirectory, startService } from '../local-service/service-under-test.js';
 
 const run = promisify(execFile);
-const MIB = 1024 ** 2;
+const mib = 1024 ** 2;
 
 let exported: Buffer;
 let scratch: string;
@@ -71,7 +71,7 @@ describe('C8: an archive is refused', () => {
   it.each<[string, (folder: string) => Promise<unknown>, (readonly string[])?]>([
     ['whose manifest is a pipe', replaced('manifest.json', (path) => run('mkfifo', [path]))],
     ['whose manifest is a link to an endless device', replaced('manifest.json', (path) => symlink('/dev/zero', path))],
-    ['whose manifest is too long', (folder) => writeFile(join(folder, 'manifest.json'), ' '.repeat(MIB))],
+    ['whose manifest is too long', (folder) => writeFile(join(folder, 'manifest.json'), ' '.repeat(mib))],
     ['whose database is a pipe', replaced('service.db', (path) => run('mkfifo', [path]))],
     ['whose database is a link', replaced('service.db', (path) => symlink('/etc/passwd', path))],
     ['with a pipe beside the disks', (folder) => run('mkfifo', [join(folder, 'machines', 'disks', 'bx_pipe2345')])],
@@ -111,7 +111,7 @@ describe('C8: an archive is refused', () => {
 
   it('that unpacks to far more than its size, while it is unpacked', async () => {
     const under = await startService();
-    const piece = gzipSync(Buffer.alloc(64 * MIB));
+    const piece = gzipSync(Buffer.alloc(64 * mib));
     let sent = 0;
     // A gzip file may be several in a row. The reader would go on for as long as it is fed.
     const bomb = Readable.from(

@@ -1,7 +1,7 @@
 /** On which TCP ports processes of this machine listen. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-const LISTENING = '0A';
+const listeningState = '0A';
 
 export interface ListeningPort {
   readonly pid: number;
@@ -25,7 +25,7 @@ function socketsOf(table: string): [string, { host: string; port: number }][] {
   return rows.flatMap((row) => {
     const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/);
     const [address = '', port = ''] = local.split(':');
-    return state === LISTENING ? [[inode, { host: readable(address), port: Number.parseInt(port, 16) }]] : [];
+    return state === listeningState ? [[inode, { host: readable(address), port: Number.parseInt(port, 16) }]] : [];
   });
 }
 

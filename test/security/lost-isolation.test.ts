@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isolationReport } from '../../src/local-service/isolation-report.js';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
-import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/shell/program.js';
+import { defaultProgramPath, findProgram } from '../../src/local-service/machine/shell/program.js';
 import { temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { attackedHost, isRoot, SANDBOX } from './attacked-host.js';
+import { attackedHost, isRoot, ownSandboxId } from './attacked-host.js';
 import { descendantsOf } from './descendants.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
@@ -18,7 +18,7 @@ async function hostWith(scripts: Readonly<Record<string, string>>, programs: rea
   const programPath = join(directory, 'programs');
   await mkdir(programPath);
   for (const name of programs) {
-    const program = await findProgram(name, PROGRAM_PATH);
+    const program = await findProgram(name, defaultProgramPath);
     if (program !== undefined) await symlink(program, join(programPath, name));
   }
   for (const [name, script] of Object.entries(scripts)) {
@@ -27,7 +27,7 @@ async function hostWith(scripts: Readonly<Record<string, string>>, programs: rea
   const messages: string[] = [];
   const host = await createMachineHost({ directory, programPath, log: (message) => void messages.push(message) });
   onTestFinished(async () => await host.close());
-  await host.createDisk(SANDBOX);
+  await host.createDisk(ownSandboxId);
   return { host, messages };
 }
 
@@ -47,14 +47,14 @@ describe('C3: a bubblewrap that does not work', () => {
     const refuse = 'echo "bwrap: Unknown option $a" >&2; exit 1';
     const bwrap = `[ "$1" = --help ] && exit 0
 for a; do case "$a" in --disable-userns | --size) ${refuse} ;; esac; done
-exec ${await findProgram('bwrap', PROGRAM_PATH)} "$@"`;
+exec ${await findProgram('bwrap', defaultProgramPath)} "$@"`;
     const { host } = await hostWith({ bwrap });
     expect(host.description).toMatchObject({
       isolation: 'bubblewrap',
       lacks: expect.arrayContaining(['commands can make user namespaces of their own', '/dev/shm is not bounded']),
     });
     expect(isolationReport(host.description, {}).text).toContain('; commands can make user namespaces of their own; ');
-    expect((await host.run(SANDBOX, { command: 'grep CapEff /proc/self/status' })).stdout).toMatch(/\t0+\n/);
+    expect((await host.run(ownSandboxId, { command: 'grep CapEff /proc/self/status' })).stdout).toMatch(/\t0+\n/);
   });
 });
 
@@ -78,15 +78,15 @@ describe.skipIf(!bubblewrap || !isRoot)('C1: a network that ends while a command
     if (host.description.network.kind !== 'internet') test.skip(host.description.network.reason);
     const interfaces = 'cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d " " | sort | paste -sd " "';
     const wait = 'while grep -q tap0 /proc/net/dev; do sleep 0.05; done';
-    const running = host.run(SANDBOX, { command: `${interfaces}; ${wait}; ${interfaces}`, timeoutMs: 20_000 });
+    const running = host.run(ownSandboxId, { command: `${interfaces}; ${wait}; ${interfaces}`, timeoutMs: 20_000 });
     let slirp: number | undefined;
     for (; slirp === undefined; await delay(20)) slirp = descendantOfName('slirp4netns');
     // Once the command has begun.
     while (descendantOfName('sleep') === undefined) await delay(20);
     process.kill(slirp, 'SIGKILL');
     expect((await running).stdout).toBe('lo tap0\nlo\n');
-    expect(messages).toEqual([expect.stringContaining(`The network of sandbox ${SANDBOX} has ended`)]);
-    expect((await host.run(SANDBOX, { command: interfaces })).stdout).toBe('lo tap0\n');
+    expect(messages).toEqual([expect.stringContaining(`The network of sandbox ${ownSandboxId} has ended`)]);
+    expect((await host.run(ownSandboxId, { command: interfaces })).stdout).toBe('lo tap0\n');
   });
 });
 

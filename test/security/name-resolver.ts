@@ -2,8 +2,8 @@
 import { createSocket } from 'node:dgram';
 import { onTestFinished } from 'vitest';
 
-const HEADER_BYTES = 12;
-const TYPE_A = 1;
+const headerBytes = 12;
+const addressRecordType = 1;
 
 export async function openResolver(at: string, answer: string): Promise<void> {
   const socket = createSocket('udp4');
@@ -16,18 +16,18 @@ export async function openResolver(at: string, answer: string): Promise<void> {
 }
 
 function answerTo(query: Buffer, address: string): Buffer {
-  const questionEnd = query.indexOf(0, HEADER_BYTES) + 5;
-  const isForAddress = query.readUInt16BE(questionEnd - 4) === TYPE_A;
-  const header = Buffer.from(query.subarray(0, HEADER_BYTES));
+  const questionEnd = query.indexOf(0, headerBytes) + 5;
+  const isForAddress = query.readUInt16BE(questionEnd - 4) === addressRecordType;
+  const header = Buffer.from(query.subarray(0, headerBytes));
   header.writeUInt16BE(0x8180, 2);
   header.writeUInt16BE(isForAddress ? 1 : 0, 6);
   header.writeUInt32BE(0, 8);
   // The name by a pointer to the question, IN, 60 s, four bytes.
   const fixed = Buffer.from([
     0xc0,
-    HEADER_BYTES,
+    headerBytes,
     0,
-    TYPE_A,
+    addressRecordType,
     0,
     1,
     0,
@@ -38,5 +38,5 @@ function answerTo(query: Buffer, address: string): Buffer {
     4,
     ...address.split('.').map(Number),
   ]);
-  return Buffer.concat([header, query.subarray(HEADER_BYTES, questionEnd), ...(isForAddress ? [fixed] : [])]);
+  return Buffer.concat([header, query.subarray(headerBytes, questionEnd), ...(isForAddress ? [fixed] : [])]);
 }

@@ -4,9 +4,9 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
 import { readOwnNetworks } from '../../src/local-service/machine/network/routes.js';
-import { findProgram, PROGRAM_PATH } from '../../src/local-service/machine/shell/program.js';
+import { defaultProgramPath, findProgram } from '../../src/local-service/machine/shell/program.js';
 import { runningWith, temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { attackedHost, isRoot, NEIGHBOUR, SANDBOX, whyNot } from './attacked-host.js';
+import { attackedHost, isRoot, neighbourId, ownSandboxId, whyNot } from './attacked-host.js';
 import { descendantsOf, isAlive } from './descendants.js';
 import { openResolver } from './name-resolver.js';
 import { openService, reachedFrom } from './reach.js';
@@ -33,7 +33,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
   it.skipIf(whyNot(user))('reaches nothing that listens on the host, by no address of it', async () => {
     const port = await openService();
     const host = await attackedHost(user);
-    const { reached } = await reachedFrom(host, SANDBOX, [...new Set(addressesOfTheHost())], port);
+    const { reached } = await reachedFrom(host, ownSandboxId, [...new Set(addressesOfTheHost())], port);
     expect(reached).toEqual([]);
   });
 
@@ -49,18 +49,18 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     // Node binds the name with what is left of the address, all NUL.
     const connect = 'connect(S, pack("Sa$_", 1, "\\0$ARGV[0]")) and print "REACHED"';
     const attack = `perl -MSocket -e 'for (107, 108) { socket(S, PF_UNIX, SOCK_STREAM, 0); ${connect} } print "tried"' ${name}`;
-    expect((await host.run(SANDBOX, attack)).stdout).toBe('tried');
+    expect((await host.run(ownSandboxId, attack)).stdout).toBe('tried');
   });
 
   it.skipIf(whyNot(user))('is one for all commands of the sandbox, and no neighbour is in it', async () => {
     const host = await attackedHost(user);
     const serve =
       'perl -MIO::Socket::INET -e \'$s = IO::Socket::INET->new(LocalAddr => "0.0.0.0:8123", Listen => 5) or die; while ($c = $s->accept) { print $c "mine\\n"; close $c }\'';
-    void host.run(SANDBOX, `${serve}; :`).catch(() => undefined);
-    const own = async () => (await reachedFrom(host, SANDBOX, ['127.0.0.1'], 8123)).reached;
+    void host.run(ownSandboxId, `${serve}; :`).catch(() => undefined);
+    const own = async () => (await reachedFrom(host, ownSandboxId, ['127.0.0.1'], 8123)).reached;
     await expect.poll(own).toEqual([expect.stringContaining('REACHED 127.0.0.1 tcp')]);
     const neighbours = ['127.0.0.1', '10.0.2.100', '10.0.2.2', '10.0.2.15', ...addressesOfTheHost().slice(-3)];
-    expect((await reachedFrom(host, NEIGHBOUR, neighbours, 8123)).reached).toEqual([]);
+    expect((await reachedFrom(host, neighbourId, neighbours, 8123)).reached).toEqual([]);
   });
 
   it.skipIf(whyNot(user) || !internet)('leads to the internet, and names resolve', async () => {
@@ -68,7 +68,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect(host.network).toMatchObject({ kind: 'internet' });
     const get =
       'curl --silent --show-error --max-time 30 --output /dev/null --write-out "%{http_code}" http://deb.debian.org/';
-    const outcome = await host.run(SANDBOX, `command -v curl >/dev/null || { echo no curl; exit; }; ${get}`);
+    const outcome = await host.run(ownSandboxId, `command -v curl >/dev/null || { echo no curl; exit; }; ${get}`);
     expect(outcome.stdout, outcome.stderr).toMatch(/^[23]\d\d$|^no curl/);
   });
 
@@ -79,23 +79,27 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
       await openResolver(resolver, '203.0.113.9');
       const port = await openService(resolver);
       const host = await attackedHost(user, { resolver });
-      expect((await host.run(SANDBOX, 'getent ahostsv4 canary.example | head -1')).stdout).toMatch(/^203\.0\.113\.9 /);
-      expect((await reachedFrom(host, SANDBOX, ['10.0.2.3', resolver], port)).reached).toEqual([]);
+      expect((await host.run(ownSandboxId, 'getent ahostsv4 canary.example | head -1')).stdout).toMatch(
+        /^203\.0\.113\.9 /,
+      );
+      expect((await reachedFrom(host, ownSandboxId, ['10.0.2.3', resolver], port)).reached).toEqual([]);
     },
   );
 
   it.skipIf(whyNot(user))('has the ports of the host that were opened, and no others', async () => {
     const [open, shut] = [await openService('127.0.0.1'), await openService('127.0.0.1')];
     const host = await attackedHost(user, { network: { internet: false, allowHost: [`127.0.0.1:${open}`] } });
-    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], open)).reached).toEqual(['REACHED 127.0.0.1 tcp: secret']);
-    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], shut)).reached).toEqual([]);
-    expect((await reachedFrom(host, NEIGHBOUR, ['127.0.0.1'], open)).reached).toHaveLength(1);
+    expect((await reachedFrom(host, ownSandboxId, ['127.0.0.1'], open)).reached).toEqual([
+      'REACHED 127.0.0.1 tcp: secret',
+    ]);
+    expect((await reachedFrom(host, ownSandboxId, ['127.0.0.1'], shut)).reached).toEqual([]);
+    expect((await reachedFrom(host, neighbourId, ['127.0.0.1'], open)).reached).toHaveLength(1);
   });
 
   it.skipIf(whyNot(user))('leaves no process behind when the service is killed', async () => {
     const host = await attackedHost(user);
-    await host.run(SANDBOX, ':');
-    void host.run(SANDBOX, 'sleep 4711471').catch(() => undefined);
+    await host.run(ownSandboxId, ':');
+    void host.run(ownSandboxId, 'sleep 4711471').catch(() => undefined);
     await expect.poll(() => runningWith('4711471').length).toBeGreaterThan(0);
     const before = descendantsOf(host.pid);
     expect(before.length).toBeGreaterThan(2);
@@ -110,7 +114,7 @@ describe.skipIf(!bubblewrap || !isRoot)('C1: where a plain user may not open the
     if (host.network.kind === 'internet') return;
     expect(host.network).toMatchObject({ kind: 'none', reason: expect.stringContaining('/dev/net/tun') });
     const port = await openService();
-    expect((await reachedFrom(host, SANDBOX, addressesOfTheHost(), port)).reached).toEqual([]);
+    expect((await reachedFrom(host, ownSandboxId, addressesOfTheHost(), port)).reached).toEqual([]);
   });
 });
 
@@ -122,7 +126,7 @@ describe.skipIf(!bubblewrap)('C1: where slirp4netns is not installed', () => {
     // All but the one.
     await mkdir(`${directory}/bin`);
     for (const name of ['bwrap', 'unshare', 'nsenter', 'ip']) {
-      const file = await findProgram(name, PROGRAM_PATH);
+      const file = await findProgram(name, defaultProgramPath);
       if (file) await symlink(file, `${directory}/bin/${name}`);
     }
     const host = await createMachineHost({ directory, isolation: 'bubblewrap', programPath: `${directory}/bin`, log });
@@ -134,7 +138,9 @@ describe.skipIf(!bubblewrap)('C1: where slirp4netns is not installed', () => {
   it('with "network": "host" a sandbox reaches what listens on the host', async () => {
     const port = await openService('127.0.0.1');
     const host = await attackedHost(isRoot ? 'root' : 'a plain user', { network: 'host' });
-    expect((await reachedFrom(host, SANDBOX, ['127.0.0.1'], port)).reached).toContain('REACHED 127.0.0.1 tcp: secret');
+    expect((await reachedFrom(host, ownSandboxId, ['127.0.0.1'], port)).reached).toContain(
+      'REACHED 127.0.0.1 tcp: secret',
+    );
   });
 });
 

@@ -18,15 +18,15 @@ import { parsePublicKey } from '../../src/local-service/ssh/public-key.js';
 import { plainText } from '../../src/report/plain-text.js';
 import { readDurationMs } from '../../src/retention/duration.js';
 
-const SMALL = 2_000;
-const TIMES = 8;
+const smallSize = 2_000;
+const growth = 8;
 /** Eight for work that is linear, 64 for what is quadratic. */
-const MOST = 32;
+const maxRatio = 32;
 /** Below it a measurement says nothing. */
-const LEAST_MICROSECONDS = 2_000;
+const minMicroseconds = 2_000;
 
 /** What a text is made of, and how it ends, so that what began to fit does not. */
-const PIECES = [
+const pieces = [
   'a',
   'a-',
   '0',
@@ -62,8 +62,8 @@ const PIECES = [
   '\ud800',
   '*',
 ];
-const ENDS = ['', '!', 'b', '\n', '\u0000'];
-const STARTS = ['', 'sf-a-', 'ssh-rsa ', '```sh\n', 'A="', 'export A='];
+const endings = ['', '!', 'b', '\n', '\u0000'];
+const beginnings = ['', 'sf-a-', 'ssh-rsa ', '```sh\n', 'A="', 'export A='];
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'a duration': (text) => parseDurationMs(text, '--timeout'),
@@ -101,16 +101,16 @@ function cpuMicroseconds(act: () => unknown): number {
 }
 
 /** Seen three times in a row: a collection of garbage in between makes one measurement wrong, and not all. */
-function growsTooFast(act: (length: number) => unknown, small = SMALL): boolean {
+function growsTooFast(act: (length: number) => unknown, small = smallSize): boolean {
   return [1, 2, 3].every(() => {
-    const large = cpuMicroseconds(() => act(small * TIMES));
-    if (large < LEAST_MICROSECONDS) return false;
+    const large = cpuMicroseconds(() => act(small * growth));
+    if (large < minMicroseconds) return false;
     return (
       large >
-      MOST *
+      maxRatio *
         Math.max(
           cpuMicroseconds(() => act(small)),
-          LEAST_MICROSECONDS / MOST,
+          minMicroseconds / maxRatio,
         )
     );
   });
@@ -118,9 +118,9 @@ function growsTooFast(act: (length: number) => unknown, small = SMALL): boolean 
 
 describe('C10: the work of reading grows as the text does', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
-    const slow = STARTS.flatMap((start) =>
-      PIECES.flatMap((piece) => ENDS.map((end) => ({ start, piece, end }))),
-    ).filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
+    const slow = beginnings
+      .flatMap((start) => pieces.flatMap((piece) => endings.map((end) => ({ start, piece, end }))))
+      .filter(({ start, piece, end }) => growsTooFast((length) => read(`${start}${piece.repeat(length)}${end}`)));
     expect(slow).toEqual([]);
   });
 

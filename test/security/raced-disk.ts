@@ -1,32 +1,32 @@
 /** A sandbox whose own program swaps a folder of its disk for a link to a folder of the host, as fast as it can. */
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machine, SANDBOX, temporaryDirectory } from '../local-service/machine/machine-fixture.js';
+import { machine, ownSandboxId, temporaryDirectory } from '../local-service/machine/machine-fixture.js';
 
 /** Each file of the host's folder has a counterpart in the sandbox's. */
-export const FILES = 50;
-export const INSIDE = 'of the sandbox';
-export const OUTSIDE = 'of the host';
+export const fileCount = 50;
+export const insideText = 'of the sandbox';
+export const outsideText = 'of the host';
 
 /** A folder that a write from outside has made, while the name was free, is put out of the way. */
-const SWAP = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; my $made = 0; while (1) {
+const swapProgram = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; my $made = 0; while (1) {
   rename "folder", "parked"; symlink $to, "folder"; unlink "folder"; rename "parked", "folder";
   rename "folder", "made" . $made++ if -d "parked" }'`;
 
 /** @param program runs in the sandbox until its host closes; says that it has begun */
-export async function racedDisk(program = SWAP) {
+export async function racedDisk(program = swapProgram) {
   const under = await machine('bubblewrap');
   const outside = await temporaryDirectory();
   await mkdir(join(under.disk, 'folder'));
-  for (let index = 0; index < FILES; index += 1) {
-    await writeFile(join(under.disk, 'folder', `f${index}`), INSIDE);
-    await writeFile(join(outside, `f${index}`), OUTSIDE);
+  for (let index = 0; index < fileCount; index += 1) {
+    await writeFile(join(under.disk, 'folder', `f${index}`), insideText);
+    await writeFile(join(outside, `f${index}`), outsideText);
   }
   await symlink(outside, join(under.disk, 'evil'));
   const failed = new AbortController();
   await new Promise<void>((resolve, reject) => {
     const swapping = under.host.run(
-      SANDBOX,
+      ownSandboxId,
       { command: program },
       { onStdout: () => resolve(), signal: failed.signal },
     );
@@ -46,7 +46,7 @@ export async function textsBelow(folder: string): Promise<Set<string>> {
 
 /** What the host's folder holds; it holds nothing else while nobody gets out. */
 export const untouched: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from({ length: FILES }, (_, index) => [`f${index}`, OUTSIDE]),
+  Array.from({ length: fileCount }, (_, index) => [`f${index}`, outsideText]),
 );
 
 export async function outsideNow(outside: string): Promise<Record<string, string>> {

@@ -6,12 +6,12 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { removeTree } from '../../src/local-service/machine/disk/copy-tree.js';
-import { SANDBOX, temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { FILES, INSIDE, outsideNow, racedDisk, textsBelow, untouched } from './raced-disk.js';
+import { ownSandboxId, temporaryDirectory, usableIsolations } from '../local-service/machine/machine-fixture.js';
+import { fileCount, insideText, outsideNow, racedDisk, textsBelow, untouched } from './raced-disk.js';
 
 const run = promisify(execFile);
-const TRIES = 100;
-const FEW_BYTES = 100;
+const maxTries = 100;
+const fewBytes = 100;
 
 /** On until one has come through: a sandbox may be held up in the middle of a swap, and a race that nobody has entered proves nothing. */
 async function tries(count: number, act: (index: number) => Promise<boolean>): Promise<void> {
@@ -30,38 +30,38 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     const { host, outside } = await racedDisk();
     const folder = await temporaryDirectory();
     const seen = new Set<string>();
-    await tries(TRIES, async (index) => {
+    await tries(maxTries, async (index) => {
       const target = join(folder, String(index));
       if (!(await works(host.copyAll(target)))) return false;
       for (const text of await textsBelow(target)) seen.add(text);
       await removeTree(target);
       return true;
     });
-    expect([...seen]).toEqual([INSIDE]);
+    expect([...seen]).toEqual([insideText]);
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
   it('is snapshotted with nothing of the host in it', async () => {
     const { host, directory, outside } = await racedDisk();
     const seen = new Set<string>();
-    await tries(TRIES, async () => {
-      if (!(await works(host.takeSnapshot(SANDBOX, 'snap_1')))) return false;
+    await tries(maxTries, async () => {
+      if (!(await works(host.takeSnapshot(ownSandboxId, 'snap_1')))) return false;
       for (const text of await textsBelow(join(directory, 'snapshots', 'snap_1'))) seen.add(text);
       return true;
     });
-    expect([...seen]).toEqual([INSIDE]);
+    expect([...seen]).toEqual([insideText]);
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
   it('is read with nothing of the host in it, file by file', async () => {
     const { host } = await racedDisk();
     const seen = new Set<string>();
-    await tries(TRIES * 20, async (index) => {
-      const read = await host.readFile(SANDBOX, `folder/f${index % FILES}`, FEW_BYTES).catch(() => undefined);
+    await tries(maxTries * 20, async (index) => {
+      const read = await host.readFile(ownSandboxId, `folder/f${index % fileCount}`, fewBytes).catch(() => undefined);
       if (read !== undefined) seen.add(read.toString());
       return read !== undefined;
     });
-    expect([...seen]).toEqual([INSIDE]);
+    expect([...seen]).toEqual([insideText]);
   });
 
   it.each([
@@ -73,8 +73,8 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     const folder = await temporaryDirectory();
     const archive = join(folder, 'archive.tar.gz');
     const seen = new Set<string>();
-    await tries(TRIES, async () => {
-      const download = await host.download({ sandboxId: SANDBOX }, path).catch(() => undefined);
+    await tries(maxTries, async () => {
+      const download = await host.download({ sandboxId: ownSandboxId }, path).catch(() => undefined);
       if (download === undefined) return false;
       const bytes = await buffer(download.stream).catch(() => undefined);
       if (bytes === undefined) return false;
@@ -82,25 +82,29 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
       else for (const text of await textsOf(bytes, archive)) seen.add(text);
       return true;
     });
-    expect([...seen]).toEqual([INSIDE]);
+    expect([...seen]).toEqual([insideText]);
   });
 
   it('is written to, and nothing of the host is', async () => {
     const { host, outside } = await racedDisk();
-    await tries(TRIES * 2, (index) => works(host.writeFile(SANDBOX, `folder/f${index % FILES}`, Buffer.from(INSIDE))));
-    await tries(TRIES * 2, (index) => works(host.writeFile(SANDBOX, `folder/new-${index}/file`, Buffer.from(INSIDE))));
+    await tries(maxTries * 2, (index) =>
+      works(host.writeFile(ownSandboxId, `folder/f${index % fileCount}`, Buffer.from(insideText))),
+    );
+    await tries(maxTries * 2, (index) =>
+      works(host.writeFile(ownSandboxId, `folder/new-${index}/file`, Buffer.from(insideText))),
+    );
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
   it('has files removed, and nothing of the host is', async () => {
     const { host, outside } = await racedDisk();
-    await tries(TRIES * 5, (index) => works(host.removeFile(SANDBOX, `folder/f${index % FILES}`)));
+    await tries(maxTries * 5, (index) => works(host.removeFile(ownSandboxId, `folder/f${index % fileCount}`)));
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
   it('is removed, also where folders are read-only and made anew meanwhile, and nothing of the host is', async () => {
-    const { disk, outside } = await racedDisk(REMADE);
-    await tries(TRIES * 2, async (index) => {
+    const { disk, outside } = await racedDisk(remakeProgram);
+    await tries(maxTries * 2, async (index) => {
       await works(chmod(join(disk, 'tree', 'folder'), index % 2 === 0 ? 0o500 : 0o700));
       await works(removeTree(join(disk, 'tree')));
       return true;
@@ -110,7 +114,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
 });
 
 /** Makes what is removed anew, with the names that the host's folder has, and swaps it for the link. */
-const REMADE = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; while (1) {
+const remakeProgram = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; while (1) {
   mkdir "tree"; symlink $to, "tree/evil"; mkdir "tree/folder";
   for my $n (0..9) { open my $f, ">", "tree/folder/f$n"; }
   for (1..20) {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { AttackedHost } from './attacked-host.js';
 
 /** Says `REACHED`, the protocol, how, and the address, where somebody answers. `bound` names the device, which skips routes. */
-const PROGRAM = String.raw`
+const reachProgram = String.raw`
 use Socket qw(:all);
 my ($address, $port) = @ARGV;
 my $six = $address =~ /:/;
@@ -30,7 +30,7 @@ for my $bound (0, 1) {
 
 /** What answers of the addresses, tried side by side. */
 export async function reachedFrom(host: AttackedHost, sandboxId: string, addresses: readonly string[], port: number) {
-  await host.run(sandboxId, 'cat > reach.pl', { stdin: PROGRAM });
+  await host.run(sandboxId, 'cat > reach.pl', { stdin: reachProgram });
   const tries = addresses.map((address) => `perl reach.pl '${address}' ${port} &`);
   const { stdout, stderr } = await host.run(sandboxId, `${tries.join('\n')}\nwait`);
   return { reached: stdout.split('\n').filter((line) => line !== ''), stderr };

@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.js';
 import { aSandbox, createClosing, sendJson, startStand } from '../client/http-harness.js';
 import { temporaryDirectory } from '../unit/cli/temporary-directory.js';
 import { commandNames } from '../unit/house/cli-grammar.js';
-import { HOSTILE, madeHostile, unsafeIn } from './hostile-texts.js';
+import { hostileTexts, madeHostile, unsafeIn } from './hostile-texts.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);
@@ -98,8 +98,8 @@ async function hostileService(status: number) {
 
 const id = aSandbox.id;
 /** What each command needs to get as far as its first call. */
-const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  run: ['say hello', '--name', HOSTILE],
+const commandArguments: Readonly<Record<string, readonly string[]>> = {
+  run: ['say hello', '--name', hostileTexts],
   fanout: ['items.jsonl', '--from', id],
   api: ['GET', '/sandboxes', '--include'],
   'sandboxes show': [id],
@@ -114,14 +114,14 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'local reset': ['--yes'],
 };
 /** They serve until they are ended, and print what they log; `createLogLines` and the log of the worker go through the same stream. */
-const SERVERS = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
+const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
 
 describe.each([true, false])('C9: no text of a service is obeyed by a terminal (a terminal: %s)', (isTTY) => {
   describe.each([200, 403])('that answers %d', (status) => {
     it('at any command', async () => {
       const env = { ...(await hostileService(status)), TEMPORAL_ADDRESS: '127.0.0.1:1' };
-      for (const name of commandNames().filter((one) => !SERVERS.has(one))) {
-        const args = [...name.split(' '), ...(ARGUMENTS[name] ?? [HOSTILE])];
+      for (const name of commandNames().filter((one) => !serverCommands.has(one))) {
+        const args = [...name.split(' '), ...(commandArguments[name] ?? [hostileTexts])];
         const { stdout, stderr } = await run(args, env, isTTY);
         expect({
           name,
@@ -141,7 +141,7 @@ describe.each([true, false])('C9: no text of a service is obeyed by a terminal (
     const env = await hostileService(200);
     const { stdout } = await run(['webhooks', 'list', '--json'], env, isTTY);
     expect(unsafeIn(stdout)).toEqual([]);
-    expect(JSON.parse(stdout).webhooks[0].name).toBe(`hook${HOSTILE}`);
+    expect(JSON.parse(stdout).webhooks[0].name).toBe(`hook${hostileTexts}`);
   });
 });
 
@@ -169,8 +169,8 @@ describe('C9: a terminal', () => {
   it('shows what a job says in lines that cannot be taken for ours', () => {
     const { stream, text } = screen(true);
     const reporter = createReporter({ stream: createTerminal(stream), quiet: false });
-    reporter.notice(HOSTILE);
-    reporter.agent(HOSTILE);
+    reporter.notice(hostileTexts);
+    reporter.agent(hostileTexts);
     reporter.close();
     expect(unsafeIn(text(), { coloured: true })).toEqual([]);
     expect(

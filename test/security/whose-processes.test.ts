@@ -3,13 +3,13 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../src/local-service/machine/index.js';
-import { machine, runningWith, SANDBOX, usableIsolations } from '../local-service/machine/machine-fixture.js';
-import { NEIGHBOUR } from './attacked-host.js';
+import { machine, ownSandboxId, runningWith, usableIsolations } from '../local-service/machine/machine-fixture.js';
+import { neighbourId } from './attacked-host.js';
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('the processes of a sandbox', () => {
   it('are ended by the next service also where nothing was noted of them', async () => {
     const { host, directory } = await machine('bubblewrap');
-    const running = host.run(SANDBOX, { command: 'setsid sleep 4714001; sleep 4714001' });
+    const running = host.run(ownSandboxId, { command: 'setsid sleep 4714001; sleep 4714001' });
     await expect.poll(() => runningWith('4714001').length).toBeGreaterThan(0);
     const records = join(directory, 'processes');
     for (const name of readdirSync(records)) rmSync(join(records, name));
@@ -22,15 +22,17 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('the processes of a sa
 
   it('are none of a neighbour whose disk they call their home', async () => {
     const { host, directory } = await machine('bubblewrap');
-    await host.createDisk(NEIGHBOUR);
-    const home = join(directory, 'disks', NEIGHBOUR);
-    const running = host.run(SANDBOX, { command: `HOME=${home} sleep 4714002; echo went on` });
+    await host.createDisk(neighbourId);
+    const home = join(directory, 'disks', neighbourId);
+    const running = host.run(ownSandboxId, { command: `HOME=${home} sleep 4714002; echo went on` });
     await expect.poll(() => runningWith('4714002').length).toBeGreaterThan(0);
-    expect((await host.processes(NEIGHBOUR)).total).toBe(0);
-    await host.endProcesses(NEIGHBOUR);
+    expect((await host.processes(neighbourId)).total).toBe(0);
+    await host.endProcesses(neighbourId);
     expect(runningWith('4714002')).toHaveLength(1);
-    expect((await host.processes(SANDBOX)).processes.map(({ command }) => command).join()).toContain('sleep 4714002');
-    await host.endProcesses(SANDBOX);
+    expect((await host.processes(ownSandboxId)).processes.map(({ command }) => command).join()).toContain(
+      'sleep 4714002',
+    );
+    await host.endProcesses(ownSandboxId);
     expect(await running).toMatchObject({ exitCode: null, stdout: '' });
   });
 });

@@ -41,7 +41,7 @@ export interface SaidIsolation {
   readonly problem: string | null;
 }
 
-const ATTEMPTS = 2;
+const attempts = 2;
 const nothingToAsk: SaidIsolation = { known: null, problem: null };
 
 /**
@@ -50,7 +50,7 @@ const nothingToAsk: SaidIsolation = { known: null, problem: null };
  */
 export async function readIsolation(service: Service): Promise<SaidIsolation> {
   let problem = '';
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
     try {
       return await ask(service);
     } catch (error) {

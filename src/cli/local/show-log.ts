@@ -15,8 +15,8 @@ export interface LocalLogOptions {
   readonly json?: boolean;
 }
 
-const MAX_LINES = 1_000;
-const BETWEEN_LOOKS_MS = 300;
+const maxLines = 1_000;
+const pollIntervalMs = 300;
 
 const entrySchema = z.looseObject({
   at: z.string(),
@@ -37,8 +37,8 @@ export async function showLog(options: LocalLogOptions, context: CommandContext)
   const { io } = context;
   const filter = filterOf(options);
   const lines = Number(options.lines);
-  if (!/^\d+$/.test(options.lines) || lines > MAX_LINES) {
-    throw new UsageError(`--lines: "${options.lines}" is not a number from 0 to ${MAX_LINES}.`);
+  if (!/^\d+$/.test(options.lines) || lines > maxLines) {
+    throw new UsageError(`--lines: "${options.lines}" is not a number from 0 to ${maxLines}.`);
   }
   const show = ({ calls }: z.output<typeof pageSchema>): void => {
     for (const call of calls) io.stdout.write(options.json ? `${jsonText(call)}\n` : `${lineOf(call)}\n`);
@@ -50,7 +50,7 @@ export async function showLog(options: LocalLogOptions, context: CommandContext)
     let after = first.next;
     try {
       for (;;) {
-        await delay(BETWEEN_LOOKS_MS, undefined, { signal: io.interrupted });
+        await delay(pollIntervalMs, undefined, { signal: io.interrupted });
         const page = await readPage(admin, { ...filter, after: String(after) });
         show(page);
         after = page.next;

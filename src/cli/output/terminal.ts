@@ -6,12 +6,12 @@ import { randomBytes } from 'node:crypto';
 import type { OutputStream } from '../io.js';
 import { terminalSafe } from './terminal-safe.js';
 
-const ESCAPE = '\u001b';
+const escapeCharacter = '\u001b';
 const mark = `\u{10fffe}${randomBytes(16).toString('hex')}`;
 
 /** Lets control sequences of ours through; every ESC in `sequences` counts as one. */
 export function control(sequences: string): string {
-  return sequences.replaceAll(ESCAPE, mark);
+  return sequences.replaceAll(escapeCharacter, mark);
 }
 
 /**
@@ -20,7 +20,7 @@ export function control(sequences: string): string {
  */
 export function createTerminal(stream: OutputStream): OutputStream {
   const shown = (text: string | Uint8Array): string =>
-    terminalSafe(typeof text === 'string' ? text : Buffer.from(text).toString()).replaceAll(mark, ESCAPE);
+    terminalSafe(typeof text === 'string' ? text : Buffer.from(text).toString()).replaceAll(mark, escapeCharacter);
   return {
     write: (text) => stream.write(typeof text === 'string' || stream.isTTY ? shown(text) : text),
     once: (event, listener) => stream.once?.(event, listener),

@@ -11,18 +11,18 @@ import type { Caller } from './caller.js';
 import { type Issued, issue, reissue } from './credentials.js';
 import { isUnrestricted } from './key-scope.js';
 
-const DAY_MS = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 /** Specification, "Limits". */
-const DEFAULT_TTL_MS = 90 * DAY_MS;
-const CREATION_DISABLED = 'apiKeys.scopedCreationDisabled';
+const defaultTtlMs = 90 * dayMs;
+const creationDisabled = 'apiKeys.scopedCreationDisabled';
 
 export function scopedCreationEnabled({ stores }: Pick<Context, 'stores'>): boolean {
-  return stores.settings.get<boolean>(CREATION_DISABLED) !== true;
+  return stores.settings.get<boolean>(creationDisabled) !== true;
 }
 
 /** Switches the creation of scoped keys on and off for every account. Safe to repeat. */
 export function setScopedCreation({ stores }: Pick<Context, 'stores'>, enabled: boolean): void {
-  stores.settings.put(CREATION_DISABLED, !enabled);
+  stores.settings.put(creationDisabled, !enabled);
 }
 
 /**
@@ -57,7 +57,7 @@ export function createScopedKey(context: Context, caller: Caller, body: CreateAp
     environmentIds: body.environments ? requireEnvironments(context, caller, body.environments) : null,
   };
   if (usedPreset !== null && usedPreset !== 'admin') assume('A-key-presets');
-  const ttlMs = ttlSeconds === undefined ? DEFAULT_TTL_MS : ttlSeconds * 1000;
+  const ttlMs = ttlSeconds === undefined ? defaultTtlMs : ttlSeconds * 1000;
   const expiresAt = new Date(context.clock.now() + ttlMs).toISOString();
   return context.database.transaction(() =>
     issue(context, { accountId: caller.accountId, kind: 'api_key', name, scope, preset: usedPreset, expiresAt }),

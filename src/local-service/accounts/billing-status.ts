@@ -8,9 +8,9 @@ import type { TeamRecord } from '../store/account-store.js';
 import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';
 import { accountOf } from './records.js';
 
-const BILLING_URL = 'https://sandbox.invalid/settings/billing';
+const billingUrl = 'https://sandbox.invalid/settings/billing';
 /** Assumption: which sizes need a payment method. */
-const TRIAL_TYPES: readonly SandboxType[] = ['small', 'default'];
+const trialTypes: readonly SandboxType[] = ['small', 'default'];
 
 export interface WantedMachine {
   readonly type: SandboxType;
@@ -51,8 +51,8 @@ function requireGoodStanding(
     return;
   }
   if (account.billingRequired) {
-    const message = `The account needs a payment method. Add one at ${BILLING_URL}.`;
-    throw new ServiceError(402, 'billing_required', message, { details: { billingUrl: BILLING_URL } });
+    const message = `The account needs a payment method. Add one at ${billingUrl}.`;
+    throw new ServiceError(402, 'billing_required', message, { details: { billingUrl: billingUrl } });
   }
   if (account.trial) requireTrialTerms(wanted);
 }
@@ -78,8 +78,8 @@ function requireTeamStanding(
 }
 
 function requireTrialTerms({ type, ttlSeconds }: WantedMachine): void {
-  if (!TRIAL_TYPES.includes(type)) {
-    const message = `A machine of the type ${type} needs a payment method. Trials have ${TRIAL_TYPES.join(' and ')}.`;
+  if (!trialTypes.includes(type)) {
+    const message = `A machine of the type ${type} needs a payment method. Trials have ${trialTypes.join(' and ')}.`;
     throw new ServiceError(403, 'trial_machine_class_not_allowed', message);
   }
   if (ttlSeconds !== null) return;

@@ -9,9 +9,9 @@ const prefixes: Readonly<Record<CredentialRecord['kind'], string>> = {
   session: 'svc_session_',
   sandbox: 'svc_sandbox_',
 };
-const SHOWN_OF_SECRET = 4;
+const shownOfSecret = 4;
 /** Of a shorter key nothing is shown: it would be a large part of it. */
-const MIN_SHOWN_LENGTH = 16;
+const minShownLength = 16;
 
 type Keeping = Pick<Core, 'stores' | 'clock'>;
 type Wanted = Pick<CredentialRecord, 'accountId' | 'kind' | 'name' | 'scope' | 'preset' | 'expiresAt'>;
@@ -29,7 +29,7 @@ export function hashOf(secret: string): string {
 /** What of a secret may be shown and kept. */
 function tracesOf(secret: string): Pick<CredentialRecord, 'hash' | 'prefix' | 'lastFour'> {
   const known = Object.values(prefixes).find((prefix) => secret.startsWith(prefix));
-  const lastFour = secret.length < MIN_SHOWN_LENGTH ? '' : secret.slice(-SHOWN_OF_SECRET);
+  const lastFour = secret.length < minShownLength ? '' : secret.slice(-shownOfSecret);
   return { hash: hashOf(secret), prefix: known ?? '', lastFour };
 }
 

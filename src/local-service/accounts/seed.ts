@@ -7,7 +7,7 @@ import { addAccount, addOldKey, addTeam, type NewAccount, type NewTeam } from '.
 
 /** The account of `options.apiKey`, and of everything that a service of before accounts has kept. */
 const firstAccount = { id: 'acct_local', login: 'local' } as const;
-const SEEDED_KEY = 'accounts.seededKey';
+const seededKey = 'accounts.seededKey';
 
 export interface SeedAccounts {
   /** The key of the first account. */
@@ -26,7 +26,7 @@ export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'
   context.database.transaction(() => {
     const known: AccountRecord | undefined = accounts.accounts.get(firstAccount.id);
     const hash = hashOf(seed.apiKey);
-    const former = settings.get<string>(SEEDED_KEY);
+    const former = settings.get<string>(seededKey);
     if (!known) addAccount(context, { login: firstAccount.login, apiKey: seed.apiKey }, firstAccount.id);
     else if (former !== hash) {
       const taken = credentials.byHash(hash);
@@ -35,7 +35,7 @@ export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'
       const replaced = former === undefined ? undefined : credentials.byHash(former);
       if (replaced) credentials.put({ ...replaced, revokedAt: replaced.revokedAt ?? context.clock.iso() });
     }
-    settings.put(SEEDED_KEY, hash);
+    settings.put(seededKey, hash);
     for (const account of seed.accounts) if (!accounts.byLogin(account.login)) addAccount(context, account);
     for (const team of seed.teams) {
       if (!accounts.teams.all().some(({ name }) => name === team.name)) addTeam(context, team);

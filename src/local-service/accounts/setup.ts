@@ -29,15 +29,15 @@ export interface AccountSetup {
   setRepos(repos: readonly LocalRepo[], accountId?: string): readonly unknown[];
 }
 
-const FIRST_ACCOUNT = 'acct_local';
+const firstAccount = 'acct_local';
 
 export function createAccountSetup(context: Context): AccountSetup {
   return {
-    createEnvironment(environment, accountId = FIRST_ACCOUNT) {
+    createEnvironment(environment, accountId = firstAccount) {
       accountOf(context, accountId);
       return environmentView(context, addEnvironment(context, accountId, environment));
     },
-    setRepos(repos, accountId = FIRST_ACCOUNT) {
+    setRepos(repos, accountId = firstAccount) {
       accountOf(context, accountId);
       setRepos(context, accountId, configuredRepos(repos));
       return reposOf(context, accountId);

@@ -1,8 +1,8 @@
 /** Text that does not grow without limit. */
 
 /** The most that an agent's result or an event keeps. */
-export const MAX_RESULT_BYTES = 1024 * 1024;
-export const MAX_EVENT_BYTES = 64 * 1024;
+export const maxResultBytes = 1024 * 1024;
+export const maxEventBytes = 64 * 1024;
 
 /** The beginning of `text`, with a mark at its end where something was left out. Counted in bytes of UTF-8. */
 export function boundedStart(text: string, maxBytes: number): string {

@@ -1,11 +1,11 @@
 /** An agent that is a program: a configured command line, run in the sandbox, with the prompt on its standard input. */
 import type { Agent } from './agent.js';
-import { boundedEnd, boundedStart, MAX_RESULT_BYTES } from './bounded-text.js';
+import { boundedEnd, boundedStart, maxResultBytes } from './bounded-text.js';
 import { createLineBatches } from './line-batches.js';
 
 /** So many events are passed on from one run; the last says so. */
-const MAX_EVENTS = 2_000;
-const ERROR_TAIL_CHARACTERS = 4_000;
+const maxEvents = 2_000;
+const errorTailCharacters = 4_000;
 
 export interface CommandAgentOptions {
   /**
@@ -24,8 +24,8 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
       let events = 0;
       const lines = createLineBatches((text) => {
         events += 1;
-        if (events < MAX_EVENTS) emit('agent.message', { text });
-        if (events === MAX_EVENTS) emit('agent.message', { text: '[the rest of the output is not passed on]' });
+        if (events < maxEvents) emit('agent.message', { text });
+        if (events === maxEvents) emit('agent.message', { text: '[the rest of the output is not passed on]' });
       });
       const env = {
         ...prompt.env,
@@ -37,11 +37,11 @@ export function createCommandAgent({ command }: CommandAgentOptions): Agent {
       const spec = { command, env, stdin: prompt.prompt };
       const outcome = await host.run(prompt.sandboxId, spec, { signal, onStdout: lines.push });
       lines.end();
-      const result = boundedStart(outcome.stdout, MAX_RESULT_BYTES);
+      const result = boundedStart(outcome.stdout, maxResultBytes);
       if (signal.aborted) return { status: 'interrupted', result: result || null };
       if (outcome.exitCode === 0) return { status: 'completed', result };
       const ending = outcome.exitCode === null ? 'was ended by a signal' : `exited with ${outcome.exitCode}`;
-      const tail = boundedEnd(outcome.stderr.trim(), ERROR_TAIL_CHARACTERS);
+      const tail = boundedEnd(outcome.stderr.trim(), errorTailCharacters);
       return { status: 'failed', error: `the agent ${ending}${tail ? `: ${tail}` : ''}`, result: result || null };
     },
   };

@@ -1,6 +1,6 @@
 /** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with what they print. */
 import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
-import { boundedStart, MAX_EVENT_BYTES, MAX_RESULT_BYTES } from './bounded-text.js';
+import { boundedStart, maxEventBytes, maxResultBytes } from './bounded-text.js';
 import { shellBlocks } from './shell-blocks.js';
 
 /**
@@ -27,13 +27,13 @@ export function createScriptedAgent(): Agent {
         const outcome = await host.run(sandboxId, { command, env }, { signal });
         const failed = outcome.exitCode !== 0;
         const output = failed ? joinLines(outcome.stdout, outcome.stderr) : outcome.stdout;
-        result = boundedStart(joinLines(result, output), MAX_RESULT_BYTES);
+        result = boundedStart(joinLines(result, output), maxResultBytes);
         emit('agent.tool', {
-          command: boundedStart(command, MAX_EVENT_BYTES),
+          command: boundedStart(command, maxEventBytes),
           exitCode: outcome.exitCode,
-          output: boundedStart(joinLines(outcome.stdout, outcome.stderr), MAX_EVENT_BYTES),
+          output: boundedStart(joinLines(outcome.stdout, outcome.stderr), maxEventBytes),
         });
-        if (output !== '') emit('agent.message', { text: boundedStart(output, MAX_EVENT_BYTES) });
+        if (output !== '') emit('agent.message', { text: boundedStart(output, maxEventBytes) });
         if (signal.aborted) return { status: 'interrupted', result: result || null };
         if (failed) return failure(index + 1, outcome.exitCode, result);
       }

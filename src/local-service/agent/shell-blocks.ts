@@ -1,6 +1,6 @@
 /** Finds the shell blocks of a prompt: fenced code blocks of Markdown, by CommonMark's rules, labelled as shell. */
 
-const SHELL_LABELS = new Set(['sh', 'bash', 'shell']);
+const shellLabels = new Set(['sh', 'bash', 'shell']);
 
 interface Fence {
   readonly character: string;
@@ -18,7 +18,7 @@ export interface FencedBlock {
 
 /** The contents of the blocks labelled `sh`, `bash` or `shell`, in order. */
 export function shellBlocks(markdown: string): string[] {
-  const blocks = fencedBlocks(markdown).filter(({ label }) => SHELL_LABELS.has(label.toLowerCase()));
+  const blocks = fencedBlocks(markdown).filter(({ label }) => shellLabels.has(label.toLowerCase()));
   return blocks.map(({ content }) => content);
 }
 

@@ -1,11 +1,11 @@
 /** Removes records that are past their time (specification, "Limits"). */
 import type { Context } from '../core/context.js';
 
-const SUBJECT = 'records';
+const subjectName = 'records';
 
 /** Plans the next removal. */
 export function scheduleHousekeeping(context: Context): void {
-  context.schedule('housekeeping', SUBJECT, '', context.clock.now() + context.timings.housekeepingMs);
+  context.schedule('housekeeping', subjectName, '', context.clock.now() + context.timings.housekeepingMs);
 }
 
 /** The work `housekeeping`. */

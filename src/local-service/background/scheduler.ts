@@ -23,8 +23,8 @@ export interface Scheduler {
   idle(): Promise<void>;
 }
 
-const MAX_AT_ONCE = 64;
-const AFTER_FAILURE_MS = 1_000;
+const maxAtOnce = 64;
+const afterFailureMs = 1_000;
 
 export function createScheduler(options: {
   readonly database: Database;
@@ -50,7 +50,7 @@ export function createScheduler(options: {
       if (handlers) store.done(work);
     } catch (cause) {
       log(`${work.kind} failed and is tried again`, { subject: work.subject, reason: reasonOf(cause) });
-      if (handlers) store.postpone(work, clock.now() + AFTER_FAILURE_MS);
+      if (handlers) store.postpone(work, clock.now() + afterFailureMs);
     }
   }
 
@@ -66,8 +66,8 @@ export function createScheduler(options: {
     cancelTimer?.();
     if (!handlers || paused) return;
     const now = clock.now();
-    let free = MAX_AT_ONCE - short().length;
-    for (const work of store.next(MAX_AT_ONCE + underWay.size + 1)) {
+    let free = maxAtOnce - short().length;
+    for (const work of store.next(maxAtOnce + underWay.size + 1)) {
       if (work.dueAt > now) {
         wakeNoLaterThan(work.dueAt);
         return;

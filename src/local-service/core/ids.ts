@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { sandboxIdAlphabet } from '../../contract/ids.js';
 
-const SANDBOX_ID_LENGTH = 8;
+const sandboxIdLength = 8;
 
 /** `bx_` and eight characters of the alphabet (specification, "Sandbox"). */
 export function newSandboxId(): string {
   let id = 'bx_';
-  while (id.length < 'bx_'.length + SANDBOX_ID_LENGTH) {
+  while (id.length < 'bx_'.length + sandboxIdLength) {
     for (const byte of randomBytes(16)) {
       // Bytes past the last multiple of the alphabet would favour its first characters.
       if (byte >= 256 - (256 % sandboxIdAlphabet.length)) continue;
       id += sandboxIdAlphabet[byte % sandboxIdAlphabet.length];
-      if (id.length === 'bx_'.length + SANDBOX_ID_LENGTH) break;
+      if (id.length === 'bx_'.length + sandboxIdLength) break;
     }
   }
   return id;

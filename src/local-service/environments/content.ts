@@ -8,7 +8,7 @@ import { reposOf } from './repos.js';
 import { requireGoodPaths } from './secret-files.js';
 import { variablesIn } from './variables.js';
 
-const MAX_ENV_CONTENTS_BYTES = 256 * 1024;
+const maxEnvContentsBytes = 256 * 1024;
 
 export const emptyContent: EnvironmentContent = {
   safeForThirdParties: false,
@@ -33,8 +33,8 @@ export function changedContent(
   body: UpdateEnvironmentBody,
 ): EnvironmentContent {
   const { envContents = before.envContents, secretFiles, repositories } = body;
-  if (Buffer.byteLength(envContents) > MAX_ENV_CONTENTS_BYTES) {
-    const message = `envContents: holds more than ${MAX_ENV_CONTENTS_BYTES} bytes. Put large values into secret files.`;
+  if (Buffer.byteLength(envContents) > maxEnvContentsBytes) {
+    const message = `envContents: holds more than ${maxEnvContentsBytes} bytes. Put large values into secret files.`;
     throw new ServiceError(400, 'invalid_request', message);
   }
   if (body.envContents !== undefined) assume('A-env-contents');

@@ -12,7 +12,7 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import { changedContent, emptyContent } from './content.js';
 
 /** Assumption: the name of the environment that every account has from the start. */
-const DEFAULT_NAME = 'Default';
+const defaultName = 'Default';
 
 /**
  * The environments of a caller, oldest first, as far as its key reaches. Assumption: each account has one from the start, its
@@ -29,7 +29,7 @@ export function defaultEnvironment(context: Context, accountId: string): Environ
   const known = context.stores.environments.defaultOf(accountId);
   if (known) return known;
   const passed = { passRepoHost: true, passSecrets: true, passSandboxCredentials: true, passAgentsCredentials: true };
-  return addEnvironment(context, accountId, { name: DEFAULT_NAME, isDefault: true, ...passed });
+  return addEnvironment(context, accountId, { name: defaultName, isDefault: true, ...passed });
 }
 
 /**
@@ -55,7 +55,7 @@ export function addEnvironment(
 ): EnvironmentRecord {
   const { environments } = context.stores;
   return context.database.transaction(() => {
-    if (body.name !== DEFAULT_NAME || body.isDefault !== true) defaultEnvironment(context, accountId);
+    if (body.name !== defaultName || body.isDefault !== true) defaultEnvironment(context, accountId);
     requireFreeName(context, accountId, body.name);
     const content = changedContent(context, accountId, emptyContent, body);
     const createdAt = context.clock.iso();

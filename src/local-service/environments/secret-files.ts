@@ -1,14 +1,14 @@
 /** Secret files of environments: where they may lie, and how they get onto a disk and off it again. */
 import { posix } from 'node:path';
 import type { Context } from '../core/context.js';
-import { MachineError, SANDBOX_HOME } from '../machine/index.js';
+import { MachineError, sandboxHome } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 import type { SecretFile } from '../store/environment-record.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
-const ONLY_ITS_OWNER = 0o600;
-const MAX_PATH_BYTES = 1024;
-const MAX_NAME_BYTES = 255;
+const onlyItsOwner = 0o600;
+const maxPathBytes = 1024;
+const maxNameBytes = 255;
 
 /**
  * A path relative to the home for one that is relative, begins with `~/`, or is absolute below `/home/sandbox`.
@@ -19,16 +19,15 @@ export function pathBelowHome(path: string): string | undefined {
   if (inside.startsWith('~/')) inside = inside.slice(2);
   else if (posix.isAbsolute(inside)) {
     inside = posix.normalize(inside);
-    if (!inside.startsWith(`${SANDBOX_HOME}/`)) return undefined;
-    inside = inside.slice(SANDBOX_HOME.length + 1);
+    if (!inside.startsWith(`${sandboxHome}/`)) return undefined;
+    inside = inside.slice(sandboxHome.length + 1);
   }
   const plain = posix.normalize(inside);
   if (plain === '.' || plain === '..' || plain.startsWith('../') || plain.startsWith('/') || plain.endsWith('/')) {
     return undefined;
   }
   const tooLong =
-    Buffer.byteLength(plain) > MAX_PATH_BYTES ||
-    plain.split('/').some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
+    Buffer.byteLength(plain) > maxPathBytes || plain.split('/').some((name) => Buffer.byteLength(name) > maxNameBytes);
   return plain.includes('\0') || tooLong ? undefined : plain;
 }
 
@@ -40,7 +39,7 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
   const taken = new Set<string>();
   const folders = new Set<string>();
   for (const [index, { path }] of files.entries()) {
-    const plain = pathBelowHome(path) ?? refuse(index, `give the path of a file below ${SANDBOX_HOME}.`);
+    const plain = pathBelowHome(path) ?? refuse(index, `give the path of a file below ${sandboxHome}.`);
     if (taken.has(plain)) refuse(index, 'two files have this path.');
     if (folders.has(plain)) refuse(index, 'another file needs this to be a folder.');
     taken.add(plain);
@@ -93,7 +92,7 @@ export async function placeSecretFiles(
 
 /** Also over a file that its owner may not write: keys are often made so. */
 async function writeAnew(host: Context['host'], sandboxId: string, { path, contents }: SecretFile): Promise<void> {
-  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: ONLY_ITS_OWNER });
+  const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: onlyItsOwner });
   try {
     await write();
   } catch (cause) {

@@ -6,7 +6,7 @@ import type { SecretName } from '../store/secret-store.js';
 import { maxVariableBytes } from './variables.js';
 
 /** What one program can be started with is limited, and all secrets of an account are given to each. */
-const MAX_ALL_BYTES = 256 * 1024;
+const maxAllBytes = 256 * 1024;
 
 /**
  * Sets and unsets secrets, all of them or none. A name in both lists is set. Sandboxes on an environment that passes secrets see
@@ -30,8 +30,8 @@ export function updateSecrets(
     }
     let bytes = 0;
     for (const [name, value] of secrets.values(accountId)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
-    if (bytes > MAX_ALL_BYTES) {
-      const message = `set: all secrets together are larger than ${MAX_ALL_BYTES} bytes. Put large ones into secret files.`;
+    if (bytes > maxAllBytes) {
+      const message = `set: all secrets together are larger than ${maxAllBytes} bytes. Put large ones into secret files.`;
       throw new ServiceError(400, 'invalid_request', message);
     }
     return secrets.names(accountId);

@@ -4,8 +4,8 @@ import { ServiceError } from '../service-error.js';
 /** Linux takes 128 KiB in one variable; the rest is left for its name and for what a shell adds. */
 export const maxVariableBytes = 96 * 1024;
 
-const START = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/;
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
+const startPattern = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/;
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
 /**
  * The variables of a text, the last of a name winning. Assumption, since the specification says no more than ".env-style":
@@ -24,7 +24,7 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
     if (/^[ \t]*(#|$)/.test(line)) continue;
-    const start = START.exec(line);
+    const start = startPattern.exec(line);
     const [head, name] = start ?? [];
     if (head === undefined || name === undefined) throw malformed(index, 'is not of the form NAME=value');
     const rest = line.slice(head.length);
@@ -70,7 +70,7 @@ function readQuoted(
     for (let at = number > start.line ? 0 : start.column; at < line.length; at += 1) {
       const character = line.charAt(at);
       if (character === quote) return { value, lines: number - start.line, after: line.slice(at + 1) };
-      const escaped = quote === '"' && character === '\\' ? ESCAPES[line.charAt(at + 1)] : undefined;
+      const escaped = quote === '"' && character === '\\' ? escapes[line.charAt(at + 1)] : undefined;
       if (escaped !== undefined) at += 1;
       value += escaped ?? character;
     }

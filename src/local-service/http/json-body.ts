@@ -1,7 +1,7 @@
 import { ServiceError } from '../service-error.js';
 
 /** No body of the contract goes deeper than a few; what compares and copies bodies walks them by calling itself. */
-const MAX_DEPTH = 64;
+const maxDepth = 64;
 
 /**
  * The JSON of a request body; undefined where there is none.
@@ -15,8 +15,8 @@ export function parseJsonBody(text: string): unknown {
   } catch (cause) {
     throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause });
   }
-  if (depthExceeds(value, MAX_DEPTH)) {
-    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${MAX_DEPTH} deep.`);
+  if (depthExceeds(value, maxDepth)) {
+    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} deep.`);
   }
   return value;
 }

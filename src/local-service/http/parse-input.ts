@@ -5,7 +5,7 @@ import { isSandboxId } from '../../contract/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 
-const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+const maxIdempotencyKeyLength = 255;
 
 export interface RawInput {
   readonly params: Readonly<Record<string, string>>;
@@ -68,8 +68,8 @@ function requireConfirmation({ params, headers }: RawInput): void {
 
 function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
-  if (typeof header === 'string' && header.length <= MAX_IDEMPOTENCY_KEY_LENGTH && /^[\x21-\x7e]+$/.test(header))
+  if (typeof header === 'string' && header.length <= maxIdempotencyKeyLength && /^[\x21-\x7e]+$/.test(header))
     return header;
-  const message = `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} printable characters and no space.`;
+  const message = `Idempotency-Key: must be given once, with 1 to ${maxIdempotencyKeyLength} printable characters and no space.`;
   throw new ServiceError(400, 'invalid_request', message);
 }

@@ -1,7 +1,7 @@
 /** The address of a request as it may be kept: a call book is read by people, and shown. */
 import { endpoints } from '../../contract/endpoints.js';
 
-const MAX_SEGMENT_LENGTH = 128;
+const maxSegmentLength = 128;
 
 /** Parameters that the contract knows; none holds a secret. */
 const knownParameters: ReadonlySet<string> = new Set([
@@ -26,5 +26,5 @@ export function pathWithoutSecrets(url: string): string {
 }
 
 function plainSegment(segment: string): string {
-  return /whsec_|bearer/i.test(segment) || segment.length > MAX_SEGMENT_LENGTH ? redacted : segment;
+  return /whsec_|bearer/i.test(segment) || segment.length > maxSegmentLength ? redacted : segment;
 }

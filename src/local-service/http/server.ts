@@ -29,8 +29,8 @@ import { createRateLimit } from './rate-limit.js';
 import { registerRoutes } from './routes.js';
 import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface.js';
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-const MAX_CHECK_INTERVAL_MS = 5_000;
+const maxBodyBytes = 4 * 1024 * 1024;
+const maxCheckIntervalMs = 5_000;
 
 export interface ServerOptions {
   readonly context: Context;
@@ -49,11 +49,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { context, operations, calls, books, faultsEnabled } = options;
   const { requestTimeoutMs } = context.timings;
   const server = fastify({
-    bodyLimit: MAX_BODY_BYTES,
+    bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
     http: {
-      connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, Math.max(20, Math.ceil(requestTimeoutMs / 4))),
+      connectionsCheckingInterval: Math.min(maxCheckIntervalMs, Math.max(20, Math.ceil(requestTimeoutMs / 4))),
       headersTimeout: requestTimeoutMs,
     },
   });

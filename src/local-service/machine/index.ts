@@ -1,7 +1,7 @@
 /** The machines of the local service. */
 
 export { removeTree } from './disk/copy-tree.js';
-export { SANDBOX_HOME } from './disk/directories.js';
+export { sandboxHome } from './disk/directories.js';
 export { streamFolder } from './disk/folder-stream.js';
 export { visitTree } from './disk/listing.js';
 export { listMachines, replaceMachines } from './disk/whole-state.js';
@@ -10,4 +10,4 @@ export { createMachineHost } from './local-machine-host.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineDescription, MachineHost } from './machine-host.js';
 export { type NetworkSetting, networkSettingSchema } from './network/network-setting.js';
-export { PROGRAM_ENVIRONMENT } from './shell/program.js';
+export { programEnvironment } from './shell/program.js';

@@ -7,7 +7,7 @@ import type { SampledProcess } from '../store/sample-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /** Of a sample the busiest are kept. */
-const KEPT_PROCESSES = 12;
+const keptProcesses = 12;
 
 export interface ProcessList {
   readonly live: boolean;
@@ -52,7 +52,7 @@ export async function keepSample(
     sandboxId: sandbox.id,
     sampledAt: clock.now(),
     total,
-    processes: processes.slice(0, KEPT_PROCESSES).map((entry) => shown(core, entry)),
+    processes: processes.slice(0, keptProcesses).map((entry) => shown(core, entry)),
   });
   return total;
 }

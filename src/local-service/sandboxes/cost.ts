@@ -4,7 +4,7 @@ import { isUsable } from '../../contract/states.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /** Assumption: the list price is not shown. */
-const SECONDS_PER_DOLLAR = 36_000;
+const secondsPerDollar = 36_000;
 
 const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 const monthStartMs = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
@@ -31,5 +31,5 @@ export function newMeter(now: Date): SandboxRecord['meter'] {
 export function costOf(record: SandboxRecord, nowMs: number): { since: string; seconds: number; dollars: number } {
   const now = new Date(nowMs);
   const seconds = Math.round(machineSeconds(record.type, usedMs(record, now)));
-  return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / SECONDS_PER_DOLLAR };
+  return { since: new Date(monthStartMs(now)).toISOString(), seconds, dollars: seconds / secondsPerDollar };
 }

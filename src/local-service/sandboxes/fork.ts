@@ -25,7 +25,7 @@ import { changeSandbox } from './change.js';
 import { beginAcceptance, newSandbox } from './new-record.js';
 
 /** After this long a copy that the end of the service has left without an owner is removed. */
-const ORPHAN_MS = 3_600_000;
+const orphanMs = 3_600_000;
 
 interface Copy {
   readonly snapshotId: string;
@@ -106,7 +106,7 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
   assume('A-fork-moment');
   const snapshotId = newSnapshotId();
   const createdAt = clock.iso();
-  context.schedule('drop_snapshot', snapshotId, '', clock.now() + ORPHAN_MS);
+  context.schedule('drop_snapshot', snapshotId, '', clock.now() + orphanMs);
   try {
     const { sizeBytes } = await host.takeSnapshot(source.id, snapshotId);
     return {

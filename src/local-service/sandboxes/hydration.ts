@@ -14,9 +14,9 @@ export interface Hydration {
 }
 
 /** Specification, "Limits": null if the sandbox does not answer within 1.5 s. */
-const ANSWER_WITHIN_MS = 1_500;
+const answerWithinMs = 1_500;
 /** Shown for the copy of a disk with more entries than are counted. */
-const UNCOUNTED_ENTRIES = 100_000;
+const uncountedEntries = 100_000;
 
 /** The share of the copy at which each phase ends. */
 const phases = [
@@ -27,9 +27,9 @@ const phases = [
   { phase: 'reconciling', until: 1 },
 ] as const;
 /** System files are counted until here. */
-const COUNTED_FROM = 0.25;
+const countedFrom = 0.25;
 /** Where a step fails that a fault lets fail. */
-const SETBACK_AT = 0.5;
+const setbackAt = 0.5;
 
 /** How a copy that begins now will go; uses up a fault. */
 export function planHydration({ faults, timings }: Context): {
@@ -51,8 +51,8 @@ export async function hydrationOf(context: Context, sandboxId: string): Promise<
   const { faults, closing, stores, clock, timings } = context;
   const late = faults.take('hydration_late');
   if (late) {
-    await delay(Math.min(late.ms, ANSWER_WITHIN_MS), undefined, { signal: closing });
-    if (late.ms > ANSWER_WITHIN_MS) return null;
+    await delay(Math.min(late.ms, answerWithinMs), undefined, { signal: closing });
+    if (late.ms > answerWithinMs) return null;
   }
   const record = stores.sandboxes.get(sandboxId);
   if (!record || record.hydrated || record.hydrationStartedAt === null) return null;
@@ -66,15 +66,15 @@ function progress(
   { hydrationSetback: setback, hydrationEntries }: SandboxRecord,
   { passedMs, hydrationMs }: { readonly passedMs: number; readonly hydrationMs: number },
 ): Hydration {
-  const setbackFromMs = SETBACK_AT * hydrationMs;
+  const setbackFromMs = setbackAt * hydrationMs;
   const setbackMs = setback && passedMs > setbackFromMs ? Math.min(setback.ms, passedMs - setbackFromMs) : 0;
   const share = Math.max(0, Math.min(0.999, (passedMs - setbackMs) / hydrationMs));
   const phase = phases.find(({ until }) => share < until)?.phase ?? 'reconciling';
   const failing = setback !== null && setbackMs > 0 && setbackMs < setback.ms;
-  const counted = share >= COUNTED_FROM;
+  const counted = share >= countedFrom;
   return {
     phase: failing ? setback.phase : phase,
-    entriesDone: Math.floor(share * (hydrationEntries ?? UNCOUNTED_ENTRIES)),
+    entriesDone: Math.floor(share * (hydrationEntries ?? uncountedEntries)),
     entriesTotal: counted ? hydrationEntries : null,
     percent: counted ? Math.floor(100 * share) : null,
   };

@@ -6,7 +6,7 @@ import { reasonOf } from '../log.js';
 import type { Work } from '../store/work-store.js';
 import { changeSandbox } from './change.js';
 
-const STDERR_TAIL = 2_000;
+const stderrTail = 2_000;
 
 /** The work `setup`: runs the script once, in the background of a usable sandbox. */
 export async function setUp(context: Context, { subject }: Work): Promise<void> {
@@ -27,7 +27,7 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
       env: machineEnvironment(context, sandbox),
     });
     const end = exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`;
-    problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-STDERR_TAIL)}`;
+    problem = exitCode === 0 ? null : `${end}: ${stderr.slice(-stderrTail)}`;
   } catch (cause) {
     problem = reasonOf(cause);
   }

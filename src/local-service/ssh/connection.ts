@@ -26,7 +26,7 @@ export interface ServedConnection {
 }
 
 /** How long a client has to take the last bytes. */
-const GOODBYE_MS = 1_000;
+const goodbyeMs = 1_000;
 
 /** Serves the connection. Forwarded ports would lead to the loopback interface of this machine, and are refused. */
 export function serveConnection(socket: Socket, options: ConnectionOptions): ServedConnection {
@@ -46,7 +46,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Ser
     hangsUp = true;
     client?.end();
     socket.destroySoon();
-    const goodbye = setTimeout(() => socket.destroy(), GOODBYE_MS);
+    const goodbye = setTimeout(() => socket.destroy(), goodbyeMs);
     socket.once('close', () => clearTimeout(goodbye));
   };
 

@@ -3,10 +3,10 @@ import { createHash, createPublicKey } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
 import { SshError } from './ssh-error.js';
 
-const TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa'];
-const MIN_RSA_BITS = 2048;
-const MAX_RSA_BITS = 16_384;
-const HOW_TO = 'Send the one line of a file such as id_ed25519.pub.';
+const keyTypes = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa'];
+const minRsaBits = 2048;
+const maxRsaBits = 16_384;
+const keyFormatHint = 'Send the one line of a file such as id_ed25519.pub.';
 
 export interface PublicKey {
   readonly type: string;
@@ -28,16 +28,17 @@ export function parsePublicKey(text: string): PublicKey {
   if (/PRIVATE KEY|PuTTY-User-Key-File/i.test(text)) {
     throw new SshError(
       'private_key',
-      `This is a private key, which must stay with its owner: consider it exposed and make a new pair. ${HOW_TO}`,
+      `This is a private key, which must stay with its owner: consider it exposed and make a new pair. ${keyFormatHint}`,
     );
   }
   const [, type, base64] = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text.trim()) ?? [];
   if (type === undefined || base64 === undefined) {
-    throw new SshError('not_a_public_key', `This is no public key in the format of OpenSSH. ${HOW_TO}`);
+    throw new SshError('not_a_public_key', `This is no public key in the format of OpenSSH. ${keyFormatHint}`);
   }
-  if (!TYPES.includes(type)) {
-    if (!/^(ssh|ecdsa|sk)-/.test(type)) throw new SshError('not_a_public_key', `This is no public key. ${HOW_TO}`);
-    throw new SshError('unsupported_key', `Keys of this type are not supported. Use one of: ${TYPES.join(', ')}.`);
+  if (!keyTypes.includes(type)) {
+    if (!/^(ssh|ecdsa|sk)-/.test(type))
+      throw new SshError('not_a_public_key', `This is no public key. ${keyFormatHint}`);
+    throw new SshError('unsupported_key', `Keys of this type are not supported. Use one of: ${keyTypes.join(', ')}.`);
   }
   const blob = Buffer.from(base64, 'base64');
   const key = readKey(type, base64, blob);
@@ -51,7 +52,7 @@ export function fingerprintOf(blob: Buffer): string {
 }
 
 function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof createPublicKey> {
-  const broken = `The ${type} key is damaged or cut short. ${HOW_TO}`;
+  const broken = `The ${type} key is damaged or cut short. ${keyFormatHint}`;
   const parsed = ssh2.utils.parseKey(`${type} ${base64}`) as ParsedKey | ParsedKey[] | Error;
   if (parsed instanceof Error || Array.isArray(parsed)) throw new SshError('not_a_public_key', broken);
   // A key that is written otherwise than it was read has something behind it, or two spellings.
@@ -67,10 +68,10 @@ function readKey(type: string, base64: string, blob: Buffer): ReturnType<typeof 
 
 function checkRsaBits(key: ReturnType<typeof createPublicKey>): void {
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (bits < MIN_RSA_BITS) {
-    throw new SshError('weak_key', `An RSA key of ${bits} bits is too short: at least ${MIN_RSA_BITS} are needed.`);
+  if (bits < minRsaBits) {
+    throw new SshError('weak_key', `An RSA key of ${bits} bits is too short: at least ${minRsaBits} are needed.`);
   }
-  if (bits > MAX_RSA_BITS) {
-    throw new SshError('unsupported_key', `An RSA key of ${bits} bits is too long: ${MAX_RSA_BITS} are the most.`);
+  if (bits > maxRsaBits) {
+    throw new SshError('unsupported_key', `An RSA key of ${bits} bits is too long: ${maxRsaBits} are the most.`);
   }
 }

@@ -18,10 +18,10 @@ export interface ServedSession {
 }
 
 /** What OpenSSH tells for a command that it could not start. */
-const NOT_STARTED = 255;
-const ENDING_SIGNALS = ['HUP', 'INT', 'QUIT', 'TERM', 'KILL'];
+const notStartedExitCode = 255;
+const endingSignals = ['HUP', 'INT', 'QUIT', 'TERM', 'KILL'];
 /** What a terminal understands as the signal. */
-const TERMINAL_SIGNALS = new Map([
+const terminalSignals = new Map([
   ['INT', '\x03'],
   ['QUIT', '\x1c'],
 ]);
@@ -57,7 +57,7 @@ export function serveSession(session: Session, options: SessionOptions): ServedS
     const { exitCode, signal } = await exited;
     gone.signal.removeEventListener('abort', endShell);
     if (gone.signal.aborted) return await endShell();
-    if (signal === null) channel.exit(exitCode ?? NOT_STARTED);
+    if (signal === null) channel.exit(exitCode ?? notStartedExitCode);
     else channel.exit(signal.replace(/^SIG/, ''), false, '');
     channel.end();
   };
@@ -83,9 +83,9 @@ export function serveSession(session: Session, options: SessionOptions): ServedS
   session.on('shell', (accept) => start(accept));
   session.on('exec', (accept, _reject, { command }) => start(accept, command));
   session.on('signal', (accept, reject, { name }) => {
-    const key = terminal && TERMINAL_SIGNALS.get(name);
+    const key = terminal && terminalSignals.get(name);
     if (key !== undefined && shell) shell.stdin.write(key);
-    else if (shell && ENDING_SIGNALS.includes(name)) void endShell();
+    else if (shell && endingSignals.includes(name)) void endShell();
     else return reject?.();
     accept?.();
   });
@@ -106,7 +106,7 @@ function refuse(channel: ServerChannel, cause: unknown, onFailure: (cause: unkno
   if (!(cause instanceof MachineError)) onFailure(cause);
   const reason = cause instanceof MachineError ? cause.message : 'The shell could not be started.';
   channel.stderr.write(`${reason}\r\n`, () => {
-    channel.exit(NOT_STARTED);
+    channel.exit(notStartedExitCode);
     channel.end();
   });
 }

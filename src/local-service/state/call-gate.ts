@@ -14,7 +14,7 @@ export interface CallGate {
   hold(): Promise<() => void>;
 }
 
-const PATIENCE_MS = 3_000;
+const patienceMs = 3_000;
 
 export function createCallGate(): CallGate {
   const underWay = new Set<Promise<unknown>>();
@@ -43,7 +43,7 @@ export function createCallGate(): CallGate {
       });
       let timer: NodeJS.Timeout | undefined;
       const patience = new Promise((resolve) => {
-        timer = setTimeout(resolve, PATIENCE_MS);
+        timer = setTimeout(resolve, patienceMs);
       });
       await Promise.race([Promise.allSettled(underWay), patience]);
       clearTimeout(timer);

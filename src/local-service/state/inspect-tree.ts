@@ -5,7 +5,7 @@ import { visitTree } from '../machine/index.js';
 import { badArchive } from './unpack.js';
 
 /** The disk or the snapshot that an entry belongs to, such as `machines/disks/bx_…`. */
-const OWNER = /^machines\/(?:disks|snapshots)\/[^/]+(?=\/)/;
+const ownerPattern = /^machines\/(?:disks|snapshots)\/[^/]+(?=\/)/;
 
 /**
  * A disk may hold what a sandbox can make: files, folders, links, which nobody outside follows, and pipes, which nobody outside
@@ -21,7 +21,7 @@ export async function inspectTree(
   let bytes = 0;
   await visitTree(Buffer.from(folder), async ({ location }, path) => {
     signal.throwIfAborted();
-    const owner = OWNER.exec(path)?.[0];
+    const owner = ownerPattern.exec(path)?.[0];
     const stats = await lstat(location);
     if (!isAllowed(stats, owner !== undefined)) throw badArchive(`it holds ${path}, which is no file of a state.`);
     if (stats.isDirectory()) return;

@@ -14,11 +14,11 @@ import { badArchive } from './unpack.js';
 
 export const manifestFile = 'manifest.json';
 export const machinesFolder = 'machines';
-const FORMAT = 'sandflow-local-state';
-const FORMAT_VERSION = 1;
+const archiveFormat = 'sandflow-local-state';
+const formatVersion = 1;
 
 const manifestSchema = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal(archiveFormat),
   version: z.number().int().positive(),
   /** Of the database. */
   layout: z.number().int().positive(),
@@ -27,10 +27,10 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export function newManifest(exportedAt: string): Manifest {
-  return { format: FORMAT, version: FORMAT_VERSION, layout: schemaVersion, exportedAt };
+  return { format: archiveFormat, version: formatVersion, layout: schemaVersion, exportedAt };
 }
 
-const MAX_MANIFEST_BYTES = 64 * 1024;
+const maxManifestBytes = 64 * 1024;
 
 export interface CheckedArchive {
   readonly exportedAt: string;
@@ -60,7 +60,7 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
 async function requireFile(folder: string, name: string): Promise<void> {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
   if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is no export of a local service.`);
-  if (name === manifestFile && stats.size > MAX_MANIFEST_BYTES) throw badArchive(`its ${name} is too long.`);
+  if (name === manifestFile && stats.size > maxManifestBytes) throw badArchive(`its ${name} is too long.`);
 }
 
 async function readManifest(folder: string): Promise<Manifest> {
@@ -72,7 +72,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   }
   const parsed = manifestSchema.safeParse(json);
   if (!parsed.success) throw badArchive('its manifest.json is not that of an export of a local service.');
-  if (parsed.data.version > FORMAT_VERSION || parsed.data.layout > schemaVersion) {
+  if (parsed.data.version > formatVersion || parsed.data.layout > schemaVersion) {
     const message = `The archive has layout ${parsed.data.layout}, this version knows ${schemaVersion}. Update sandflow. Nothing was changed.`;
     throw new ServiceError(400, 'archive_too_new', message);
   }

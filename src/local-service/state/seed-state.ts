@@ -18,7 +18,7 @@ export interface Seeded {
   readonly webhooks: readonly { readonly id: string; readonly name: string; readonly secret: string }[];
 }
 
-const FIRST_LOGIN = 'local';
+const firstLogin = 'local';
 
 /** @throws ServiceError `bad_seed`, and what the parts are refused with */
 export async function seedState(
@@ -54,7 +54,7 @@ export async function seedState(
   }
 }
 
-function accountOf({ stores }: Context, login = FIRST_LOGIN): string {
+function accountOf({ stores }: Context, login = firstLogin): string {
   const account = stores.accounts.byLogin(login);
   if (!account) throw badSeed(`account: nobody has the login "${login}"`);
   return account.id;

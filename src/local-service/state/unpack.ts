@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { PROGRAM_ENVIRONMENT } from '../machine/index.js';
+import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
 /** What an archive may become. Past one of them it is refused, and what was unpacked is removed. */
@@ -26,8 +26,8 @@ export const defaultImportLimits: ImportLimits = {
   maxRatio: 200,
 };
 
-const RATIO_COUNTS_FROM = 256 * 1024 ** 2;
-const LEFT_FREE = 512 * 1024 ** 2;
+const ratioCountsFrom = 256 * 1024 ** 2;
+const leftFree = 512 * 1024 ** 2;
 
 export function badArchive(what: string, cause?: unknown): ServiceError {
   return new ServiceError(400, 'bad_archive', `The archive cannot be imported: ${what} Nothing was changed.`, {
@@ -45,7 +45,7 @@ export async function unpack(
   folder: string,
   { limits, signal }: { readonly limits: ImportLimits; readonly signal: AbortSignal },
 ): Promise<void> {
-  const maxBytes = Math.min(limits.maxBytes, (await freeBytes(folder)) - LEFT_FREE);
+  const maxBytes = Math.min(limits.maxBytes, (await freeBytes(folder)) - leftFree);
   const stop = new AbortController();
   let refusal: ServiceError | undefined;
   const refuse = (what: string): void => {
@@ -55,7 +55,7 @@ export async function unpack(
   const either = AbortSignal.any([stop.signal, signal]);
   const child = spawn('tar', ['-x', '-v', '-p', '--no-same-owner', '-f', '-'], {
     cwd: folder,
-    env: PROGRAM_ENVIRONMENT,
+    env: programEnvironment,
     stdio: ['pipe', 'pipe', 'ignore'],
     signal: either,
     killSignal: 'SIGKILL',
@@ -127,7 +127,7 @@ function countBytes(maxBytes: number, maxRatio: number, refuse: (what: string) =
     transform(chunk: Buffer, _encoding, done) {
       after += chunk.length;
       if (after > maxBytes) refuse(`it holds more than ${maxBytes} bytes, or more than there is room for.`);
-      if (after > RATIO_COUNTS_FROM && after > before * maxRatio) {
+      if (after > ratioCountsFrom && after > before * maxRatio) {
         refuse(`it unpacks to more than ${maxRatio} times its size.`);
       }
       done(null, chunk);

@@ -53,8 +53,8 @@ export interface CallStore {
   load(): void;
 }
 
-const FLUSH_MS = 200;
-const FLUSH_AT = 500;
+const flushMs = 200;
+const flushAt = 500;
 
 export function createCallStore(database: Database, options: { readonly maxRecords: number }): CallStore {
   const { maxRecords } = options;
@@ -96,8 +96,8 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       counts.set(key, { endpoint, outcome, accepted, count: (counts.get(key)?.count ?? 0) + 1 });
       assumptions.add(call.assumptions, call.requestId);
       pending.push(call);
-      if (pending.length >= FLUSH_AT) flush();
-      else timer ??= setTimeout(flush, FLUSH_MS);
+      if (pending.length >= flushAt) flush();
+      else timer ??= setTimeout(flush, flushMs);
     },
     list(sandboxId) {
       flush();

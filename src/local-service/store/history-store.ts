@@ -41,11 +41,11 @@ export interface HistoryStore {
   list(query: HistoryQuery): HistoryEvent[];
 }
 
-const ID = /^sev_([0-9a-f]{24})$/;
+const idPattern = /^sev_([0-9a-f]{24})$/;
 
 /** The number in an event id, or undefined when it is none. */
 export function historySeqOf(eventId: string): number | undefined {
-  const digits = ID.exec(eventId)?.[1];
+  const digits = idPattern.exec(eventId)?.[1];
   const seq = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);
   return Number.isNaN(seq) ? undefined : Math.min(seq, Number.MAX_SAFE_INTEGER);
 }

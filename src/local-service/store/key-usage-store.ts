@@ -5,10 +5,10 @@
 import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 
-const DAY_MS = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 /** Specification, "API key": the total of 30 days. */
-const USAGE_DAYS = 30;
-const FLUSH_MS = 200;
+const usageDays = 30;
+const flushMs = 200;
 
 export interface KeyUsageStore {
   /** Counts a request of now. */
@@ -38,7 +38,7 @@ export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageS
   const last = database.prepare<{ at: number | null }>('SELECT max(lastUsedAt) AS at FROM key_usage WHERE keyId = ?');
   const addAgent = database.prepare('INSERT OR IGNORE INTO key_agents VALUES (?, ?, ?)');
   const agents = database.prepare<{ sandboxId: string }>('SELECT sandboxId FROM key_agents WHERE keyId = ?');
-  const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+  const dayOf = (ms: number): number => Math.floor(ms / dayMs);
   let pending = new Map<string, { keyId: string; day: number; requests: number; lastUsedAt: number }>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -66,11 +66,11 @@ export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageS
       entry.requests++;
       entry.lastUsedAt = Math.max(entry.lastUsedAt, now);
       pending.set(place, entry);
-      timer ??= setTimeout(flush, FLUSH_MS);
+      timer ??= setTimeout(flush, flushMs);
     },
     requests(keyId) {
       flush();
-      return sum.get(keyId, dayOf(clock.now()) - USAGE_DAYS)?.total ?? 0;
+      return sum.get(keyId, dayOf(clock.now()) - usageDays)?.total ?? 0;
     },
     lastUsedAt(keyId) {
       flush();

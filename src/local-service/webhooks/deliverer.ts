@@ -26,8 +26,8 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
-const MAX_ATTEMPTS = 8;
-const AT_ONCE_PER_WEBHOOK = 16;
+const maxAttempts = 8;
+const atOncePerWebhook = 16;
 
 interface Lane {
   readonly inFlight: Map<number, Promise<void>>;
@@ -76,15 +76,15 @@ export function createDeliverer(options: {
       if (lane.inFlight.size === 0) lanes.delete(webhookId);
       return;
     }
-    if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
+    if (lane.inFlight.size >= atOncePerWebhook) return;
     const now = clock.now();
-    for (const delivery of stores.deliveries.next(webhookId, AT_ONCE_PER_WEBHOOK + lane.inFlight.size + 1)) {
+    for (const delivery of stores.deliveries.next(webhookId, atOncePerWebhook + lane.inFlight.size + 1)) {
       if (lane.inFlight.has(delivery.seq)) continue;
       if (delivery.dueAt > now) {
         lane.cancelTimer = clock.at(delivery.dueAt, () => wake(webhookId));
         return;
       }
-      if (lane.inFlight.size >= AT_ONCE_PER_WEBHOOK) return;
+      if (lane.inFlight.size >= atOncePerWebhook) return;
       const attempt = attemptOnce(delivery, era)
         .catch((cause: unknown) => log('a delivery could not be recorded', { reason: reasonOf(cause) }))
         .finally(() => {
@@ -106,7 +106,7 @@ export function createDeliverer(options: {
     database.transaction(() => {
       stores.deliveries.recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault });
       if (status !== null && status >= 200 && status < 300) stores.deliveries.end(seq, attempt, 'delivered');
-      else if (attempt >= MAX_ATTEMPTS) stores.deliveries.end(seq, attempt, 'exhausted');
+      else if (attempt >= maxAttempts) stores.deliveries.end(seq, attempt, 'exhausted');
       else stores.deliveries.retry(seq, attempt, clock.now() + retryMs * 2 ** (attempt - 1));
     });
   }

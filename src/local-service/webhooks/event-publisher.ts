@@ -16,7 +16,7 @@ export type EventPublisher = (
 ) => void;
 
 /** How long after the next event one that was held back for reordering goes out. */
-const REORDER_GAP_MS = 100;
+const reorderGapMs = 100;
 
 export interface EventPublisherOptions {
   readonly database: Database;
@@ -45,7 +45,7 @@ export function createEventPublisher({
     stores.deliveries.addEvent({ id, type, sandboxId: sandbox.id, body, createdAt: now });
     for (const webhook of subscribed) {
       database.afterCommit(() => onQueued(webhook.id));
-      stores.deliveries.letGo(webhook.id, now + REORDER_GAP_MS);
+      stores.deliveries.letGo(webhook.id, now + reorderGapMs);
       const fault = faults.takeForDelivery(type, webhook.id);
       switch (fault?.kind) {
         case 'webhook_drop':

@@ -9,7 +9,7 @@ import { isPublicAddress } from './public-address.js';
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /** Longer than a resolver that is there takes; a name that nobody knows yet may be registered all the same. */
-const REGISTRATION_PATIENCE_MS = 2_000;
+const registrationPatienceMs = 2_000;
 
 export const resolveBySystem: ResolveHost = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
@@ -46,7 +46,7 @@ async function publicAddresses(hostname: string, resolve: ResolveHost): Promise<
  */
 export async function requirePublicHost(url: URL, resolve: ResolveHost): Promise<void> {
   const abort = new AbortController();
-  const tooLate = delay(REGISTRATION_PATIENCE_MS, [] as string[], { signal: abort.signal }).catch(() => []);
+  const tooLate = delay(registrationPatienceMs, [] as string[], { signal: abort.signal }).catch(() => []);
   const addresses = await Promise.race([resolve(url.hostname.replace(/^\[|\]$/g, '')).catch(() => []), tooLate]);
   abort.abort();
   if (addresses.every(isPublicAddress)) return;

@@ -3,7 +3,7 @@ import { rule } from '../rule.js';
 import { type People, startPeople } from '../target/index.js';
 
 const local = { needs: ['local'] } as const;
-const PRINT = { body: { command: 'cat secret.txt; echo "[$TOKEN][$SANDBOX_API_KEY]"' } };
+const printCommand = { body: { command: 'cat secret.txt; echo "[$TOKEN][$SANDBOX_API_KEY]"' } };
 
 /** A sandbox of Ann's that has secrets, a secret file and a file of its own. */
 async function withLogins({ ann, local: target }: People): Promise<string> {
@@ -13,7 +13,7 @@ async function withLogins({ ann, local: target }: People): Promise<string> {
   target.service.setup.createEnvironment({ name: 'logins', ...passing }, ann.accountId);
   const id = await ann.ready({ environment: 'logins' });
   await ann.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'work.txt', content: 'work' } });
-  const { body } = await ann.call('POST', `/sandboxes/${id}/commands`, PRINT);
+  const { body } = await ann.call('POST', `/sandboxes/${id}/commands`, printCommand);
   expect(body.stdout).toMatch(/^file-of-ann\[token-of-ann\]\[svc_sandbox_.+\]\n$/);
   return id;
 }
@@ -32,9 +32,9 @@ rule(
       message: expect.stringContaining('wiped'),
       sandbox: { id, wipePendingUntilRestart: true, holdsCreatorLogins: true, visibility: 'private' },
     });
-    const refused = await ben.call('POST', `/sandboxes/${id}/commands`, PRINT);
+    const refused = await ben.call('POST', `/sandboxes/${id}/commands`, printCommand);
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-    expect((await ann.call('POST', `/sandboxes/${id}/commands`, PRINT)).body.stdout).toContain('token-of-ann');
+    expect((await ann.call('POST', `/sandboxes/${id}/commands`, printCommand)).body.stdout).toContain('token-of-ann');
   },
   local,
 );
@@ -57,7 +57,7 @@ rule(
       await ann.call('POST', `/sandboxes/${id}/resume`);
       const shown = { access: 'use', visibility: 'shared', holdsCreatorLogins: false, wipePendingUntilRestart: false };
       expect(await ben.reach(id, 'ready'), round).toMatchObject(shown);
-      const { body } = await ben.call('POST', `/sandboxes/${id}/commands`, PRINT);
+      const { body } = await ben.call('POST', `/sandboxes/${id}/commands`, printCommand);
       expect(body, round).toMatchObject({ stdout: '[][]\n', exitCode: 0 });
       expect((await ben.call('GET', readWork)).body.content).toBe('work');
       await ben.archive(id);
@@ -133,7 +133,7 @@ rule(
     await ann.archive(id);
     await ann.call('POST', `/sandboxes/${id}/resume`);
     expect(await ben.reach(id, 'ready')).toMatchObject({ access: 'view', holdsCreatorLogins: true });
-    expect((await ann.call('POST', `/sandboxes/${id}/commands`, PRINT)).body.stdout).toContain('token-of-ann');
+    expect((await ann.call('POST', `/sandboxes/${id}/commands`, printCommand)).body.stdout).toContain('token-of-ann');
   },
   local,
 );

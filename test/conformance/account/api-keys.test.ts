@@ -3,7 +3,7 @@ import { rule } from '../rule.js';
 import { scopedKey, startPeople } from '../target/index.js';
 
 const local = { needs: ['local'] } as const;
-const DAY_MS = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 
 rule(
   [
@@ -98,7 +98,7 @@ rule(
     const create = (body: object) => ann.call('POST', '/api-keys/scoped', { body: { name: 'key', ...body } });
     const lifeDays = async (body: object) => {
       const { apiKey } = (await create(body)).body;
-      return (Date.parse(apiKey.expiresAt ?? '') - target.service.clock.now()) / DAY_MS;
+      return (Date.parse(apiKey.expiresAt ?? '') - target.service.clock.now()) / dayMs;
     };
     expect((await create({})).body.apiKey.scope).toMatchObject({ preset: 'admin', actions: ['*'], sandboxes: null });
     expect(await lifeDays({})).toBe(90);
@@ -119,7 +119,7 @@ rule(
     }
     const { apiKeys } = (await ann.call('GET', '/api-keys')).body;
     expect(apiKeys.find(({ name }) => name === 'Account key')).toMatchObject({ scope: null, expiresAt: null });
-    await target.service.clock.advance(366 * DAY_MS);
+    await target.service.clock.advance(366 * dayMs);
     expect((await ann.call('GET', '/me')).status).toBe(200);
   },
   { needs: ['local', 'clock'] },

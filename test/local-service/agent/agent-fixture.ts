@@ -1,7 +1,7 @@
 /** Runs agents in real sandboxes and keeps what they emit. */
 import type { Agent, AgentEvent, AgentOutcome } from '../../../src/local-service/agent/index.js';
 import type { MachineHost } from '../../../src/local-service/machine/index.js';
-import { SANDBOX } from '../machine/machine-fixture.js';
+import { ownSandboxId } from '../machine/machine-fixture.js';
 
 export interface EmittedEvent {
   readonly type: string;
@@ -23,7 +23,7 @@ export async function runAgent(
 ): Promise<{ outcome: AgentOutcome; events: EmittedEvent[] }> {
   if (agent === undefined) throw new Error('There is no such agent.');
   const events: EmittedEvent[] = [];
-  const request = { sandboxId: SANDBOX, prompt, provider: 'codex', model: model ?? null, reasoningEffort: null };
+  const request = { sandboxId: ownSandboxId, prompt, provider: 'codex', model: model ?? null, reasoningEffort: null };
   const outcome = await agent.run(
     host,
     { ...request, conversationId: `conv_${'1'.repeat(24)}` },

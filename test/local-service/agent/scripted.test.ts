@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createAgents } from '../../../src/local-service/agent/index.js';
-import { machine, runningWith, SANDBOX, usableIsolations } from '../machine/machine-fixture.js';
+import { machine, ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
 import { runAgent } from './agent-fixture.js';
 
 const agent = createAgents()('codex');
@@ -28,7 +28,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     const prompt = block('echo fine') + block('echo half; echo broken >&2; exit 3') + block('touch never');
     const { outcome } = await runAgent(agent, host, prompt);
     expect(outcome).toEqual({ status: 'failed', error: 'block 2 exited with 3', result: 'fine\nhalf\nbroken\n' });
-    await expect(host.readFile(SANDBOX, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.readFile(ownSandboxId, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('tells that a signal ended a block', async () => {
@@ -60,7 +60,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     expect(outcome).toEqual({ status: 'interrupted', result: 'begun\nhalf\n' });
     expect(performance.now() - abortedAt).toBeLessThan(1_500);
     expect(runningWith(mark)).toEqual([]);
-    await expect(host.readFile(SANDBOX, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.readFile(ownSandboxId, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('does nothing when it was interrupted before', async () => {

@@ -1,35 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { machine, SANDBOX, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
 
 describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
   it('run in the home of the sandbox, with its input, and tell output, errors and exit code', async () => {
     const { host } = await machine(isolation);
     const spec = { command: 'cat > note; cat note; pwd -P > where; echo oops >&2; exit 3', stdin: 'hello' };
-    const outcome = await host.run(SANDBOX, spec);
+    const outcome = await host.run(ownSandboxId, spec);
     expect(outcome).toMatchObject({ exitCode: 3, stdout: 'hello', stderr: 'oops\n', timedOut: false });
-    expect((await host.readFile(SANDBOX, 'note', 100)).toString()).toBe('hello');
-    expect((await host.readFile(SANDBOX, '/home/sandbox/where', 200)).toString()).toMatch(
+    expect((await host.readFile(ownSandboxId, 'note', 100)).toString()).toBe('hello');
+    expect((await host.readFile(ownSandboxId, '/home/sandbox/where', 200)).toString()).toMatch(
       isolation === 'bubblewrap' ? /^\/home\/sandbox\n$/ : /bx_abcd2345\n$/,
     );
   });
 
   it('start in the folder that was asked for, and end with 126 where there is none', async () => {
     const { host } = await machine(isolation);
-    await host.writeFile(SANDBOX, 'project/a.txt', Buffer.from('x'));
-    expect(await host.run(SANDBOX, { command: 'ls', cwd: 'project' })).toMatchObject({ stdout: 'a.txt\n' });
-    expect(await host.run(SANDBOX, { command: 'ls', cwd: '/home/sandbox/project' })).toMatchObject({
+    await host.writeFile(ownSandboxId, 'project/a.txt', Buffer.from('x'));
+    expect(await host.run(ownSandboxId, { command: 'ls', cwd: 'project' })).toMatchObject({ stdout: 'a.txt\n' });
+    expect(await host.run(ownSandboxId, { command: 'ls', cwd: '/home/sandbox/project' })).toMatchObject({
       stdout: 'a.txt\n',
     });
-    expect(await host.run(SANDBOX, { command: 'ls', cwd: 'missing' })).toMatchObject({ exitCode: 126, stdout: '' });
+    expect(await host.run(ownSandboxId, { command: 'ls', cwd: 'missing' })).toMatchObject({
+      exitCode: 126,
+      stdout: '',
+    });
   });
 
   it('see a clean environment and what they were given, and nothing of the service', async () => {
     const { host } = await machine(isolation);
     process.env.SANDFLOW_TEST_KEY = 'not-for-sandboxes';
     try {
-      const { stdout } = await host.run(SANDBOX, { command: 'env; cat /proc/1/environ', env: { COLOUR: 'blue' } });
+      const { stdout } = await host.run(ownSandboxId, { command: 'env; cat /proc/1/environ', env: { COLOUR: 'blue' } });
       expect(stdout).toContain('COLOUR=blue\n');
-      expect(stdout).toContain(`SANDBOX_ID=${SANDBOX}\n`);
+      expect(stdout).toContain(`SANDBOX_ID=${ownSandboxId}\n`);
       const names = stdout.split('\n').filter((line) => line.includes('=') && !line.includes('\0'));
       const allowed = ['PATH', 'HOME', 'LANG', 'TERM', 'USER', 'SANDBOX_ID', 'COLOUR', 'PWD', 'SHLVL', '_', 'OLDPWD'];
       expect(names.map((line) => line.split('=')[0]).filter((name) => !allowed.includes(name ?? ''))).toEqual([]);
@@ -44,7 +47,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     const pieces: string[] = [];
     // Three bytes of one character, with a pause between them that a reader can see.
     const command = String.raw`printf '\342'; sleep 0.1; printf '\202'; sleep 0.1; printf '\254 \360\237'; sleep 0.1; printf '\230\200'`;
-    const { stdout } = await host.run(SANDBOX, { command }, { onStdout: (text) => pieces.push(text) });
+    const { stdout } = await host.run(ownSandboxId, { command }, { onStdout: (text) => pieces.push(text) });
     expect(stdout).toBe('\u20ac \u{1F600}');
     expect(pieces.join('')).toBe(stdout);
     expect(pieces.length).toBeGreaterThan(1);
@@ -52,7 +55,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
 
   it('keep 8 MiB of each stream, and say what they left out', async () => {
     const { host } = await machine(isolation);
-    const { stdout, exitCode } = await host.run(SANDBOX, { command: 'head -c 9000000 /dev/zero | tr "\\0" a' });
+    const { stdout, exitCode } = await host.run(ownSandboxId, { command: 'head -c 9000000 /dev/zero | tr "\\0" a' });
     expect(exitCode).toBe(0);
     expect(stdout.endsWith(`\n[truncated: ${9_000_000 - 8 * 1024 * 1024} more bytes]\n`)).toBe(true);
     expect(stdout.indexOf('\n')).toBe(8 * 1024 * 1024);
@@ -60,24 +63,26 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
 
   it('are refused where no shell could take them', async () => {
     const { host } = await machine(isolation);
-    await expect(host.run(SANDBOX, { command: `: ${'a'.repeat(200_000)}` })).rejects.toMatchObject({
+    await expect(host.run(ownSandboxId, { command: `: ${'a'.repeat(200_000)}` })).rejects.toMatchObject({
       code: 'bad_command',
     });
-    await expect(host.run(SANDBOX, { command: 'a\0b' })).rejects.toMatchObject({ code: 'bad_command' });
-    await expect(host.run(SANDBOX, { command: ':', env: { A: 'b\0' } })).rejects.toMatchObject({ code: 'bad_command' });
+    await expect(host.run(ownSandboxId, { command: 'a\0b' })).rejects.toMatchObject({ code: 'bad_command' });
+    await expect(host.run(ownSandboxId, { command: ':', env: { A: 'b\0' } })).rejects.toMatchObject({
+      code: 'bad_command',
+    });
     await expect(host.run('bx_zzzz2345', { command: ':' })).rejects.toMatchObject({ code: 'no_disk' });
     await expect(host.run('../disks', { command: ':' })).rejects.toMatchObject({ code: 'bad_id' });
   });
 
   it('may close their input unread', async () => {
     const { host } = await machine(isolation);
-    const outcome = await host.run(SANDBOX, { command: 'exec <&-; echo done', stdin: 'x'.repeat(1_000_000) });
+    const outcome = await host.run(ownSandboxId, { command: 'exec <&-; echo done', stdin: 'x'.repeat(1_000_000) });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'done\n' });
   });
 
   it('give all that the shell printed, also what came at the very end', async () => {
     const { host } = await machine(isolation);
-    const outcome = await host.run(SANDBOX, { command: 'sleep 1000 & head -c 60000 /dev/zero | tr "\\0" b' });
+    const outcome = await host.run(ownSandboxId, { command: 'sleep 1000 & head -c 60000 /dev/zero | tr "\\0" b' });
     expect(outcome.stdout.length).toBe(60_000);
     expect(outcome.durationMs).toBeLessThan(10_000);
   });

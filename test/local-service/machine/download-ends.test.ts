@@ -8,17 +8,17 @@ import { createGunzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { streamFolder } from '../../../src/local-service/machine/disk/folder-stream.js';
 import { openPlace } from '../../../src/local-service/machine/disk/walk.js';
-import { machine, SANDBOX, temporaryDirectory } from './machine-fixture.js';
+import { machine, ownSandboxId, temporaryDirectory } from './machine-fixture.js';
 import { bytesOf } from './transfers.js';
 
-const SNAPSHOT = `snap_${'0'.repeat(24)}`;
-const DISK = { sandboxId: SANDBOX };
-const MIB = 1024 * 1024;
+const snapshotId = `snap_${'0'.repeat(24)}`;
+const diskAddress = { sandboxId: ownSandboxId };
+const mib = 1024 * 1024;
 
 /** A folder that no pipe takes whole: what sends it is still at work when the first piece is there. */
 async function diskWithMuch() {
   const made = await machine('plain');
-  await made.host.writeFile(SANDBOX, 'much/data', randomBytes(8 * MIB));
+  await made.host.writeFile(ownSandboxId, 'much/data', randomBytes(8 * mib));
   return { ...made, archivers: () => archiversIn(made.disk) };
 }
 
@@ -30,7 +30,7 @@ async function firstPiece(stream: NodeJS.ReadableStream): Promise<void> {
 describe('a download', () => {
   it('ends its program when its reader goes away', async () => {
     const { host, archivers } = await diskWithMuch();
-    const { stream } = await host.download(DISK, 'much');
+    const { stream } = await host.download(diskAddress, 'much');
     await firstPiece(stream);
     expect(archivers().length).toBe(1);
     stream.destroy();
@@ -40,58 +40,60 @@ describe('a download', () => {
   it('ends its program when it is aborted, and fails', async () => {
     const { host, archivers } = await diskWithMuch();
     const abort = new AbortController();
-    const { stream } = await host.download(DISK, 'much', { signal: abort.signal });
+    const { stream } = await host.download(diskAddress, 'much', { signal: abort.signal });
     await firstPiece(stream);
     const rest = bytesOf(stream);
     abort.abort();
     await expect(rest).rejects.toMatchObject({ name: 'AbortError' });
     await expect.poll(archivers).toEqual([]);
-    await expect(host.download(DISK, 'much', { signal: abort.signal })).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(host.download(diskAddress, 'much', { signal: abort.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     expect(archivers()).toEqual([]);
   });
 
   it('ends with the host, which then refuses more', async () => {
     const { host, archivers } = await diskWithMuch();
-    const [folder, file] = [await host.download(DISK, 'much'), await host.download(DISK, 'much/data')];
+    const [folder, file] = [await host.download(diskAddress, 'much'), await host.download(diskAddress, 'much/data')];
     await host.close();
     for (const { stream } of [folder, file]) await expect(bytesOf(stream)).rejects.toThrow();
     await expect.poll(archivers).toEqual([]);
-    await expect(host.download(DISK)).rejects.toMatchObject({ code: 'closed' });
+    await expect(host.download(diskAddress)).rejects.toMatchObject({ code: 'closed' });
   });
 
   it('leaves no file open, however it ends', async () => {
     const { host, disk } = await diskWithMuch();
     const openFiles = () => openFilesIn(disk);
     for (const path of ['much', 'much/data']) {
-      await bytesOf((await host.download(DISK, path)).stream);
-      (await host.download(DISK, path)).stream.destroy();
-      const { stream } = await host.download(DISK, path);
+      await bytesOf((await host.download(diskAddress, path)).stream);
+      (await host.download(diskAddress, path)).stream.destroy();
+      const { stream } = await host.download(diskAddress, path);
       await firstPiece(stream);
       stream.destroy();
     }
-    for (const path of ['missing', 'much/missing', '..']) await host.download(DISK, path).catch(() => undefined);
+    for (const path of ['missing', 'much/missing', '..']) await host.download(diskAddress, path).catch(() => undefined);
     await expect.poll(openFiles).toEqual([]);
   });
 
   it('of a file has the size that was told, also when the file grows meanwhile', async () => {
     const { host, disk } = await machine('plain');
-    await host.writeFile(SANDBOX, 'log', Buffer.alloc(MIB, 'a'));
-    const { stream } = await host.download(DISK, 'log');
+    await host.writeFile(ownSandboxId, 'log', Buffer.alloc(mib, 'a'));
+    const { stream } = await host.download(diskAddress, 'log');
     await writeFile(join(disk, 'log'), 'more', { flag: 'a' });
-    expect((await bytesOf(stream)).length).toBe(MIB);
+    expect((await bytesOf(stream)).length).toBe(mib);
   });
 
   it('of a file fails when the file is cut short meanwhile', async () => {
     const { host, disk } = await machine('plain');
-    await host.writeFile(SANDBOX, 'log', Buffer.alloc(MIB, 'a'));
-    const { stream } = await host.download(DISK, 'log');
+    await host.writeFile(ownSandboxId, 'log', Buffer.alloc(mib, 'a'));
+    const { stream } = await host.download(diskAddress, 'log');
     await truncate(join(disk, 'log'), 10);
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'download_failed' });
   });
 
   it('of a folder fails when its program is killed half way, and never looks whole', async () => {
     const { host, archivers } = await diskWithMuch();
-    const { stream } = await host.download(DISK, 'much');
+    const { stream } = await host.download(diskAddress, 'much');
     await firstPiece(stream);
     for (const pid of archivers()) process.kill(pid, 'SIGKILL');
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'download_failed' });
@@ -99,22 +101,22 @@ describe('a download', () => {
 
   it('of a disk that changes is whole; of one that was removed it fails, as of a snapshot', async () => {
     const { host, disk, directory } = await diskWithMuch();
-    for (const folder of [disk, join(directory, 'snapshots', SNAPSHOT)]) {
+    for (const folder of [disk, join(directory, 'snapshots', snapshotId)]) {
       await mkdir(join(folder, 'much/late'), { recursive: true });
-      await writeFile(join(folder, 'much/data'), randomBytes(8 * MIB));
+      await writeFile(join(folder, 'much/data'), randomBytes(8 * mib));
     }
     const cutShort = async (source: Parameters<typeof host.download>[0], folder: string) => {
       const { stream } = await host.download(source);
       await firstPiece(stream);
-      await truncate(join(folder, 'much/data'), 7 * MIB);
+      await truncate(join(folder, 'much/data'), 7 * mib);
       return stream;
     };
-    expect((await bytesOf(await cutShort(DISK, disk))).length).toBeGreaterThan(6 * MIB);
-    const snapshot = await cutShort({ snapshotId: SNAPSHOT }, join(directory, 'snapshots', SNAPSHOT));
+    expect((await bytesOf(await cutShort(diskAddress, disk))).length).toBeGreaterThan(6 * mib);
+    const snapshot = await cutShort({ snapshotId: snapshotId }, join(directory, 'snapshots', snapshotId));
     await expect(bytesOf(snapshot)).rejects.toMatchObject({ code: 'download_failed' });
-    await writeFile(join(disk, 'much/data'), randomBytes(8 * MIB));
-    const removed = await cutShort(DISK, disk);
-    await host.deleteDisk(SANDBOX);
+    await writeFile(join(disk, 'much/data'), randomBytes(8 * mib));
+    const removed = await cutShort(diskAddress, disk);
+    await host.deleteDisk(ownSandboxId);
     await expect(bytesOf(removed)).rejects.toMatchObject({ code: 'download_failed' });
   });
 
@@ -139,7 +141,7 @@ describe('a download', () => {
 
   it('takes little memory, whatever it sends', async () => {
     const { host, disk } = await machine('plain');
-    const size = 256 * MIB;
+    const size = 256 * mib;
     const sparse = await open(join(disk, 'sparse'), 'w');
     await sparse.truncate(size);
     await sparse.close();
@@ -154,14 +156,14 @@ describe('a download', () => {
           done();
         },
       });
-    const file = await host.download(DISK, 'sparse');
+    const file = await host.download(diskAddress, 'sparse');
     expect(file).toMatchObject({ kind: 'file', sizeBytes: size });
     await pipeline(file.stream, counter());
     expect(counted.bytes).toBe(size);
     counted.bytes = 0;
-    await pipeline((await host.download(DISK)).stream, createGunzip(), counter());
+    await pipeline((await host.download(diskAddress)).stream, createGunzip(), counter());
     expect(counted.bytes).toBeGreaterThan(size);
-    expect(peak - before).toBeLessThan(64 * MIB);
+    expect(peak - before).toBeLessThan(64 * mib);
   });
 });
 

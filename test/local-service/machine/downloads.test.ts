@@ -16,17 +16,17 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { machine, SANDBOX } from './machine-fixture.js';
+import { machine, ownSandboxId } from './machine-fixture.js';
 import { bytesOf, unpack } from './transfers.js';
 
-const SNAPSHOT = `snap_${'0'.repeat(24)}`;
-const DISK = { sandboxId: SANDBOX };
+const snapshotId = `snap_${'0'.repeat(24)}`;
+const diskAddress = { sandboxId: ownSandboxId };
 
 async function diskWithSecretBeside() {
   const made = await machine('plain');
   const secret = join(made.directory, 'secret');
   await writeFile(secret, 'secret');
-  const write = (path: string, content: string) => made.host.writeFile(SANDBOX, path, Buffer.from(content));
+  const write = (path: string, content: string) => made.host.writeFile(ownSandboxId, path, Buffer.from(content));
   return { ...made, secret, write };
 }
 
@@ -34,10 +34,10 @@ describe('downloads', () => {
   it('give a file of a disk or a snapshot byte for byte, with its size', async () => {
     const { host } = await diskWithSecretBeside();
     const content = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256));
-    await host.writeFile(SANDBOX, 'results/data.bin', content);
-    await host.writeFile(SANDBOX, 'empty', Buffer.alloc(0));
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    for (const source of [DISK, { snapshotId: SNAPSHOT }]) {
+    await host.writeFile(ownSandboxId, 'results/data.bin', content);
+    await host.writeFile(ownSandboxId, 'empty', Buffer.alloc(0));
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    for (const source of [diskAddress, { snapshotId: snapshotId }]) {
       const file = await host.download(source, '/home/sandbox/results/data.bin');
       expect(file).toMatchObject({ kind: 'file', sizeBytes: content.length });
       expect((await bytesOf(file.stream)).equals(content)).toBe(true);
@@ -53,8 +53,8 @@ describe('downloads', () => {
     for (const name of names) await write(`top/${name}`, name);
     await mkdir(join(disk, 'top/empty'));
     await chmod(join(disk, 'top/.hidden'), 0o751);
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    for (const source of [DISK, { snapshotId: SNAPSHOT }]) {
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    for (const source of [diskAddress, { snapshotId: snapshotId }]) {
       const { kind, stream } = await host.download(source, 'top/');
       expect(kind).toBe('folder');
       const folder = await unpack(stream);
@@ -74,12 +74,12 @@ describe('downloads', () => {
     const name = Buffer.concat([Buffer.from(join(disk, 'read-only/')), Buffer.from([0xff, 0xfe])]);
     await writeFile(name, 'bytes');
     await chmod(join(disk, 'read-only'), 0o555);
-    const folder = await unpack((await host.download(DISK)).stream);
+    const folder = await unpack((await host.download(diskAddress)).stream);
     const [entry] = await readdir(Buffer.from(join(folder, 'read-only')), { encoding: 'buffer' });
     expect(entry).toEqual(Buffer.from([0xff, 0xfe]));
     // A snapshot measures its files by name.
-    expect(await host.takeSnapshot(SANDBOX, SNAPSHOT)).toEqual({ sizeBytes: 5 });
-    const copy = await unpack((await host.download({ snapshotId: SNAPSHOT }, 'read-only')).stream);
+    expect(await host.takeSnapshot(ownSandboxId, snapshotId)).toEqual({ sizeBytes: 5 });
+    const copy = await unpack((await host.download({ snapshotId: snapshotId }, 'read-only')).stream);
     expect(await readdir(Buffer.from(copy), { encoding: 'buffer' })).toEqual([Buffer.from([0xff, 0xfe])]);
   });
 
@@ -90,12 +90,12 @@ describe('downloads', () => {
     await symlink(directory, join(disk, 'real/folder-out'));
     await symlink('/home/sandbox/real', join(disk, 'inner'));
     await link(join(disk, 'real/file'), join(disk, 'real/second'));
-    const folder = await unpack((await host.download(DISK, 'inner')).stream);
+    const folder = await unpack((await host.download(diskAddress, 'inner')).stream);
     expect((await readdir(folder)).sort()).toEqual(['file', 'folder-out', 'out', 'second']);
     expect(await readlink(join(folder, 'out'))).toBe(secret);
     expect(await readlink(join(folder, 'folder-out'))).toBe(directory);
     expect(await readFile(join(folder, 'second'), 'utf8')).toBe('inside');
-    expect((await bytesOf((await host.download(DISK, 'inner/file')).stream)).toString()).toBe('inside');
+    expect((await bytesOf((await host.download(diskAddress, 'inner/file')).stream)).toString()).toBe('inside');
   });
 
   it.each([
@@ -114,19 +114,19 @@ describe('downloads', () => {
     await write('real/file', 'inside');
     await symlink(secret, join(disk, 'out'));
     await symlink(directory, join(disk, 'folder-out'));
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    await expect(host.download(DISK, path)).rejects.toMatchObject({ code: 'outside' });
-    await expect(host.download({ snapshotId: SNAPSHOT }, path)).rejects.toMatchObject({ code: 'outside' });
-    await expect(host.tree(SNAPSHOT, path)).rejects.toMatchObject({ code: 'outside' });
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    await expect(host.download(diskAddress, path)).rejects.toMatchObject({ code: 'outside' });
+    await expect(host.download({ snapshotId: snapshotId }, path)).rejects.toMatchObject({ code: 'outside' });
+    await expect(host.tree(snapshotId, path)).rejects.toMatchObject({ code: 'outside' });
   });
 
   it('say what is missing', async () => {
     const { host, write } = await diskWithSecretBeside();
     await write('file', 'x');
-    await expect(host.download(DISK, 'missing')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(host.download(DISK, 'file/deeper')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.download(diskAddress, 'missing')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.download(diskAddress, 'file/deeper')).rejects.toMatchObject({ code: 'not_found' });
     await expect(host.download({ sandboxId: 'bx_zzzz2345' })).rejects.toMatchObject({ code: 'no_disk' });
-    await expect(host.download({ snapshotId: SNAPSHOT })).rejects.toMatchObject({ code: 'no_snapshot' });
+    await expect(host.download({ snapshotId: snapshotId })).rejects.toMatchObject({ code: 'no_snapshot' });
     await expect(host.download({ snapshotId: '../disks' })).rejects.toMatchObject({ code: 'bad_id' });
   });
 
@@ -139,21 +139,21 @@ describe('downloads', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(disk, 'folder/socket'), resolve));
     try {
-      await host.takeSnapshot(SANDBOX, SNAPSHOT);
+      await host.takeSnapshot(ownSandboxId, snapshotId);
       for (const name of ['pipe', 'socket', ...(isRoot ? ['zeros'] : [])]) {
-        for (const source of [DISK, { snapshotId: SNAPSHOT }]) {
+        for (const source of [diskAddress, { snapshotId: snapshotId }]) {
           await expect(host.download(source, `folder/${name}`)).rejects.toMatchObject({ code: 'not_a_file' });
         }
-        await expect(host.readFile(SANDBOX, `folder/${name}`, 10)).rejects.toMatchObject({ code: 'not_a_file' });
-        await expect(host.writeFile(SANDBOX, `folder/${name}`, Buffer.alloc(1))).rejects.toMatchObject({
+        await expect(host.readFile(ownSandboxId, `folder/${name}`, 10)).rejects.toMatchObject({ code: 'not_a_file' });
+        await expect(host.writeFile(ownSandboxId, `folder/${name}`, Buffer.alloc(1))).rejects.toMatchObject({
           code: 'not_a_file',
         });
       }
-      for (const source of [DISK, { snapshotId: SNAPSHOT }]) {
+      for (const source of [diskAddress, { snapshotId: snapshotId }]) {
         const folder = await unpack((await host.download(source, 'folder')).stream);
         expect(await readFile(join(folder, 'file'), 'utf8')).toBe('x');
       }
-      expect((await host.tree(SNAPSHOT)).map(({ path }) => path)).toEqual(['folder', 'folder/file']);
+      expect((await host.tree(snapshotId)).map(({ path }) => path)).toEqual(['folder', 'folder/file']);
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }
@@ -177,7 +177,7 @@ describe('downloads', () => {
     })();
     const seen = new Set<string>();
     for (let unpacked = 0; unpacked < 40; ) {
-      const download = await host.download(DISK, 'folder/inner').catch(() => undefined);
+      const download = await host.download(diskAddress, 'folder/inner').catch(() => undefined);
       if (download === undefined) continue;
       const folder = await unpack(download.stream);
       for (const name of await readdir(folder)) seen.add(name);
@@ -198,7 +198,7 @@ describe('downloads', () => {
     const path = fc.array(fc.constantFrom(...names), { maxLength: 8 }).map((parts) => parts.join('/'));
     await fc.assert(
       fc.asyncProperty(path, async (tried) => {
-        const download = await host.download(DISK, tried).catch(() => undefined);
+        const download = await host.download(diskAddress, tried).catch(() => undefined);
         if (download === undefined) return;
         expect(download.kind).toBe('folder');
         const listing = execFileSync('tar', ['-tzf', '-'], { input: await bytesOf(download.stream) }).toString();

@@ -3,17 +3,17 @@ import { access, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { machine, SANDBOX } from './machine-fixture.js';
+import { machine, ownSandboxId } from './machine-fixture.js';
 
-const LIMIT = 1_000_000;
+const sizeLimit = 1_000_000;
 const text = (content: string) => Buffer.from(content);
 
 async function diskWithSecretBeside() {
   const made = await machine('plain');
   const secret = join(made.directory, 'secret');
   await writeFile(secret, 'secret');
-  const read = async (path: string) => (await made.host.readFile(SANDBOX, path, LIMIT)).toString();
-  const write = (path: string, content = 'written') => made.host.writeFile(SANDBOX, path, text(content));
+  const read = async (path: string) => (await made.host.readFile(ownSandboxId, path, sizeLimit)).toString();
+  const write = (path: string, content = 'written') => made.host.writeFile(ownSandboxId, path, text(content));
   return { ...made, secret, read, write };
 }
 
@@ -21,8 +21,8 @@ describe('files of a sandbox', () => {
   it('come back as they were written, in folders made on the way', async () => {
     const { host, read, write } = await diskWithSecretBeside();
     const bytes = Buffer.from([0, 255, 10, 13, 128]);
-    await host.writeFile(SANDBOX, 'a/b/bytes', bytes);
-    expect(await host.readFile(SANDBOX, '/home/sandbox/a/b/bytes', LIMIT)).toEqual(bytes);
+    await host.writeFile(ownSandboxId, 'a/b/bytes', bytes);
+    expect(await host.readFile(ownSandboxId, '/home/sandbox/a/b/bytes', sizeLimit)).toEqual(bytes);
     await write('a/b/note', 'a long first version');
     await write('/home/sandbox/./a//b/../b/note', 'short');
     expect(await read('a/b/note')).toBe('short');
@@ -32,7 +32,7 @@ describe('files of a sandbox', () => {
     const { host, disk, write } = await diskWithSecretBeside();
     await write('folder/file', 'content');
     execFileSync('mkfifo', [join(disk, 'pipe')]);
-    const read = (path: string, maxBytes = LIMIT) => host.readFile(SANDBOX, path, maxBytes);
+    const read = (path: string, maxBytes = sizeLimit) => host.readFile(ownSandboxId, path, maxBytes);
     await expect(read('missing')).rejects.toMatchObject({ code: 'not_found' });
     await expect(read('missing/deeper')).rejects.toMatchObject({ code: 'not_found' });
     await expect(read('folder/file/deeper')).rejects.toMatchObject({ code: 'not_found' });
@@ -139,8 +139,8 @@ describe('files of a sandbox', () => {
     const path = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'));
     await fc.assert(
       fc.asyncProperty(path, async (tried) => {
-        await host.writeFile(SANDBOX, tried, text('overwritten')).catch(() => undefined);
-        const found = await host.readFile(SANDBOX, tried, LIMIT).catch(() => undefined);
+        await host.writeFile(ownSandboxId, tried, text('overwritten')).catch(() => undefined);
+        const found = await host.readFile(ownSandboxId, tried, sizeLimit).catch(() => undefined);
         expect(found?.toString() ?? 'overwritten').toBe('overwritten');
         expect(await readFile(secret, 'utf8')).toBe('secret');
       }),

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
-import { machine, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
   it('shows neither the state of the service nor the disks of others', async () => {
@@ -10,7 +10,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     await host.createDisk('bx_efgh2345');
     await host.writeFile('bx_efgh2345', 'secret', Buffer.from('other'));
     await writeFile(join(directory, 'webhook-secrets'), 'x');
-    const { stdout } = await host.run(SANDBOX, {
+    const { stdout } = await host.run(ownSandboxId, {
       command: `ls -a /home /home/sandbox / ${directory} 2>&1; find / -path /usr -prune -o -path /proc -prune -o -name secret -print 2>/dev/null`,
     });
     expect(stdout).not.toContain('bx_efgh2345');
@@ -23,7 +23,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     const { host } = await machine('bubblewrap');
     const command =
       'for d in / /usr /etc /home /var /opt /usr/local; do touch $d/x 2>/dev/null && echo "wrote $d"; done; touch ~/x /tmp/x /var/tmp/y && ls ~ /tmp';
-    expect((await host.run(SANDBOX, { command })).stdout).toBe('/home/sandbox:\nx\n\n/tmp:\nx\ny\n');
+    expect((await host.run(ownSandboxId, { command })).stdout).toBe('/home/sandbox:\nx\n\n/tmp:\nx\ny\n');
   });
 
   it('gives variables to the command, and none of them to bubblewrap outside of the sandbox', async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     // With these the dynamic loader of a program writes a file of its own.
     const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: trace, LONG: 'x'.repeat(100_000), LINES: 'a\nb' };
     const command = 'printf "%s-%s-" "$LD_DEBUG" "$LINES"; printf "%s" "$LONG" | tr -d x';
-    const { stdout } = await host.run(SANDBOX, { command, env });
+    const { stdout } = await host.run(ownSandboxId, { command, env });
     expect(stdout).toContain('libs-a\nb-');
     expect(stdout).not.toContain('x'.repeat(10));
     expect((await readdir(directory)).filter((name) => name.startsWith('trace'))).toEqual([]);
@@ -41,17 +41,17 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
   it('keeps /tmp from command to command, apart from that of others', async () => {
     const { host } = await machine('bubblewrap');
     await host.createDisk('bx_efgh2345');
-    await host.run(SANDBOX, { command: 'echo kept > /tmp/a' });
-    expect((await host.run(SANDBOX, { command: 'cat /tmp/a' })).stdout).toBe('kept\n');
+    await host.run(ownSandboxId, { command: 'echo kept > /tmp/a' });
+    expect((await host.run(ownSandboxId, { command: 'cat /tmp/a' })).stdout).toBe('kept\n');
     expect((await host.run('bx_efgh2345', { command: 'ls /tmp' })).stdout).toBe('');
-    await host.deleteDisk(SANDBOX);
-    await host.createDisk(SANDBOX);
-    expect((await host.run(SANDBOX, { command: 'ls /tmp' })).stdout).toBe('');
+    await host.deleteDisk(ownSandboxId);
+    await host.createDisk(ownSandboxId);
+    expect((await host.run(ownSandboxId, { command: 'ls /tmp' })).stdout).toBe('');
   });
 
   it('shows only the processes of the command, and the id of the sandbox as the name of the machine', async () => {
     const { host } = await machine('bubblewrap');
-    const { stdout } = await host.run(SANDBOX, {
+    const { stdout } = await host.run(ownSandboxId, {
       command: 'ls -d /proc/[0-9]* | wc -l; cat /proc/sys/kernel/hostname',
     });
     const [count, name] = stdout.trim().split('\n');
@@ -61,7 +61,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
 
   it('hides the passwords of the machine', async () => {
     const { host } = await machine('bubblewrap');
-    expect((await host.run(SANDBOX, { command: 'cat /etc/shadow 2>/dev/null' })).stdout).toBe('');
+    expect((await host.run(ownSandboxId, { command: 'cat /etc/shadow 2>/dev/null' })).stdout).toBe('');
   });
 });
 
@@ -71,9 +71,9 @@ describe('without isolation', () => {
     const log = (message: string) => void messages.push(message);
     const host = await createMachineHost({ directory: await temporaryDirectory(), isolation: 'plain', log });
     onTestFinished(async () => await host.close());
-    await host.createDisk(SANDBOX);
-    await host.run(SANDBOX, { command: ':' });
-    await host.run(SANDBOX, { command: ':' });
+    await host.createDisk(ownSandboxId);
+    await host.run(ownSandboxId, { command: ':' });
+    await host.run(ownSandboxId, { command: ':' });
     expect(messages).toEqual([expect.stringContaining('NOT isolated')]);
   });
 

@@ -2,28 +2,28 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
-import { machine, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
-const SNAPSHOT = `snap_${'0'.repeat(24)}`;
-const FORK = 'bx_efgh2345';
+const snapshotId = `snap_${'0'.repeat(24)}`;
+const forkId = 'bx_efgh2345';
 
 describe.each(usableIsolations)('a snapshot of a running %s sandbox', (isolation) => {
   it('leaves its processes running, and holds what was there', async () => {
     const { host } = await machine(isolation);
-    await host.writeFile(SANDBOX, 'kept', Buffer.from('12345'));
+    await host.writeFile(ownSandboxId, 'kept', Buffer.from('12345'));
     const begun = new Promise<void>((resolve) => {
-      void host.run(SANDBOX, { command: 'sleep 1161 & echo begun; wait' }, { onStdout: () => resolve() });
+      void host.run(ownSandboxId, { command: 'sleep 1161 & echo begun; wait' }, { onStdout: () => resolve() });
     });
     await begun;
-    const before = await host.processes(SANDBOX);
-    expect(await host.takeSnapshot(SANDBOX, SNAPSHOT)).toEqual({ sizeBytes: 5 });
-    expect((await host.processes(SANDBOX)).processes.map(({ pid }) => pid)).toEqual(
+    const before = await host.processes(ownSandboxId);
+    expect(await host.takeSnapshot(ownSandboxId, snapshotId)).toEqual({ sizeBytes: 5 });
+    expect((await host.processes(ownSandboxId)).processes.map(({ pid }) => pid)).toEqual(
       before.processes.map(({ pid }) => pid),
     );
-    await host.restoreDisk(FORK, SNAPSHOT);
-    expect((await host.readFile(FORK, 'kept', 10)).toString()).toBe('12345');
-    await host.writeFile(FORK, 'kept', Buffer.from('changed'));
-    expect((await host.readFile(SANDBOX, 'kept', 10)).toString()).toBe('12345');
+    await host.restoreDisk(forkId, snapshotId);
+    expect((await host.readFile(forkId, 'kept', 10)).toString()).toBe('12345');
+    await host.writeFile(forkId, 'kept', Buffer.from('changed'));
+    expect((await host.readFile(ownSandboxId, 'kept', 10)).toString()).toBe('12345');
   });
 });
 
@@ -41,9 +41,9 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isol
     const seen = new Set<string>();
     for (let round = 0; round < 25 || !seen.has('inside'); round += 1) {
       // A copy may fail under such a sandbox; it may not hold what is not the sandbox's.
-      const taken = await host.takeSnapshot(SANDBOX, SNAPSHOT).catch(() => undefined);
+      const taken = await host.takeSnapshot(ownSandboxId, snapshotId).catch(() => undefined);
       if (taken === undefined) continue;
-      for (const text of await contents(join(directory, 'snapshots', SNAPSHOT))) seen.add(text);
+      for (const text of await contents(join(directory, 'snapshots', snapshotId))) seen.add(text);
     }
     expect([...seen]).toEqual(['inside']);
   });

@@ -8,7 +8,7 @@ import { removeTree } from '../../../src/local-service/machine/disk/copy-tree.js
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
 
-export const SANDBOX = 'bx_abcd2345';
+export const ownSandboxId = 'bx_abcd2345';
 export type Isolation = MachineHost['description']['isolation'];
 const both: readonly Isolation[] = ['bubblewrap', 'plain'];
 
@@ -22,13 +22,13 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/** A host with one empty disk, of `SANDBOX`. */
+/** A host with one empty disk, of `ownSandboxId`. */
 export async function machine(isolation: Isolation): Promise<{ host: MachineHost; directory: string; disk: string }> {
   const directory = await temporaryDirectory();
   const host = await createMachineHost({ directory, isolation });
   onTestFinished(async () => await host.close());
-  await host.createDisk(SANDBOX);
-  return { host, directory, disk: join(directory, 'disks', SANDBOX) };
+  await host.createDisk(ownSandboxId);
+  return { host, directory, disk: join(directory, 'disks', ownSandboxId) };
 }
 
 async function bubblewrapWorks(): Promise<boolean> {

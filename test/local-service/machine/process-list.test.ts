@@ -2,11 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import type { MachineHost, SandboxProcess } from '../../../src/local-service/machine/machine-host.js';
 import { listByPs } from '../../../src/local-service/machine/processes/ps-listing.js';
 import { readBootId } from '../../../src/local-service/machine/processes/table.js';
-import { machine, SANDBOX, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
 
-const OTHER = 'bx_efgh2345';
+const otherId = 'bx_efgh2345';
 /** Time enough on a busy machine. */
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const patience = { timeout: 20_000, interval: 50 };
 
 interface Begun {
   readonly script: string;
@@ -15,7 +15,7 @@ interface Begun {
 }
 
 /** Starts what goes on until the sandbox ends. */
-async function begin(host: MachineHost, { script, commandId, sandboxId = SANDBOX }: Begun): Promise<void> {
+async function begin(host: MachineHost, { script, commandId, sandboxId = ownSandboxId }: Begun): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const spec = { command: `${script} echo begun; wait`, commandId };
     host.run(sandboxId, spec, { onStdout: () => resolve() }).catch(reject);
@@ -31,14 +31,14 @@ function named(processes: readonly SandboxProcess[], command: string): SandboxPr
 describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => {
   it('are what its commands started, each with its command, and nothing else', async () => {
     const { host } = await machine(isolation);
-    await host.createDisk(OTHER);
-    expect(await host.processes(SANDBOX)).toEqual({ processes: [], total: 0 });
+    await host.createDisk(otherId);
+    expect(await host.processes(ownSandboxId)).toEqual({ processes: [], total: 0 });
     await begin(host, { script: 'sleep 1111 & setsid sleep 1112 & sh -c "sleep 1113; :" &', commandId: 'cmd_1' });
     await begin(host, { script: 'sleep 1114 &' });
-    await begin(host, { script: 'sleep 1115 &', sandboxId: OTHER, commandId: 'cmd_2' });
+    await begin(host, { script: 'sleep 1115 &', sandboxId: otherId, commandId: 'cmd_2' });
 
     await vi.waitFor(async () => {
-      const { processes, total } = await host.processes(SANDBOX);
+      const { processes, total } = await host.processes(ownSandboxId);
       const [own, other] = ['cmd_1', null];
       const shells = ['sleep 1111 & setsid sleep 1112 & sh -c "sleep 1113; :" &', 'sleep 1114 &'];
       const rows = processes.map(({ command, commandId }) => `${command} of ${commandId}`);
@@ -55,10 +55,10 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
       const inner = named(processes, 'sleep 1113');
       expect(inner.parentPid).toBe(named(processes, 'sh -c sleep 1113; :').pid);
       expect(named(processes, `/bin/sh -c ${shells[1]} echo begun; wait`).parentPid).toBe(0);
-    }, PATIENCE);
-    await host.endProcesses(SANDBOX);
-    expect(await host.processes(SANDBOX)).toEqual({ processes: [], total: 0 });
-    expect((await host.processes(OTHER)).processes.map(({ commandId }) => commandId)).toEqual(['cmd_2', 'cmd_2']);
+    }, patience);
+    await host.endProcesses(ownSandboxId);
+    expect(await host.processes(ownSandboxId)).toEqual({ processes: [], total: 0 });
+    expect((await host.processes(otherId)).processes.map(({ commandId }) => commandId)).toEqual(['cmd_2', 'cmd_2']);
     await expect(host.processes('bx_zzzz2345')).rejects.toMatchObject({ code: 'no_disk' });
   });
 
@@ -67,7 +67,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     const memory = process.memoryUsage.rss();
     await begin(host, { script: 'sleep 1121 & (while :; do :; done) & echo x | (read x; sleep 1122) &' });
     await vi.waitFor(async () => {
-      const { processes } = await host.processes(SANDBOX);
+      const { processes } = await host.processes(ownSandboxId);
       const [busiest] = processes;
       expect(busiest?.ageMs).toBeGreaterThan(100);
       const idle = named(processes, 'sleep 1121');
@@ -79,22 +79,22 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
       expect(Math.abs(Date.parse(idle.startedAt) + idle.ageMs - Date.now())).toBeLessThan(3_000);
       const shares = processes.map(({ cpuPercent }) => cpuPercent);
       expect(shares).toEqual([...shares].sort((a, b) => b - a));
-    }, PATIENCE);
+    }, patience);
   });
 
   it('are at most 500, with their true number', async () => {
     const { host } = await machine(isolation);
     await begin(host, { script: 'for i in $(seq 520); do sleep 1131 & done;' });
     await vi.waitFor(async () => {
-      const { processes, total } = await host.processes(SANDBOX);
+      const { processes, total } = await host.processes(ownSandboxId);
       expect([processes.length, total]).toEqual([500, 521]);
-    }, PATIENCE);
+    }, patience);
   });
 
   it('have a command of bounded length', async () => {
     const { host } = await machine(isolation);
     await begin(host, { script: `sleep 1141 $(: ${'a'.repeat(10_000)}) &` });
-    const { processes } = await host.processes(SANDBOX);
+    const { processes } = await host.processes(ownSandboxId);
     expect(Math.max(...processes.map(({ command }) => command.length))).toBe(2_000);
   });
 });
@@ -103,12 +103,12 @@ describe('processes without a process table', () => {
   it('are told by ps, with the same figures', async () => {
     const { host } = await machine('plain');
     await begin(host, { script: 'sleep 1151 & setsid sleep 1152 &', commandId: 'cmd_1' });
-    const commands = async () => (await host.processes(SANDBOX)).processes.map(({ command }) => command);
+    const commands = async () => (await host.processes(ownSandboxId)).processes.map(({ command }) => command);
     // Until each has become what it was started for.
     await expect.poll(commands).toEqual(expect.arrayContaining(['sleep 1151', 'sleep 1152']));
-    const { processes } = await host.processes(SANDBOX);
+    const { processes } = await host.processes(ownSandboxId);
     const shell = processes.find(({ parentPid }) => parentPid === 0);
-    const group = { sandboxId: SANDBOX, leader: shell?.pid ?? 0, bootId: readBootId(), leaderIsMonitor: false };
+    const group = { sandboxId: ownSandboxId, leader: shell?.pid ?? 0, bootId: readBootId(), leaderIsMonitor: false };
     const listed = await listByPs([{ ...group, commandId: 'cmd_1' }]);
     expect(listed.map(({ pid, command }) => [pid, command]).sort()).toEqual(
       processes.map(({ pid, command }) => [pid, command]).sort(),

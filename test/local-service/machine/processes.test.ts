@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import { readBootId, readStartTime } from '../../../src/local-service/machine/processes/table.js';
-import { machine, runningWith, SANDBOX, temporaryDirectory, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, runningWith, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
 /** A sandbox opens its network first, on a machine that may be busy. */
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const patience = { timeout: 20_000, interval: 50 };
 const childScript = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
 describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
@@ -18,8 +18,8 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const mark = uniqueSeconds();
     const abort = new AbortController();
     const command = `(sleep ${mark} & sleep ${mark}) & setsid sleep ${mark} & sleep ${mark}; echo never`;
-    const running = host.run(SANDBOX, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(4), PATIENCE);
+    const running = host.run(ownSandboxId, { command }, { signal: abort.signal });
+    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(4), patience);
     abort.abort();
     expect(await running).toMatchObject({ exitCode: null, stdout: '', timedOut: false });
     expect(runningWith(mark)).toEqual([]);
@@ -29,8 +29,8 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const { host } = await machine(isolation);
     const abort = new AbortController();
     const command = 'trap "echo saved >saved; exit" TERM; echo ready; while :; do sleep 0.05; done';
-    await host.run(SANDBOX, { command }, { signal: abort.signal, onStdout: () => abort.abort() });
-    expect((await host.readFile(SANDBOX, 'saved', 100)).toString()).toBe('saved\n');
+    await host.run(ownSandboxId, { command }, { signal: abort.signal, onStdout: () => abort.abort() });
+    expect((await host.readFile(ownSandboxId, 'saved', 100)).toString()).toBe('saved\n');
   });
 
   it('that do not listen are killed after two seconds', async () => {
@@ -39,8 +39,8 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const abort = new AbortController();
     // Without isolation the shell ends first and leaves the other behind; with it, the other would end with the shell.
     const command = isolation === 'plain' ? `(trap "" TERM; sleep ${mark}) & wait` : `trap "" TERM; sleep ${mark}; :`;
-    const running = host.run(SANDBOX, { command }, { signal: abort.signal });
-    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0), PATIENCE);
+    const running = host.run(ownSandboxId, { command }, { signal: abort.signal });
+    await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0), patience);
     abort.abort();
     const { durationMs } = await running;
     expect(runningWith(mark)).toEqual([]);
@@ -50,26 +50,26 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
   it('end at the time limit', async () => {
     const { host } = await machine(isolation);
     const mark = uniqueSeconds();
-    const outcome = await host.run(SANDBOX, { command: `echo begun; sleep ${mark}; echo never`, timeoutMs: 300 });
+    const outcome = await host.run(ownSandboxId, { command: `echo begun; sleep ${mark}; echo never`, timeoutMs: 300 });
     expect(outcome).toMatchObject({ exitCode: null, timedOut: true, stdout: 'begun\n' });
     expect(runningWith(mark)).toEqual([]);
   });
 
   it('are not started after an abort', async () => {
     const { host } = await machine(isolation);
-    const outcome = await host.run(SANDBOX, { command: 'touch begun' }, { signal: AbortSignal.abort() });
+    const outcome = await host.run(ownSandboxId, { command: 'touch begun' }, { signal: AbortSignal.abort() });
     expect(outcome.exitCode).toBeNull();
-    await expect(host.readFile(SANDBOX, 'begun', 10)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.readFile(ownSandboxId, 'begun', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('in the background do not hold up their command, and end with the sandbox', async () => {
     const { host, directory } = await machine(isolation);
     const mark = uniqueSeconds();
-    const outcome = await host.run(SANDBOX, { command: `sleep ${mark} & setsid sleep ${mark} & echo done` });
+    const outcome = await host.run(ownSandboxId, { command: `sleep ${mark} & setsid sleep ${mark} & echo done` });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'done\n' });
     expect(outcome.durationMs).toBeLessThan(10_000);
     if (isolation === 'plain') expect(runningWith(mark).length).toBe(2);
-    await host.endProcesses(SANDBOX);
+    await host.endProcesses(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
   });
@@ -80,30 +80,30 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     await host.createDisk(other);
     const [mark, otherMark] = [uniqueSeconds(), uniqueSeconds()];
     const runs = [
-      host.run(SANDBOX, { command: `sleep ${mark}` }),
+      host.run(ownSandboxId, { command: `sleep ${mark}` }),
       host.run(other, { command: `sleep ${otherMark}` }),
     ] as const;
     await vi.waitFor(
       () => expect([runningWith(mark).length, runningWith(otherMark).length]).not.toContain(0),
-      PATIENCE,
+      patience,
     );
-    await host.endProcesses(SANDBOX);
+    await host.endProcesses(ownSandboxId);
     expect(await runs[0]).toMatchObject({ timedOut: false });
     expect(runningWith(mark)).toEqual([]);
     expect(runningWith(otherMark)).not.toEqual([]);
     await host.close();
     await runs[1];
     expect(runningWith(otherMark)).toEqual([]);
-    await expect(host.run(SANDBOX, { command: ':' })).rejects.toMatchObject({ code: 'closed' });
+    await expect(host.run(ownSandboxId, { command: ':' })).rejects.toMatchObject({ code: 'closed' });
   });
 
   it('of a service that was killed end when the next one recovers', async () => {
     const directory = await temporaryDirectory();
     const command = 'sleep 987654 & setsid sleep 987655 & wait';
-    const { service, exited } = await startService([directory, isolation, SANDBOX, command, '1']);
+    const { service, exited } = await startService([directory, isolation, ownSandboxId, command, '1']);
     const marks = ['987654', '987655'];
     const ofThisService = () => marks.flatMap((mark) => runningWith(mark));
-    await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2), PATIENCE);
+    await vi.waitFor(() => expect(ofThisService().length).toBeGreaterThanOrEqual(2), patience);
     service.kill('SIGKILL');
     await exited;
     if (isolation === 'plain') expect(ofThisService()).not.toEqual([]);
@@ -118,14 +118,14 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
 describe('a service that is killed while it starts commands', () => {
   it.skipIf(!usableIsolations.includes('bubblewrap'))('leaves no sandbox behind that outlives it', async () => {
     const directory = await temporaryDirectory();
-    const args = [directory, 'bubblewrap', SANDBOX, 'sleep 987656', '40'];
+    const args = [directory, 'bubblewrap', ownSandboxId, 'sleep 987656', '40'];
     const { service, exited } = await startService(args);
     // Bubblewrap is told the disk: these are its own processes, those of the commands come later.
-    const disk = join(directory, 'disks', SANDBOX);
-    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { ...PATIENCE, interval: 1 });
+    const disk = join(directory, 'disks', ownSandboxId);
+    await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { ...patience, interval: 1 });
     service.kill('SIGKILL');
     await exited;
-    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]), PATIENCE);
+    await vi.waitFor(() => expect(runningWith(disk)).toEqual([]), patience);
     expect(runningWith('987656')).toEqual([]);
   });
 });
@@ -140,8 +140,8 @@ describe('recovery', () => {
     const startTime = readStartTime(leader);
     expect(startTime).toBeDefined();
     const records = [
-      { sandboxId: SANDBOX, leader, startTime: '1', bootId: readBootId() },
-      { sandboxId: SANDBOX, leader, startTime, bootId: 'an earlier start of the machine' },
+      { sandboxId: ownSandboxId, leader, startTime: '1', bootId: readBootId() },
+      { sandboxId: ownSandboxId, leader, startTime, bootId: 'an earlier start of the machine' },
     ];
     for (const [index, record] of records.entries()) {
       await writeFile(join(directory, 'processes', `${index}.json`), JSON.stringify(record));

@@ -2,11 +2,11 @@ import { access, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
-import { machine, SANDBOX } from './machine-fixture.js';
+import { machine, ownSandboxId } from './machine-fixture.js';
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 const write = (host: MachineHost, path: string, mode?: number) =>
-  host.writeFile(SANDBOX, path, Buffer.from('content'), mode === undefined ? {} : { mode });
+  host.writeFile(ownSandboxId, path, Buffer.from('content'), mode === undefined ? {} : { mode });
 
 describe('the mode of a file', () => {
   it('is what was asked for, on a new file and on one that is there; without asking it stays', async () => {
@@ -23,10 +23,10 @@ describe('removing a file', () => {
   it('removes it, and may be repeated', async () => {
     const { host, disk } = await machine('plain');
     await write(host, 'a/file');
-    await host.removeFile(SANDBOX, '/home/sandbox/a/file');
+    await host.removeFile(ownSandboxId, '/home/sandbox/a/file');
     await expect(access(join(disk, 'a/file'))).rejects.toThrow();
-    await host.removeFile(SANDBOX, 'a/file');
-    await host.removeFile(SANDBOX, 'never/there');
+    await host.removeFile(ownSandboxId, 'a/file');
+    await host.removeFile(ownSandboxId, 'never/there');
   });
 
   it('does not leave the disk, by dots, absolute paths or links', async () => {
@@ -36,7 +36,7 @@ describe('removing a file', () => {
     await symlink(secret, join(disk, 'link'));
     await symlink(directory, join(disk, 'folder'));
     for (const path of ['../secret', '../../secret', secret, 'link', 'folder/secret']) {
-      await expect(host.removeFile(SANDBOX, path), path).rejects.toMatchObject({ code: 'outside' });
+      await expect(host.removeFile(ownSandboxId, path), path).rejects.toMatchObject({ code: 'outside' });
     }
     expect(await readFile(secret, 'utf8')).toBe('kept');
   });
@@ -45,7 +45,7 @@ describe('removing a file', () => {
     const { host, disk } = await machine('plain');
     await mkdir(join(disk, 'folder'));
     for (const path of ['folder', '.', '']) {
-      await expect(host.removeFile(SANDBOX, path), path).rejects.toMatchObject({ code: 'not_a_file' });
+      await expect(host.removeFile(ownSandboxId, path), path).rejects.toMatchObject({ code: 'not_a_file' });
     }
     await expect(host.removeFile('bx_22222222', 'x')).rejects.toMatchObject({ code: 'no_disk' });
   });
@@ -54,7 +54,7 @@ describe('removing a file', () => {
     const { host, disk } = await machine('plain');
     await write(host, 'target');
     await symlink('target', join(disk, 'link'));
-    await host.removeFile(SANDBOX, 'link');
+    await host.removeFile(ownSandboxId, 'link');
     await expect(access(join(disk, 'target'))).rejects.toThrow();
   });
 });

@@ -3,30 +3,30 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, utimes, writ
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { machine, SANDBOX, usableIsolations } from './machine-fixture.js';
+import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
 
-const SNAPSHOT = `snap_${'0'.repeat(24)}`;
-const FORK = 'bx_efgh2345';
+const snapshotId = `snap_${'0'.repeat(24)}`;
+const forkId = 'bx_efgh2345';
 
 describe('snapshots', () => {
   it('bring back files, modes, times, links and empty folders on another disk', async () => {
     const { host, directory, disk } = await machine('plain');
-    await host.writeFile(SANDBOX, 'bin/tool', Buffer.from('#!/bin/sh\n'));
+    await host.writeFile(ownSandboxId, 'bin/tool', Buffer.from('#!/bin/sh\n'));
     await chmod(join(disk, 'bin/tool'), 0o751);
     await utimes(join(disk, 'bin/tool'), 1_000_000, 1_000_000);
     await mkdir(join(disk, 'empty'));
     await mkdir(join(disk, 'closed'), { mode: 0o555 });
     await symlink('/home/sandbox/bin', join(disk, 'link'));
     await symlink('/etc/passwd', join(disk, 'out'));
-    await host.writeFile(SANDBOX, '.hidden file\nwith a line end', Buffer.from('x'));
-    const { sizeBytes } = await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    await host.writeFile(ownSandboxId, '.hidden file\nwith a line end', Buffer.from('x'));
+    const { sizeBytes } = await host.takeSnapshot(ownSandboxId, snapshotId);
     expect(sizeBytes).toBe(11);
-    await host.writeFile(SANDBOX, 'later', Buffer.from('not in the snapshot'));
+    await host.writeFile(ownSandboxId, 'later', Buffer.from('not in the snapshot'));
 
-    await host.createDisk(FORK);
-    await host.writeFile(FORK, 'earlier', Buffer.from('goes away'));
-    await host.restoreDisk(FORK, SNAPSHOT);
-    const fork = join(directory, 'disks', FORK);
+    await host.createDisk(forkId);
+    await host.writeFile(forkId, 'earlier', Buffer.from('goes away'));
+    await host.restoreDisk(forkId, snapshotId);
+    const fork = join(directory, 'disks', forkId);
     expect((await readdir(fork)).sort()).toEqual([
       '.hidden file\nwith a line end',
       'bin',
@@ -45,13 +45,13 @@ describe('snapshots', () => {
 
   it('may be repeated, and then hold the later state', async () => {
     const { host } = await machine('plain');
-    await host.writeFile(SANDBOX, 'a', Buffer.from('first'));
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    await host.writeFile(SANDBOX, 'a', Buffer.from('second'));
-    await Promise.all([host.takeSnapshot(SANDBOX, SNAPSHOT), host.takeSnapshot(SANDBOX, SNAPSHOT)]);
-    await host.restoreDisk(FORK, SNAPSHOT);
-    await host.restoreDisk(FORK, SNAPSHOT);
-    expect((await host.readFile(FORK, 'a', 100)).toString()).toBe('second');
+    await host.writeFile(ownSandboxId, 'a', Buffer.from('first'));
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    await host.writeFile(ownSandboxId, 'a', Buffer.from('second'));
+    await Promise.all([host.takeSnapshot(ownSandboxId, snapshotId), host.takeSnapshot(ownSandboxId, snapshotId)]);
+    await host.restoreDisk(forkId, snapshotId);
+    await host.restoreDisk(forkId, snapshotId);
+    expect((await host.readFile(forkId, 'a', 100)).toString()).toBe('second');
   });
 
   it('do not hang on pipes and sockets', async () => {
@@ -60,10 +60,10 @@ describe('snapshots', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(disk, 'socket'), resolve));
     try {
-      await host.writeFile(SANDBOX, 'a', Buffer.from('abc'));
-      expect(await host.takeSnapshot(SANDBOX, SNAPSHOT)).toEqual({ sizeBytes: 3 });
-      await host.restoreDisk(FORK, SNAPSHOT);
-      expect((await host.readFile(FORK, 'a', 100)).toString()).toBe('abc');
+      await host.writeFile(ownSandboxId, 'a', Buffer.from('abc'));
+      expect(await host.takeSnapshot(ownSandboxId, snapshotId)).toEqual({ sizeBytes: 3 });
+      await host.restoreDisk(forkId, snapshotId);
+      expect((await host.readFile(forkId, 'a', 100)).toString()).toBe('abc');
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }
@@ -78,48 +78,50 @@ describe('snapshots', () => {
     const churning = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const running = host.run(SANDBOX, { command }, { signal: abort.signal, onStdout: () => begun() });
+    const running = host.run(ownSandboxId, { command }, { signal: abort.signal, onStdout: () => begun() });
     await churning;
-    for (let round = 0; round < 10; round += 1) await host.takeSnapshot(SANDBOX, SNAPSHOT);
+    for (let round = 0; round < 10; round += 1) await host.takeSnapshot(ownSandboxId, snapshotId);
     abort.abort();
     await running;
   });
 
   it('are refused by name where there is none, and gone when they were deleted', async () => {
     const { host } = await machine('plain');
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    await host.deleteSnapshot(SNAPSHOT);
-    await host.deleteSnapshot(SNAPSHOT);
-    await expect(host.restoreDisk(FORK, SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
-    await expect(host.takeSnapshot(FORK, SNAPSHOT)).rejects.toMatchObject({ code: 'no_disk' });
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    await host.deleteSnapshot(snapshotId);
+    await host.deleteSnapshot(snapshotId);
+    await expect(host.restoreDisk(forkId, snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
+    await expect(host.takeSnapshot(forkId, snapshotId)).rejects.toMatchObject({ code: 'no_disk' });
     await expect(host.deleteSnapshot('../disks')).rejects.toMatchObject({ code: 'bad_id' });
   });
 
   it('leave nothing under their id when a crash cut them off', async () => {
     const { host, directory } = await machine('plain');
-    const half = join(directory, 'unfinished', `${SNAPSHOT}-abc123`);
+    const half = join(directory, 'unfinished', `${snapshotId}-abc123`);
     await mkdir(half);
     await writeFile(join(half, 'a'), 'half');
     await host.recover();
     expect(await readdir(join(directory, 'unfinished'))).toEqual([]);
-    await expect(host.restoreDisk(SANDBOX, SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
+    await expect(host.restoreDisk(ownSandboxId, snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
   });
 });
 
 describe.each(usableIsolations)('a disk of a %s sandbox', (isolation) => {
   it('is made once, kept by a repeated create, and gone with all its processes when deleted', async () => {
     const { host, disk } = await machine(isolation);
-    await host.run(SANDBOX, { command: 'echo kept > a; mkdir -p read/only; touch read/only/file; chmod -R a-w read' });
-    await host.createDisk(SANDBOX);
+    await host.run(ownSandboxId, {
+      command: 'echo kept > a; mkdir -p read/only; touch read/only/file; chmod -R a-w read',
+    });
+    await host.createDisk(ownSandboxId);
     expect(await readFile(join(disk, 'a'), 'utf8')).toBe('kept\n');
     let deleted: Promise<void> | undefined;
     const onStdout = () => {
-      deleted = host.deleteDisk(SANDBOX);
+      deleted = host.deleteDisk(ownSandboxId);
     };
-    const { exitCode } = await host.run(SANDBOX, { command: 'echo ready; sleep 1000' }, { onStdout });
+    const { exitCode } = await host.run(ownSandboxId, { command: 'echo ready; sleep 1000' }, { onStdout });
     expect(exitCode).not.toBe(0);
     await deleted;
-    await host.deleteDisk(SANDBOX);
+    await host.deleteDisk(ownSandboxId);
     await expect(lstat(disk)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

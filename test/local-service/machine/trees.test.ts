@@ -2,24 +2,24 @@ import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listTree } from '../../../src/local-service/machine/disk/snapshot-tree.js';
-import { machine, SANDBOX, temporaryDirectory } from './machine-fixture.js';
+import { machine, ownSandboxId, temporaryDirectory } from './machine-fixture.js';
 import { bytesOf } from './transfers.js';
 
-const SNAPSHOT = `snap_${'0'.repeat(24)}`;
+const snapshotId = `snap_${'0'.repeat(24)}`;
 
 describe('the tree of a snapshot', () => {
   it('lists files, folders and links below a path, sorted, from the home on', async () => {
     const { host, disk, directory } = await machine('plain');
-    await host.writeFile(SANDBOX, 'b/inner/file', Buffer.from('12345'));
-    await host.writeFile(SANDBOX, 'b-side', Buffer.from('1'));
-    await host.writeFile(SANDBOX, '.hidden\nname', Buffer.alloc(0));
+    await host.writeFile(ownSandboxId, 'b/inner/file', Buffer.from('12345'));
+    await host.writeFile(ownSandboxId, 'b-side', Buffer.from('1'));
+    await host.writeFile(ownSandboxId, '.hidden\nname', Buffer.alloc(0));
     await symlink(directory, join(disk, 'b/out'));
     await symlink('b/inner', join(disk, 'link'));
     await utimes(join(disk, 'b/inner/file'), 1_700_000_000, 1_700_000_000);
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    await host.writeFile(SANDBOX, 'later', Buffer.from('not in the snapshot'));
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    await host.writeFile(ownSandboxId, 'later', Buffer.from('not in the snapshot'));
 
-    const entries = await host.tree(SNAPSHOT);
+    const entries = await host.tree(snapshotId);
     expect(entries.map(({ path, type, size }) => [path, type, size])).toEqual([
       ['.hidden\nname', 'file', 0],
       ['b', 'directory', 0],
@@ -31,19 +31,19 @@ describe('the tree of a snapshot', () => {
     ]);
     expect(entries.find(({ path }) => path === 'b/inner/file')?.modifiedAt).toBe('2023-11-14T22:13:20.000Z');
     for (const path of ['b/inner', '/home/sandbox/b/inner/', 'link', 'b/../b/inner/.']) {
-      expect((await host.tree(SNAPSHOT, path)).map((entry) => entry.path)).toEqual(['b/inner/file']);
+      expect((await host.tree(snapshotId, path)).map((entry) => entry.path)).toEqual(['b/inner/file']);
     }
-    expect((await host.tree(SNAPSHOT, 'b')).length).toBe(3);
+    expect((await host.tree(snapshotId, 'b')).length).toBe(3);
   });
 
   it('says what is wrong with a path', async () => {
     const { host } = await machine('plain');
-    await expect(host.tree(SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
-    await host.writeFile(SANDBOX, 'file', Buffer.from('1'));
-    await host.takeSnapshot(SANDBOX, SNAPSHOT);
-    await expect(host.tree(SNAPSHOT, 'file')).rejects.toMatchObject({ code: 'not_a_folder' });
-    await expect(host.tree(SNAPSHOT, 'missing')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(host.tree(SNAPSHOT, '../..')).rejects.toMatchObject({ code: 'outside' });
+    await expect(host.tree(snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
+    await host.writeFile(ownSandboxId, 'file', Buffer.from('1'));
+    await host.takeSnapshot(ownSandboxId, snapshotId);
+    await expect(host.tree(snapshotId, 'file')).rejects.toMatchObject({ code: 'not_a_folder' });
+    await expect(host.tree(snapshotId, 'missing')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.tree(snapshotId, '../..')).rejects.toMatchObject({ code: 'outside' });
   });
 
   it('asks for a path where there is more than it lists', async () => {
@@ -73,18 +73,18 @@ describe('the tree of a snapshot', () => {
     const { host, disk, directory } = await machine('plain');
     const name = 'd'.repeat(200);
     const command = `for i in $(seq 30); do mkdir ${name}; cd -P ${name} || exit 1; done; echo deep >end`;
-    expect(await host.run(SANDBOX, { command })).toMatchObject({ exitCode: 0 });
+    expect(await host.run(ownSandboxId, { command })).toMatchObject({ exitCode: 0 });
     try {
       await expect(listTree(disk, '')).rejects.toMatchObject({ code: 'too_large' });
       const deep = Array.from({ length: 28 }, () => name).join('/');
       expect((await listTree(disk, deep)).map(({ path }) => path.split('/').length)).toEqual([29, 30, 31]);
-      const end = await host.download({ sandboxId: SANDBOX }, `${deep}/${name}/${name}/end`);
+      const end = await host.download({ sandboxId: ownSandboxId }, `${deep}/${name}/${name}/end`);
       expect((await bytesOf(end.stream)).toString()).toBe('deep\n');
       // No half a snapshot is left, nor what cannot be removed.
-      await expect(host.takeSnapshot(SANDBOX, SNAPSHOT)).rejects.toMatchObject({ code: 'copy_failed' });
-      await expect(host.tree(SNAPSHOT)).rejects.toMatchObject({ code: 'no_snapshot' });
+      await expect(host.takeSnapshot(ownSandboxId, snapshotId)).rejects.toMatchObject({ code: 'copy_failed' });
+      await expect(host.tree(snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
     } finally {
-      await host.deleteDisk(SANDBOX);
+      await host.deleteDisk(ownSandboxId);
     }
     expect(await readdir(join(directory, 'unfinished'))).toEqual([]);
   });

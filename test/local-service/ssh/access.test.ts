@@ -3,13 +3,13 @@ import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type Client, type ConnectConfig, type ParsedKey } from 'ssh2';
 import { describe, expect, it, vi } from 'vitest';
-import { runningWith, SANDBOX, usableIsolations } from '../machine/machine-fixture.js';
+import { ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
 import { closedOf, connect, exec, keyPair, outcomeOf, run, sshUnderTest } from './ssh-fixture.js';
 
-const OTHER = 'bx_efgh2345';
+const otherId = 'bx_efgh2345';
 const [registered, stranger] = [keyPair(), keyPair()];
 const isolation = 'plain';
-const REFUSED = 'All configured authentication methods failed';
+const refusedMessage = 'All configured authentication methods failed';
 
 describe('entering a sandbox by SSH', () => {
   it.each(['ed25519', 'ecdsa', 'rsa'] as const)('works with a registered %s key', async (type) => {
@@ -25,7 +25,7 @@ describe('entering a sandbox by SSH', () => {
     ['keyboard answers', { tryKeyboard: true, password: 'sandbox' }],
   ])('is refused with %s', async (_what, options: Partial<ConnectConfig>) => {
     const { port } = await sshUnderTest(isolation, [registered]);
-    await expect(connect(port, options)).rejects.toThrow(REFUSED);
+    await expect(connect(port, options)).rejects.toThrow(refusedMessage);
   });
 
   it('is refused with a registered key whose signature is of another', async () => {
@@ -35,21 +35,21 @@ describe('entering a sandbox by SSH', () => {
     const [wrong, data] = [parsed(stranger.privateKey), Buffer.from('x')];
     expect(forged.verify(data, wrong.sign(data))).not.toBe(true);
     forged.sign = (signed) => wrong.sign(signed);
-    await expect(connectWith(port, forged)).rejects.toThrow(REFUSED);
+    await expect(connectWith(port, forged)).rejects.toThrow(refusedMessage);
     const empty = parsed(registered.privateKey);
     empty.sign = () => Buffer.alloc(3);
-    await expect(connectWith(port, empty)).rejects.toThrow(REFUSED);
+    await expect(connectWith(port, empty)).rejects.toThrow(refusedMessage);
   });
 
   it('is refused where no key is registered, and with the key of another sandbox', async () => {
     const { port, server, host } = await sshUnderTest(isolation, []);
-    await expect(connect(port, registered)).rejects.toThrow(REFUSED);
-    await host.createDisk(OTHER);
-    const other = await server.open(OTHER, [stranger.publicKey]);
+    await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
+    await host.createDisk(otherId);
+    const other = await server.open(otherId, [stranger.publicKey]);
     expect(other.port).not.toBe(port);
-    await server.setKeys(SANDBOX, [registered.publicKey]);
-    await expect(connect(other.port, registered)).rejects.toThrow(REFUSED);
-    expect((await run(await connect(other.port, stranger), 'echo $SANDBOX_ID')).stdout).toBe(`${OTHER}\n`);
+    await server.setKeys(ownSandboxId, [registered.publicKey]);
+    await expect(connect(other.port, registered)).rejects.toThrow(refusedMessage);
+    expect((await run(await connect(other.port, stranger), 'echo $SANDBOX_ID')).stdout).toBe(`${otherId}\n`);
   });
 
   it('ends for whoever entered by a key that is removed, and for nobody else', async () => {
@@ -60,10 +60,10 @@ describe('entering a sandbox by SSH', () => {
     const kept = await exec(staying, 'cat');
     await vi.waitFor(() => expect(runningWith(mark)).not.toEqual([]), 10_000);
     const closed = closedOf(leaving);
-    await server.setKeys(SANDBOX, [stranger.publicKey]);
+    await server.setKeys(ownSandboxId, [stranger.publicKey]);
     expect(runningWith(mark)).toEqual([]);
     await closed;
-    await expect(connect(port, registered)).rejects.toThrow(REFUSED);
+    await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
     const outcome = outcomeOf(kept);
     kept.end('still here');
     expect((await outcome).stdout).toBe('still here');
@@ -82,7 +82,7 @@ describe('entering a sandbox by SSH', () => {
       };
       return key;
     };
-    await expect(connectWith(port, counting(stranger.privateKey))).rejects.toThrow(REFUSED);
+    await expect(connectWith(port, counting(stranger.privateKey))).rejects.toThrow(refusedMessage);
     expect(signed).toBe(0);
     await connectWith(port, counting(registered.privateKey));
     expect(signed).toBe(1);
@@ -156,18 +156,18 @@ describe('entering a sandbox by SSH', () => {
 
   it('keeps its port when it is opened again, and gives it up when it is closed', async () => {
     const { port, server } = await sshUnderTest(isolation, [registered]);
-    expect(await server.open(SANDBOX, [stranger.publicKey])).toEqual({ host: '127.0.0.1', port });
-    expect(server.addressOf(SANDBOX)).toEqual({ host: '127.0.0.1', port });
-    await expect(connect(port, registered)).rejects.toThrow(REFUSED);
+    expect(await server.open(ownSandboxId, [stranger.publicKey])).toEqual({ host: '127.0.0.1', port });
+    expect(server.addressOf(ownSandboxId)).toEqual({ host: '127.0.0.1', port });
+    await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
     const inside = await connect(port, stranger);
     const closed = closedOf(inside);
     await server.closeAll();
     await closed;
-    expect(server.addressOf(SANDBOX)).toBeUndefined();
+    expect(server.addressOf(ownSandboxId)).toBeUndefined();
     await expect(connect(port, stranger)).rejects.toThrow('ECONNREFUSED');
-    await server.close(SANDBOX);
-    await server.setKeys(SANDBOX, [registered.publicKey]);
-    const again = await server.open(SANDBOX, [registered.publicKey]);
+    await server.close(ownSandboxId);
+    await server.setKeys(ownSandboxId, [registered.publicKey]);
+    const again = await server.open(ownSandboxId, [registered.publicKey]);
     expect((await run(await connect(again.port, registered), 'echo in')).stdout).toBe('in\n');
   });
 
@@ -186,9 +186,9 @@ describe('entering a sandbox by SSH', () => {
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('in bubblewrap', () => {
   it.each([false, true])('nothing of another sandbox or of the service is seen (terminal: %s)', async (terminal) => {
     const { port, host, directory } = await sshUnderTest('bubblewrap', [registered]);
-    await host.createDisk(OTHER);
-    await host.writeFile(OTHER, 'secret', Buffer.from('other'));
-    const look = `ls -a /home /home/sandbox / ${directory} ${directory}/disks/${OTHER} 2>&1; cat ${directory}/ssh-host-key; pwd`;
+    await host.createDisk(otherId);
+    await host.writeFile(otherId, 'secret', Buffer.from('other'));
+    const look = `ls -a /home /home/sandbox / ${directory} ${directory}/disks/${otherId} 2>&1; cat ${directory}/ssh-host-key; pwd`;
     const { stdout } = await outcomeOf(await exec(await connect(port, registered), look, terminal));
     expect(stdout).toContain('/home/sandbox');
     expect(stdout).not.toContain('secret');

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientChannel } from 'ssh2';
 import { describe, expect, it, vi } from 'vitest';
-import { runningWith, SANDBOX, usableIsolations } from '../machine/machine-fixture.js';
+import { ownSandboxId, runningWith, usableIsolations } from '../machine/machine-fixture.js';
 import { closedOf, connect, exec, keyPair, outcomeOf, run, sshUnderTest } from './ssh-fixture.js';
 
 const pair = keyPair();
@@ -20,11 +20,11 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
   it('works in the home, with the environment of commands and what is added to it', async () => {
     const environmentOf = (id: string) => ({ ADDED: `for ${id}` });
     const { port, host } = await sshUnderTest(isolation, [pair], { environmentOf });
-    await host.writeFile(SANDBOX, 'here', Buffer.from('x'));
+    await host.writeFile(ownSandboxId, 'here', Buffer.from('x'));
     const command = 'ls; echo "$SANDBOX_ID $USER $TERM"';
     const { stdout } = await run(await connect(port, pair), `${command}; echo $ADDED`);
-    const ofCommand = await host.run(SANDBOX, { command });
-    expect(stdout).toBe(`${ofCommand.stdout}for ${SANDBOX}\n`);
+    const ofCommand = await host.run(ownSandboxId, { command });
+    expect(stdout).toBe(`${ofCommand.stdout}for ${ownSandboxId}\n`);
   });
 
   it('takes input to its end, and gives it back byte by byte', async () => {
@@ -91,7 +91,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const channel = await exec(await connect(port, pair), 'echo ready; sleep 1000');
     const outcome = outcomeOf(channel);
     await new Promise((resolve) => channel.once('data', resolve));
-    await host.endProcesses(SANDBOX);
+    await host.endProcesses(ownSandboxId);
     expect((await outcome).code).not.toBe(0);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
   });
@@ -142,16 +142,16 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     channel.pause();
     // The connection has time for another session meanwhile.
     expect((await run(client, 'head -c 64000000 /dev/zero')).stdout.length).toBe(64_000_000);
-    await expect(host.readFile(SANDBOX, 'written', 10)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(host.readFile(ownSandboxId, 'written', 10)).rejects.toMatchObject({ code: 'not_found' });
     const { stdout } = await outcomeOf(channel.resume());
     expect(stdout.length).toBe(64_000_000);
-    await vi.waitFor(async () => await host.readFile(SANDBOX, 'written', 10));
+    await vi.waitFor(async () => await host.readFile(ownSandboxId, 'written', 10));
   });
 
   it('is refused with the reason where the sandbox has no disk', async () => {
     const { port, host } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
-    await host.deleteDisk(SANDBOX);
+    await host.deleteDisk(ownSandboxId);
     expect(await run(client, 'ls')).toMatchObject({ stderr: expect.stringContaining('has no disk'), code: 255 });
   });
 
@@ -163,7 +163,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await exec(client, `sleep ${mark}; :`, true);
     await exec(client, `sleep ${mark}; :`);
     await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2), 10_000);
-    await server.close(SANDBOX);
+    await server.close(ownSandboxId);
     expect(runningWith(mark)).toEqual([]);
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
     await closed;

@@ -10,7 +10,7 @@ import {
   type SshServer,
   type SshServerOptions,
 } from '../../../src/local-service/ssh/index.js';
-import { type Isolation, machine, SANDBOX } from '../machine/machine-fixture.js';
+import { type Isolation, machine, ownSandboxId } from '../machine/machine-fixture.js';
 
 export interface KeyPair {
   readonly publicKey: PublicKey;
@@ -56,7 +56,7 @@ export async function sshUnderTest(
   });
   onTestFinished(async () => await server.closeAll());
   const { port } = await server.open(
-    SANDBOX,
+    ownSandboxId,
     keys.map(({ publicKey }) => publicKey),
   );
   return { server, host, directory, port, logged };

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SANDBOX, usableIsolations } from '../machine/machine-fixture.js';
+import { ownSandboxId, usableIsolations } from '../machine/machine-fixture.js';
 import { keyPair, type SshUnderTest, sshUnderTest } from './ssh-fixture.js';
 
 const pair = keyPair();
@@ -44,8 +44,8 @@ describe.skipIf(!exists('ssh'))('OpenSSH', () => {
   it('ends when the sandbox does', async () => {
     const { ssh, host } = await client('plain');
     const running = ssh(['-tt', 'touch begun; sleep 1000']);
-    await expect.poll(() => host.readFile(SANDBOX, 'begun', 10).then(String, () => 'not yet')).toBe('');
-    await host.endProcesses(SANDBOX);
+    await expect.poll(() => host.readFile(ownSandboxId, 'begun', 10).then(String, () => 'not yet')).toBe('');
+    await host.endProcesses(ownSandboxId);
     expect((await running).code).not.toBe(0);
   });
 
@@ -57,7 +57,7 @@ describe.skipIf(!exists('ssh'))('OpenSSH', () => {
       const [sent, received] = [join(directory, 'sent'), join(directory, 'received')];
       await writeFile(sent, content);
       expect(await scp([sent, 'user@127.0.0.1:copied'])).toMatchObject({ code: 0 });
-      expect((await host.readFile(SANDBOX, 'copied', content.length)).equals(content)).toBe(true);
+      expect((await host.readFile(ownSandboxId, 'copied', content.length)).equals(content)).toBe(true);
       expect(await scp(['user@127.0.0.1:copied', received])).toMatchObject({ code: 0 });
       expect((await readFile(received)).equals(content)).toBe(true);
     },

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { ControlledClock } from '../../clock.js';
 import { ServiceError } from '../../service-error.js';
 
-const MAX_ADVANCE_SECONDS = 366 * 24 * 3_600;
+const maxAdvanceSeconds = 366 * 24 * 3_600;
 
 const moveSchema = z.strictObject({
   held: z.boolean().optional(),
-  advanceSeconds: z.number().nonnegative().max(MAX_ADVANCE_SECONDS).optional(),
+  advanceSeconds: z.number().nonnegative().max(maxAdvanceSeconds).optional(),
 });
 
 export function registerClockRoutes(server: FastifyInstance, clock: ControlledClock): void {
@@ -22,7 +22,7 @@ export function registerClockRoutes(server: FastifyInstance, clock: ControlledCl
   server.post('/_local/clock', async (request) => {
     const parsed = moveSchema.safeParse(request.body);
     if (!parsed.success) {
-      const message = `Give held (true or false), advanceSeconds (0 to ${MAX_ADVANCE_SECONDS}), or both.`;
+      const message = `Give held (true or false), advanceSeconds (0 to ${maxAdvanceSeconds}), or both.`;
       throw new ServiceError(400, 'invalid_request', message);
     }
     const { held, advanceSeconds } = parsed.data;

@@ -6,13 +6,13 @@ import { ServiceError } from '../../service-error.js';
 import type { CallLogEntry } from '../../store/call-log.js';
 import type { CallStore } from '../../store/call-store.js';
 
-const SHOWN_OF_A_KEY = 8;
-const DEFAULT_LINES = 100;
-const MAX_LINES = 1_000;
+const shownOfAKey = 8;
+const defaultLines = 100;
+const maxLines = 1_000;
 
 const querySchema = z.object({
   after: z.coerce.number().int().nonnegative().optional(),
-  limit: z.coerce.number().int().positive().max(MAX_LINES).optional(),
+  limit: z.coerce.number().int().positive().max(maxLines).optional(),
   endpoint: z.string().optional(),
   /** A status, or the class of it: `404` or `4xx`. */
   status: z
@@ -27,7 +27,7 @@ function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
   const { seq, at, method, path, status, outcome, code, durationMs, requestId, sandboxId, endpoint, assumptions } =
     entry;
   const { idempotencyKey: key } = entry;
-  const short = key !== null && key.length > SHOWN_OF_A_KEY ? `${key.slice(0, SHOWN_OF_A_KEY)}…` : key;
+  const short = key !== null && key.length > shownOfAKey ? `${key.slice(0, shownOfAKey)}…` : key;
   return {
     seq,
     at,
@@ -52,7 +52,7 @@ export function registerLogRoutes(server: FastifyInstance, { calls }: { readonly
       const issue = parsed.error.issues[0];
       throw new ServiceError(400, 'invalid_request', `${issue?.path.join('.')}: ${issue?.message}`);
     }
-    const { after, limit = DEFAULT_LINES, endpoint, status } = parsed.data;
+    const { after, limit = defaultLines, endpoint, status } = parsed.data;
     const lines = calls.log({ after, limit, endpoint, status });
     // With nothing left to read the next look begins at the end, also where a filter has let nothing through.
     const next = lines.length === limit ? (lines.at(-1)?.seq ?? 0) : Math.max(calls.last(), after ?? 0);

@@ -4,15 +4,15 @@ import type { FastifyInstance } from 'fastify';
 import { ServiceError } from '../../service-error.js';
 import type { StateControl } from '../../state/control.js';
 
-const ARCHIVE_TYPE = 'application/gzip';
-const MAX_SEED_BYTES = 64 * 1024 * 1024;
+const archiveType = 'application/gzip';
+const maxSeedBytes = 64 * 1024 * 1024;
 
 export function registerStateRoutes(server: FastifyInstance, state: StateControl): void {
   server.get('/_local/export', async (_request, reply) => {
     const stream = await state.export();
-    return reply.type(ARCHIVE_TYPE).send(stream);
+    return reply.type(archiveType).send(stream);
   });
-  server.post('/_local/seed', { bodyLimit: MAX_SEED_BYTES }, async (request) => ({
+  server.post('/_local/seed', { bodyLimit: maxSeedBytes }, async (request) => ({
     ok: true,
     type: 'local.seeded',
     ...(await state.seed(request.body)),
@@ -23,10 +23,10 @@ export function registerStateRoutes(server: FastifyInstance, state: StateControl
   });
   // In a scope of its own: everywhere else a body is JSON, whatever its type says.
   server.register(async (scope) => {
-    scope.addContentTypeParser(ARCHIVE_TYPE, (_request, payload, done) => done(null, payload));
+    scope.addContentTypeParser(archiveType, (_request, payload, done) => done(null, payload));
     scope.post('/_local/import', async (request) => {
-      if (request.headers['content-type'] !== ARCHIVE_TYPE) {
-        throw new ServiceError(400, 'invalid_request', `Send the archive with Content-Type: ${ARCHIVE_TYPE}.`);
+      if (request.headers['content-type'] !== archiveType) {
+        throw new ServiceError(400, 'invalid_request', `Send the archive with Content-Type: ${archiveType}.`);
       }
       return { ok: true, type: 'local.imported', ...(await state.import(request.body as Readable)) };
     });

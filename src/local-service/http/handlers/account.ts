@@ -7,7 +7,7 @@ import { ServiceError } from '../../service-error.js';
 import type { AccountRecord } from '../../store/account-store.js';
 import type { Operations } from '../operation.js';
 
-const DAY_MS = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 
 type AccountOperations = Pick<
   Operations,
@@ -43,5 +43,5 @@ export const accountOperations: AccountOperations = {
 };
 
 function policyOf({ timings }: Context, { zeroDataRetentionEnabledAt }: AccountRecord): DataRetention {
-  return { snapshotDays: timings.dataExpiryMs / DAY_MS, zeroDataRetention: zeroDataRetentionEnabledAt !== null };
+  return { snapshotDays: timings.dataExpiryMs / dayMs, zeroDataRetention: zeroDataRetentionEnabledAt !== null };
 }

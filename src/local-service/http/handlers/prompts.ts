@@ -4,7 +4,7 @@ import { ServiceError } from '../../service-error.js';
 import { historySeqOf } from '../../store/history-store.js';
 import type { Operations } from '../operation.js';
 
-const DEFAULT_EVENTS = 1_000;
+const defaultEvents = 1_000;
 
 export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'listEvents' | 'interruptSandbox'> = {
   sendPrompt(context, { caller, params, body }) {
@@ -55,7 +55,7 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
       conversationId: query.conversation,
       afterSeq,
       untilMs: context.clock.now() - (lag?.ms ?? 0),
-      limit: query.limit ?? DEFAULT_EVENTS,
+      limit: query.limit ?? defaultEvents,
     });
     return { fields: { events } };
   },

@@ -17,7 +17,7 @@ export type CopyCall = (
   target: string,
 ) => { readonly file: string; readonly args: readonly string[] };
 
-const VANISHED = /^cp: .*: No such file or directory$/;
+const vanishedPattern = /^cp: .*: No such file or directory$/;
 
 const openCopy: CopyCall = (options, source, target) => ({
   file: 'cp',
@@ -72,9 +72,9 @@ export async function copyInto(source: string, target: string, copyCall = openCo
   if (exitCode === 0) return;
   const lines = stderr.split('\n').filter((line) => line !== '');
   // What a running sandbox removes while it is copied was not there at the end, so it is no loss.
-  const vanished = exitCode === 1 && lines.length > 0 && lines.every((line) => VANISHED.test(line));
+  const vanished = exitCode === 1 && lines.length > 0 && lines.every((line) => vanishedPattern.test(line));
   if (vanished) return;
-  const reason = lines.find((line) => !VANISHED.test(line)) ?? 'cp failed';
+  const reason = lines.find((line) => !vanishedPattern.test(line)) ?? 'cp failed';
   throw new MachineError('copy_failed', `The disk could not be copied: ${reason.slice(0, 500)}`);
 }
 

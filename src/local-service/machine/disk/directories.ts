@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MachineError } from '../machine-error.js';
 
 /** The home of the user inside a sandbox: where its disk is seen. */
-export const SANDBOX_HOME = '/home/sandbox';
+export const sandboxHome = '/home/sandbox';
 
 export interface MachineDirectories {
   readonly root: string;

@@ -3,14 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
 
-const PIECE_BYTES = 64 * 1024;
+const pieceBytes = 64 * 1024;
 
 /** Closes the file when the stream ends, fails or is destroyed. */
 export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
   let position = 0;
   const readPiece = async (): Promise<Buffer | null> => {
     // What was written at the end since then is left out: the size was told.
-    const wanted = Math.min(PIECE_BYTES, sizeBytes - position);
+    const wanted = Math.min(pieceBytes, sizeBytes - position);
     if (wanted === 0) return null;
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
     position += bytesRead;
@@ -18,7 +18,7 @@ export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
     throw new MachineError('download_failed', 'The file was cut short while it was sent. Ask for it again.');
   };
   return new Readable({
-    highWaterMark: PIECE_BYTES,
+    highWaterMark: pieceBytes,
     read() {
       readPiece().then(
         (piece) => this.push(piece),

@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { MachineError } from '../machine-error.js';
-import { PROGRAM_ENVIRONMENT } from '../shell/program.js';
+import { programEnvironment } from '../shell/program.js';
 import { folderLocation, type OpenFolder } from './folder.js';
 
-const MAX_MESSAGE_CHARACTERS = 64 * 1024;
+const maxMessageCharacters = 64 * 1024;
 /** What a sandbox does to its files while they are read: the archive is whole nevertheless. */
-const CHANGED =
+const changedPattern =
   /: (?:file changed as we read it|file removed before we read it|file shrank by \d+ bytes?; padding with zeros|socket ignored)$/i;
 
 interface FolderStreamOptions {
@@ -28,7 +28,7 @@ export async function streamFolder(folder: OpenFolder, options: FolderStreamOpti
   // Users of this machine mean nothing where the archive is unpacked, so only their numbers are written.
   const child = spawn(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
     cwd: folderLocation(folder),
-    env: PROGRAM_ENVIRONMENT,
+    env: programEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ending = watchEnd(child);
@@ -71,13 +71,13 @@ interface Ending {
 function watchEnd(child: ChildProcess): Promise<Ending> {
   let messages = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    if (messages.length < MAX_MESSAGE_CHARACTERS) messages += text;
+    if (messages.length < maxMessageCharacters) messages += text;
   });
   return new Promise((resolve) => {
     child.once('close', (exitCode) => {
       const lines = messages.split('\n');
       // The last line of too many is cut off and says nothing.
-      if (messages.length >= MAX_MESSAGE_CHARACTERS) lines.pop();
+      if (messages.length >= maxMessageCharacters) lines.pop();
       resolve({ exitCode, lines: lines.filter((line) => line !== '') });
     });
   });
@@ -89,8 +89,8 @@ async function checkEnd(
   mayHaveChanged: () => Promise<boolean>,
 ): Promise<void> {
   if (exitCode === 0) return;
-  const onlyChanges = exitCode === 1 && lines.length > 0 && lines.every((line) => CHANGED.test(line));
+  const onlyChanges = exitCode === 1 && lines.length > 0 && lines.every((line) => changedPattern.test(line));
   if (onlyChanges && (await mayHaveChanged())) return;
-  const reason = lines.find((line) => !CHANGED.test(line)) ?? lines.at(-1) ?? 'tar was ended';
+  const reason = lines.find((line) => !changedPattern.test(line)) ?? lines.at(-1) ?? 'tar was ended';
   throw new MachineError('download_failed', `Not all of the folder could be read: ${reason}`);
 }

@@ -13,7 +13,7 @@ export interface ListedName {
 }
 
 /** The system takes 4096 bytes, and a sandbox may nest its folders deeper than that. */
-const LONG_BYTES = 2_048;
+const longBytes = 2_048;
 
 /** Gives one name after the other, in no order. A large folder never sits in memory. */
 export async function* listFolder(folder: Buffer): AsyncGenerator<ListedName> {
@@ -51,7 +51,7 @@ export async function visitTree(
 }
 
 async function shortened(folder: Buffer): Promise<{ readonly location: Buffer; close(): Promise<void> }> {
-  if (folder.length <= LONG_BYTES) return { location: folder, close: async () => undefined };
+  if (folder.length <= longBytes) return { location: folder, close: async () => undefined };
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const short = descriptorPath(handle);
   return { location: short === undefined ? folder : Buffer.from(short), close: async () => await handle.close() };

@@ -6,7 +6,7 @@ import { descriptorPath } from './folder.js';
 import { listFolder } from './listing.js';
 
 /** Opens what may not be read too; Node has no name for it. Linux only, as paths of descriptors are. */
-const O_PATH = 0o10000000;
+const oPath = 0o10000000;
 
 /**
  * Gives every folder its owner's permissions. A process may still swap folders for links in it, so each is opened without
@@ -45,7 +45,7 @@ async function enter(location: Buffer, open: OpenLevel[]): Promise<void> {
 async function openWritable(location: Buffer): Promise<FileHandle | undefined> {
   const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW;
   try {
-    const named = await open(location, process.platform === 'linux' ? flags | O_PATH : flags);
+    const named = await open(location, process.platform === 'linux' ? flags | oPath : flags);
     const path = descriptorPath(named);
     try {
       await (path === undefined ? named.chmod(0o700) : chmod(path, 0o700));

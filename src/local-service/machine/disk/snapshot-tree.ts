@@ -9,18 +9,18 @@ import { folderLocation } from './folder.js';
 import { listFolder } from './listing.js';
 import { openPlace } from './walk.js';
 
-const MAX_TREE_ENTRIES = 100_000;
+const maxTreeEntries = 100_000;
 /** Of all paths together: each of them repeats the names of the folders above it. */
-const MAX_TREE_CHARACTERS = 32 * 1024 * 1024;
+const maxTreeCharacters = 32 * 1024 * 1024;
 /** A sandbox may set any time, also one that no date can tell: the years 1 to 9999 can be told. */
-const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * Nothing changes a snapshot, so that below its folder names can be put together: none of them turns into a link.
  * @throws MachineError as `MachineHost.tree`
  */
-export async function listTree(snapshot: string, path: string, maxEntries = MAX_TREE_ENTRIES): Promise<TreeEntry[]> {
+export async function listTree(snapshot: string, path: string, maxEntries = maxTreeEntries): Promise<TreeEntry[]> {
   const place = await openPlace(snapshot, path);
   if (place.kind === 'file') {
     await place.handle.close();
@@ -47,7 +47,7 @@ async function listBelow(top: Buffer, names: string, maxEntries: number): Promis
       const entry = entryOf(path, await lstat(location));
       if (entry === undefined) continue;
       characters += path.length;
-      if (entries.length === maxEntries || characters > MAX_TREE_CHARACTERS) throw tooMany(maxEntries);
+      if (entries.length === maxEntries || characters > maxTreeCharacters) throw tooMany(maxEntries);
       entries.push(entry);
       if (entry.type === 'directory') folders.push({ location, names: path });
     }
@@ -57,7 +57,7 @@ async function listBelow(top: Buffer, names: string, maxEntries: number): Promis
 
 /** Undefined for devices, pipes and sockets. */
 function entryOf(path: string, stats: Stats): TreeEntry | undefined {
-  const modifiedAt = new Date(Math.min(Math.max(stats.mtimeMs, EARLIEST_MS), LATEST_MS)).toISOString();
+  const modifiedAt = new Date(Math.min(Math.max(stats.mtimeMs, earliestMs), latestMs)).toISOString();
   if (stats.isFile()) return { path, type: 'file', size: stats.size, modifiedAt };
   if (stats.isSymbolicLink()) return { path, type: 'symlink', size: stats.size, modifiedAt };
   return stats.isDirectory() ? { path, type: 'directory', size: 0, modifiedAt } : undefined;

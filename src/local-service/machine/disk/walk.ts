@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { MachineError } from '../machine-error.js';
-import { SANDBOX_HOME } from './directories.js';
+import { sandboxHome } from './directories.js';
 import {
   kindOf,
   linkTarget,
@@ -19,9 +19,9 @@ import {
   removeFile,
 } from './folder.js';
 
-const MAX_LINKS = 40;
+const maxLinks = 40;
 /** Each folder on the way is a file handle of the service, and those are shared by all sandboxes. */
-const MAX_DEPTH = 256;
+const maxDepth = 256;
 
 export type OpenPlace =
   | { readonly kind: 'file'; readonly handle: FileHandle }
@@ -105,7 +105,7 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
     const target = await linkTarget(folder, name);
     if (target !== undefined) {
       links += 1;
-      if (links > MAX_LINKS) throw new MachineError('not_found', `${path} goes round in a circle of links.`);
+      if (links > maxLinks) throw new MachineError('not_found', `${path} goes round in a circle of links.`);
       if (posix.isAbsolute(target)) {
         await Promise.all(folders.splice(1).map(({ handle }) => handle.close()));
         names = [...namesBelowHome(target, path), ...names];
@@ -117,8 +117,8 @@ async function walk(folders: OpenFolder[], path: string, makeFolders: boolean): 
       if (names.every((rest) => rest === '' || rest === '.')) throw notAFile(path);
       await makeFolder(folder, name, path);
     }
-    if (folders.length > MAX_DEPTH) {
-      throw new MachineError('no_access', `The path leads through more than ${MAX_DEPTH} folders.`);
+    if (folders.length > maxDepth) {
+      throw new MachineError('no_access', `The path leads through more than ${maxDepth} folders.`);
     }
     folders.push(await openFolder(folder, name, path));
   }
@@ -129,11 +129,11 @@ function namesBelowHome(target: string, path: string): string[] {
   if (!posix.isAbsolute(target)) return target.split('/');
   // Not normalised as a whole: "a/.." means something else where "a" is a link.
   const names = target.split('/').filter((name) => name !== '' && name !== '.');
-  const home = SANDBOX_HOME.slice(1).split('/');
+  const home = sandboxHome.slice(1).split('/');
   if (home.some((name, index) => names[index] !== name)) throw outside(path);
   return names.slice(home.length);
 }
 
 function outside(path: string): MachineError {
-  return new MachineError('outside', `${path} is outside the sandbox's disk: give a path below ${SANDBOX_HOME}.`);
+  return new MachineError('outside', `${path} is outside the sandbox's disk: give a path below ${sandboxHome}.`);
 }

@@ -4,12 +4,12 @@
  * process namespace of its own, so what it leaves in the background ends with it.
  */
 import type { MachineDirectories } from '../disk/directories.js';
-import { SANDBOX_HOME } from '../disk/directories.js';
+import { sandboxHome } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from '../shell/launch.js';
 import { diskArguments, resolverArguments } from './mounts.js';
-import { FILTERED, type Restrictions } from './restrictions.js';
+import { filterArguments, type Restrictions } from './restrictions.js';
 
 export interface BubblewrapOptions extends Restrictions {
   /** The absolute path of `bwrap`. */
@@ -23,7 +23,7 @@ export function createBubblewrap(
   { program, restrictions, machine: seen, systemCalls, resolverFile }: BubblewrapOptions,
 ): ShellLaunch {
   const machine = [...restrictions, ...seen];
-  const filtered = systemCalls === undefined ? [] : FILTERED;
+  const filtered = systemCalls === undefined ? [] : filterArguments;
   const shared = resolverArguments();
   const own = resolverArguments(resolverFile);
   return {
@@ -42,7 +42,7 @@ export function createBubblewrap(
         // Variables such as LD_PRELOAD would act on bubblewrap itself, outside of the sandbox; on its command line they would
         // be for everybody on the machine to read.
         env: {},
-        descriptor3: variableArguments(sandboxEnvironment(sandboxId, SANDBOX_HOME, spec)),
+        descriptor3: variableArguments(sandboxEnvironment(sandboxId, sandboxHome, spec)),
         descriptor5: systemCalls,
       };
     },

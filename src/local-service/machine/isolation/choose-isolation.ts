@@ -9,7 +9,7 @@ import { resolverText } from '../network/resolver-text.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
 import type { ShellLaunch } from '../shell/launch.js';
 import { createPlainShell } from '../shell/plain-shell.js';
-import { findProgram, PROGRAM_PATH } from '../shell/program.js';
+import { defaultProgramPath, findProgram } from '../shell/program.js';
 import { createBubblewrap } from './bubblewrap.js';
 import { chooseRestrictions } from './restrictions.js';
 
@@ -44,7 +44,7 @@ export interface ChosenIsolation {
 /** @throws MachineError `isolation_unavailable` where bubblewrap was asked for and does not work */
 export async function chooseIsolation(
   directories: MachineDirectories,
-  { isolation = 'auto', network = {}, programPath = PROGRAM_PATH, log = () => undefined }: IsolationOptions,
+  { isolation = 'auto', network = {}, programPath = defaultProgramPath, log = () => undefined }: IsolationOptions,
 ): Promise<ChosenIsolation> {
   let reason: string | undefined;
   if (isolation !== 'plain') {

@@ -8,7 +8,7 @@ import { removeTree } from '../disk/copy-tree.js';
 import { runProgram } from '../shell/program.js';
 
 /** All that bubblewrap puts into /dev, by the numbers that Linux has for them. */
-const DEVICES = {
+const devices = {
   null: [1, 3],
   zero: [1, 5],
   full: [1, 7],
@@ -18,7 +18,7 @@ const DEVICES = {
 } as const;
 
 /** Nobody's, by all that users are known by; no sandbox has it. */
-const NOBODY = 65_534;
+const nobodyUserId = 65_534;
 
 /**
  * Makes them in `folder`, in the place of what it holds.
@@ -28,10 +28,10 @@ export async function makeDevices(folder: string): Promise<string[] | undefined>
   await removeTree(folder);
   await mkdir(folder, { mode: 0o700 });
   const args: string[] = [];
-  for (const [name, [major, minor]] of Object.entries(DEVICES)) {
+  for (const [name, [major, minor]] of Object.entries(devices)) {
     const file = join(folder, name);
     const made = await runProgram('mknod', ['-m', '666', file, 'c', String(major), String(minor)]);
-    const given = await runProgram('chown', [`${NOBODY}:${NOBODY}`, file]);
+    const given = await runProgram('chown', [`${nobodyUserId}:${nobodyUserId}`, file]);
     if (made.exitCode !== 0 || given.exitCode !== 0) return undefined;
     args.push('--dev-bind', file, `/dev/${name}`);
   }

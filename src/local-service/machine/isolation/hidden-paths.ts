@@ -5,15 +5,15 @@
 import { accessSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const OTHERS_READ = 0o004;
-const OTHERS_ENTER = 0o005;
+const othersRead = 0o004;
+const othersEnter = 0o005;
 
 /** What is installed may be nested deep and be much; secrets are kept near the top. */
-const MAX_DEPTH = 6;
+const maxDepth = 6;
 
 /** Files, and folders as a whole. Links are not followed: what they lead to is found where it is. */
 export function findHidden(folder: string, depth = 1): string[] {
-  if (depth > MAX_DEPTH) return [];
+  if (depth > maxDepth) return [];
   let names: string[];
   try {
     names = readdirSync(folder);
@@ -42,7 +42,7 @@ export function kindOf(path: string): 'file' | 'folder' | 'none' {
 }
 
 export function isForOthers(stats: Stats): boolean {
-  const needed = stats.isDirectory() ? OTHERS_ENTER : OTHERS_READ;
+  const needed = stats.isDirectory() ? othersEnter : othersRead;
   return (stats.mode & needed) === needed;
 }
 

@@ -6,7 +6,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const CLOSE_ON_EXEC = 0o2_000_000;
+const closeOnExec = 0o2_000_000;
 
 let found: readonly number[] | undefined;
 
@@ -34,7 +34,7 @@ export function endPlaceholders(child: ChildProcess, inherited: readonly number[
 function goesOn(descriptor: number): boolean {
   try {
     const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
     // What the listing itself had opened, or no /proc.
     return false;

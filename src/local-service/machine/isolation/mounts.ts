@@ -1,11 +1,11 @@
 /** What of the machine is seen inside a bubblewrap sandbox. */
 import { readlinkSync, realpathSync } from 'node:fs';
-import { SANDBOX_HOME } from '../disk/directories.js';
+import { sandboxHome } from '../disk/directories.js';
 import { findHidden, kindOf } from './hidden-paths.js';
 
-const PROGRAM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
+const programFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
 /** In which people keep what is theirs alone. */
-const FOLDER_WITH_SECRETS = '/opt';
+const folderWithSecrets = '/opt';
 
 export interface SeenMachine {
   /** Never shown. */
@@ -24,18 +24,18 @@ export function machineArguments({ stateDirectory, settings, sharedMemory, devic
   args.push(...devices);
   // A sandbox of a service that runs as root is that user for the kernel, capabilities or not, and owns the settings in /proc/sys.
   args.push('--proc', '/proc', '--remount-ro', '/proc');
-  for (const folder of PROGRAM_FOLDERS) args.push(...folderArguments(folder));
+  for (const folder of programFolders) args.push(...folderArguments(folder));
   args.push('--ro-bind', settings, '/etc');
-  for (const path of findHidden(FOLDER_WITH_SECRETS)) args.push(...hiddenArguments(path));
-  if (PROGRAM_FOLDERS.some((folder) => stateDirectory.startsWith(`${folder}/`))) {
+  for (const path of findHidden(folderWithSecrets)) args.push(...hiddenArguments(path));
+  if (programFolders.some((folder) => stateDirectory.startsWith(`${folder}/`))) {
     args.push('--tmpfs', stateDirectory, '--remount-ro', stateDirectory);
   }
   return args;
 }
 
 export function diskArguments(disk: string, temporary: string): string[] {
-  const home = ['--bind', disk, SANDBOX_HOME, '--bind', temporary, '/tmp'];
-  return [...home, '--dir', '/var', '--symlink', '../tmp', '/var/tmp', '--remount-ro', '/', '--chdir', SANDBOX_HOME];
+  const home = ['--bind', disk, sandboxHome, '--bind', temporary, '/tmp'];
+  return [...home, '--dir', '/var', '--symlink', '../tmp', '/var/tmp', '--remount-ro', '/', '--chdir', sandboxHome];
 }
 
 function folderArguments(folder: string): string[] {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
-import { SHARED_MEMORY_BYTES } from '../limits/machine-size.js';
+import { sharedMemoryBytes } from '../limits/machine-size.js';
 import { runProgram, succeeds } from '../shell/program.js';
 import { makeDevices } from './devices.js';
 import { diskArguments, machineArguments } from './mounts.js';
@@ -10,20 +10,20 @@ import { copySettings } from './settings-copy.js';
 import { systemCallFilter } from './system-calls.js';
 
 /** Where bubblewrap reads the filter of system calls. */
-const FILTER_DESCRIPTOR = 5;
-export const FILTERED = ['--seccomp', String(FILTER_DESCRIPTOR)];
+const filterDescriptor = 5;
+export const filterArguments = ['--seccomp', String(filterDescriptor)];
 
 /** No capability: as root, bubblewrap leaves all of them where it is not told otherwise. */
-const NO_CAPABILITIES = ['--cap-drop', 'ALL'];
+const noCapabilities = ['--cap-drop', 'ALL'];
 /** A user other than root, for programs that refuse to work as root. Files are owned as those of the service all the same. */
-const SANDBOX_USER = ['--uid', '1000', '--gid', '1000'];
+const sandboxUser = ['--uid', '1000', '--gid', '1000'];
 
-const TRY = ['--', '/bin/sh', '-c', ': >/dev/null'];
+const tryArguments = ['--', '/bin/sh', '-c', ': >/dev/null'];
 
-const BOUNDED_SHARED_MEMORY = ['--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'];
+const boundedSharedMemory = ['--size', String(sharedMemoryBytes), '--perms', '1777', '--tmpfs', '/dev/shm'];
 
 /** A start takes some 10 ms; what takes this long never comes. */
-const PROBE_MS = 10_000;
+const probeMs = 10_000;
 
 export type RestrictionsFound = Restrictions | { readonly problem: string };
 
@@ -47,9 +47,9 @@ export async function chooseRestrictions(
   program: string,
   isRoot = process.getuid?.() === 0,
 ): Promise<RestrictionsFound> {
-  const help = await runProgram(program, ['--help'], { timeoutMs: PROBE_MS });
+  const help = await runProgram(program, ['--help'], { timeoutMs: probeMs });
   if (help.exitCode === null) return { problem: help.stderr.trim() };
-  const sharedMemory = help.stdout.includes('--size') ? BOUNDED_SHARED_MEMORY : [];
+  const sharedMemory = help.stdout.includes('--size') ? boundedSharedMemory : [];
   const disk = await mkdtemp(join(directories.unfinished, 'probe-'));
   const settings = join(directories.root, 'settings');
   await copySettings(settings);
@@ -62,8 +62,8 @@ export async function chooseRestrictions(
   try {
     for (const { restrictions, lacks } of candidates(isRoot)) {
       for (const { machine, lacking } of machines) {
-        const after = [...machine, ...diskArguments(disk, disk), ...TRY];
-        const { exitCode, stderr } = await runProgram(program, [...restrictions, ...after], { timeoutMs: PROBE_MS });
+        const after = [...machine, ...diskArguments(disk, disk), ...tryArguments];
+        const { exitCode, stderr } = await runProgram(program, [...restrictions, ...after], { timeoutMs: probeMs });
         if (exitCode === 0) {
           const systemCalls = await usableFilter(join(disk, 'filter'), [program, ...restrictions], after);
           const more = [
@@ -90,7 +90,7 @@ async function usableFilter(file: string, before: readonly string[], after: read
   const filter = systemCallFilter();
   if (filter === undefined) return undefined;
   await writeFile(file, filter);
-  const tried = ['-c', `exec "$@" ${FILTER_DESCRIPTOR}<"$0"`, file, ...before, ...FILTERED, ...after];
+  const tried = ['-c', `exec "$@" ${filterDescriptor}<"$0"`, file, ...before, ...filterArguments, ...after];
   return (await succeeds('/bin/sh', tried)) ? filter : undefined;
 }
 
@@ -101,12 +101,12 @@ interface Candidate {
 
 /** The strictest first. As a plain user bubblewrap makes a user namespace by itself, unless it is installed set-user-ID. */
 function candidates(isRoot: boolean): Candidate[] {
-  const user = isRoot ? ['--unshare-user', ...SANDBOX_USER] : ['--unshare-user'];
+  const user = isRoot ? ['--unshare-user', ...sandboxUser] : ['--unshare-user'];
   const nested = 'commands can make user namespaces of their own';
   const asRoot = isRoot ? ['commands are root, without its capabilities'] : [];
   return [
-    { restrictions: [...NO_CAPABILITIES, ...user, '--disable-userns'], lacks: [] },
-    { restrictions: [...NO_CAPABILITIES, ...user], lacks: [nested] },
-    { restrictions: NO_CAPABILITIES, lacks: [nested, ...asRoot] },
+    { restrictions: [...noCapabilities, ...user, '--disable-userns'], lacks: [] },
+    { restrictions: [...noCapabilities, ...user], lacks: [nested] },
+    { restrictions: noCapabilities, lacks: [nested, ...asRoot] },
   ];
 }

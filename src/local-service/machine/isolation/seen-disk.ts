@@ -1,9 +1,9 @@
 /** Tells by the kernel, and not by what a process says of itself, on which disk an isolated process works. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
-import { SANDBOX_HOME } from '../disk/directories.js';
+import { sandboxHome } from '../disk/directories.js';
 
 /** The root of a mount, from that of its file system on, and where it is mounted. */
-const HOME_MOUNT = new RegExp(`^\\S+ \\S+ \\S+ (\\S+) ${SANDBOX_HOME} `, 'm');
+const homeMount = new RegExp(`^\\S+ \\S+ \\S+ (\\S+) ${sandboxHome} `, 'm');
 
 /** Such as `mnt:[4026531840]`. Undefined where the process has ended or may not be looked at. */
 export function mountNamespace(pid: number | 'self'): string | undefined {
@@ -20,11 +20,11 @@ export function mountNamespace(pid: number | 'self'): string | undefined {
  */
 export function seesDisk(pid: number, folders: ReadonlyMap<string, string>): boolean {
   try {
-    const home = HOME_MOUNT.exec(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'))?.[1];
+    const home = homeMount.exec(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'))?.[1];
     const folder = folders.get(home?.split('/').at(-1) ?? '');
     if (folder === undefined) return false;
     // Only now: in the place of a stranger a look could take long.
-    const [seen, ours] = [statSync(`/proc/${pid}/root${SANDBOX_HOME}`), statSync(folder)];
+    const [seen, ours] = [statSync(`/proc/${pid}/root${sandboxHome}`), statSync(folder)];
     return seen.dev === ours.dev && seen.ino === ours.ino;
   } catch {
     return false;

@@ -8,13 +8,13 @@ import { removeTree } from '../disk/copy-tree.js';
 import { isForOthers } from './hidden-paths.js';
 
 /** Of no use to a command, also where others may read them. */
-const LEFT_OUT = ['ssl/private', 'sudoers.d', 'ssh'];
+const leftOutPaths = ['ssl/private', 'sudoers.d', 'ssh'];
 
 /**
  * Puts what everybody may read in the place of `target`. What cannot be copied is left out.
  * @param leftOut names that are not copied, from `source` on
  */
-export async function copySettings(target: string, source = '/etc', leftOut = LEFT_OUT): Promise<void> {
+export async function copySettings(target: string, source = '/etc', leftOut = leftOutPaths): Promise<void> {
   await removeTree(target);
   copyFolder(source, target, leftOut);
 }

@@ -8,12 +8,13 @@ import { dirname, join } from 'node:path';
 import { runProgram } from '../shell/program.js';
 import { type MachineSize, memoryBytes, processCount } from './machine-size.js';
 
-const ROOT = '/sys/fs/cgroup';
-const PROBE_MS = 10_000;
-const CONTROLLERS = ['pids', 'memory'] as const;
-const JOIN = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"';
+const controlGroupRoot = '/sys/fs/cgroup';
+const probeMs = 10_000;
+const controllerNames = ['pids', 'memory'] as const;
+const joinScript =
+  'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"';
 
-type Controller = (typeof CONTROLLERS)[number];
+type Controller = (typeof controllerNames)[number];
 
 export interface ControlGroups {
   limits(controller: Controller): boolean;
@@ -67,14 +68,16 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
 /** Below the group of this process where that is the older version; beside it, or further up, where it is the newer one. */
 function candidates(): Parent[] {
   const own = readOwnGroups();
-  const found: Parent[] = CONTROLLERS.flatMap((controller) => {
+  const found: Parent[] = controllerNames.flatMap((controller) => {
     const path = own.get(controller);
-    return path === undefined ? [] : [{ folder: join(ROOT, controller, path), controllers: [controller], version: 1 }];
+    return path === undefined
+      ? []
+      : [{ folder: join(controlGroupRoot, controller, path), controllers: [controller], version: 1 }];
   });
   const unified = own.get('');
   for (let path = unified; path !== undefined; path = path === '/' ? undefined : dirname(path)) {
-    const folder = join(ROOT, path);
-    if (isHandedOn(folder)) found.push({ folder, controllers: CONTROLLERS, version: 2 });
+    const folder = join(controlGroupRoot, path);
+    if (isHandedOn(folder)) found.push({ folder, controllers: controllerNames, version: 2 });
   }
   return found;
 }
@@ -97,7 +100,7 @@ function readOwnGroups(): Map<string, string> {
 function isHandedOn(folder: string): boolean {
   try {
     const handedOn = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(' ');
-    return CONTROLLERS.every((controller) => handedOn.includes(controller));
+    return controllerNames.every((controller) => handedOn.includes(controller));
   } catch {
     return false;
   }
@@ -108,7 +111,7 @@ async function works(parent: Parent, name: string): Promise<boolean> {
   try {
     const file = makeGroup(parent, name, { vcpu: 1, memoryGB: 1 });
     const [shell = '', ...args] = joining([file]);
-    return (await runProgram(shell, [...args, 'true'], { timeoutMs: PROBE_MS })).exitCode === 0;
+    return (await runProgram(shell, [...args, 'true'], { timeoutMs: probeMs })).exitCode === 0;
   } catch {
     return false;
   } finally {
@@ -139,7 +142,7 @@ function limitSwap(group: string, version: 1 | 2, bytes: number): void {
 }
 
 function joining(files: readonly string[]): string[] {
-  return ['/bin/sh', '-c', JOIN, 'sh', String(files.length), ...files];
+  return ['/bin/sh', '-c', joinScript, 'sh', String(files.length), ...files];
 }
 
 /** Left where something still runs in it, or where it is gone. */

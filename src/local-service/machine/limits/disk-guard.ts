@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineDirectories } from '../disk/directories.js';
 import { runProgram } from '../shell/program.js';
 
-const LOOK_MS = 1_000;
-const MEASURE_MS = 300;
-const MAX_RESERVE_BYTES = 2 * 1024 ** 3;
+const checkIntervalMs = 1_000;
+const measureMs = 300;
+const maxReserveBytes = 2 * 1024 ** 3;
 /** Less than this is what any machine writes meanwhile. */
-const GROWTH_BYTES = 8 * 1024 ** 2;
+const growthBytes = 8 * 1024 ** 2;
 
 export interface DiskGuardOptions {
   readonly directories: MachineDirectories;
@@ -27,14 +27,14 @@ export interface DiskGuard {
 export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
   const { directories, end, log } = options;
   const freeAtStart = await freeBytes(directories.root);
-  const reserve = options.reserveBytes ?? Math.min(MAX_RESERVE_BYTES, freeAtStart / 2);
+  const reserve = options.reserveBytes ?? Math.min(maxReserveBytes, freeAtStart / 2);
   const watched = new Map<string, number>();
   let before = freeAtStart;
   let looking = false;
 
   const look = async (): Promise<void> => {
     const free = await freeBytes(directories.root);
-    const shrinks = free < before - GROWTH_BYTES;
+    const shrinks = free < before - growthBytes;
     before = free;
     if (free >= reserve || !shrinks) return;
     const growing = await fastestGrowing(directories, [...watched.keys()]);
@@ -46,7 +46,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
   /** At most one look at a time, for as long as something runs. */
   const lookOn = async (): Promise<void> => {
     while (watched.size > 0) {
-      await delay(LOOK_MS, undefined, { ref: false });
+      await delay(checkIntervalMs, undefined, { ref: false });
       // What cannot be looked at now is looked at again.
       await look().catch(() => undefined);
     }
@@ -66,7 +66,7 @@ export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGu
         if (left > 0) watched.set(sandboxId, left);
         else watched.delete(sandboxId);
       };
-      return { fileBytes: Math.max(GROWTH_BYTES, free - reserve), release };
+      return { fileBytes: Math.max(growthBytes, free - reserve), release };
     },
   };
 }
@@ -79,7 +79,7 @@ async function freeBytes(path: string): Promise<number> {
 /** Undefined where none grows. */
 async function fastestGrowing(directories: MachineDirectories, sandboxIds: readonly string[]) {
   const first = await sizes(directories, sandboxIds);
-  await delay(MEASURE_MS);
+  await delay(measureMs);
   const second = await sizes(directories, sandboxIds);
   const growth = sandboxIds.map((id) => ({ id, bytes: (second.get(id) ?? 0) - (first.get(id) ?? 0) }));
   return growth.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes)[0]?.id;

@@ -6,10 +6,10 @@ export interface MachineSize {
   readonly memoryGB: number;
 }
 
-const PROCESSES_PER_VCPU = 512;
-const OPEN_FILES = 8_192;
+const processesPerVcpu = 512;
+const openFiles = 8_192;
 /** Commands keep it in memory, each its own. */
-export const SHARED_MEMORY_BYTES = 512 * 1024 * 1024;
+export const sharedMemoryBytes = 512 * 1024 * 1024;
 
 export function memoryBytes({ memoryGB }: MachineSize): number {
   return memoryGB * 1024 ** 3;
@@ -17,7 +17,7 @@ export function memoryBytes({ memoryGB }: MachineSize): number {
 
 /** Threads count as processes. */
 export function processCount({ vcpu }: MachineSize): number {
-  return vcpu * PROCESSES_PER_VCPU;
+  return vcpu * processesPerVcpu;
 }
 
 export interface ShellLimitOptions {
@@ -30,7 +30,7 @@ export interface ShellLimitOptions {
 
 /** Limits that a shell sets for itself and all that it starts, as a line of shell. Programs without a right cannot raise them. */
 export function shellLimits(size: MachineSize, { memory, processes, fileBytes }: ShellLimitOptions): string {
-  const limits = [`ulimit -n ${OPEN_FILES}`, 'ulimit -c 0'];
+  const limits = [`ulimit -n ${openFiles}`, 'ulimit -c 0'];
   if (memory) limits.push(`ulimit -d ${memoryBytes(size) / 1024}`);
   // Shells call it by one letter or the other.
   if (processes) limits.push(`ulimit -u ${processCount(size)} || ulimit -p ${processCount(size)}`);

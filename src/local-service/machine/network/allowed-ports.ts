@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, Server, type Socket } from 'node:net';
 import { MachineError } from '../machine-error.js';
-import { PROGRAM_ENVIRONMENT } from '../shell/program.js';
+import { programEnvironment } from '../shell/program.js';
 import type { HostPort } from './network-setting.js';
 
-const OPEN_PORTS = `
+const allowedPortsScript = `
 const net = require('node:net');
 process.once('message', (ports) => {
   for (const port of ports) {
@@ -44,8 +44,8 @@ export async function openAllowedPorts(enter: readonly string[], allowed: readon
 }
 
 async function listenInside(enter: readonly string[], allowed: readonly HostPort[]) {
-  const [file = '', ...args] = [...enter, process.execPath, '-e', OPEN_PORTS];
-  const child = spawn(file, args, { env: PROGRAM_ENVIRONMENT, cwd: '/', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const [file = '', ...args] = [...enter, process.execPath, '-e', allowedPortsScript];
+  const child = spawn(file, args, { env: programEnvironment, cwd: '/', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const ended = once(child, 'exit').then(() => {
     throw new Error('the process that opens them ended');
   });

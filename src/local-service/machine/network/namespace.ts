@@ -6,12 +6,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { MachineError } from '../machine-error.js';
-import { PROGRAM_ENVIRONMENT, runProgram } from '../shell/program.js';
+import { programEnvironment, runProgram } from '../shell/program.js';
 import { openAllowedPorts } from './allowed-ports.js';
 import type { HostPort } from './network-setting.js';
-import { DEVICE, internetRoutes, LOOPBACK_ONLY, ownNetworkRoutes, readOwnNetworks } from './routes.js';
+import { internetRoutes, loopbackOnly, ownNetworkRoutes, readOwnNetworks, tapDevice } from './routes.js';
 
-const START_TIMEOUT_MS = 20_000;
+const startTimeoutMs = 20_000;
 
 /** Absolute paths. */
 export interface NetworkTools {
@@ -63,11 +63,11 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     const enter = [tools.nsenter, ...user, `--net=${place}/net`, '--'];
     if (tools.slirp4netns) {
       const told = ['--configure', '--mtu=65520', '--disable-host-loopback', '--ready-fd=3', '--exit-fd=4'];
-      const slirp = start(tools.slirp4netns, [...told, '--enable-sandbox', String(holder.pid), DEVICE], 4);
+      const slirp = start(tools.slirp4netns, [...told, '--enable-sandbox', String(holder.pid), tapDevice], 4);
       children.push(slirp);
       await firstWord(slirp, 3, 'slirp4netns');
     }
-    const routes = tools.slirp4netns ? internetRoutes(allowNetworks, readOwnNetworks()) : LOOPBACK_ONLY;
+    const routes = tools.slirp4netns ? internetRoutes(allowNetworks, readOwnNetworks()) : loopbackOnly;
     await changeRoutes([...enter, tools.ip], routes);
     if (allowHost.length > 0) closePorts = await openAllowedPorts(enter, allowHost);
     const isBroken = (): boolean =>
@@ -97,7 +97,7 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
 /** @param leash the descriptor whose end in this process keeps it alive */
 function start(file: string, args: readonly string[], leash: 0 | 4): ChildProcess {
   const child = spawn(file, args, {
-    env: PROGRAM_ENVIRONMENT,
+    env: programEnvironment,
     cwd: '/',
     // Out of reach of a Ctrl-C: commands that are asked to end may still need their network.
     detached: true,
@@ -115,7 +115,7 @@ async function firstWord(child: ChildProcess, descriptor: 1 | 3, name: string): 
     complaint = `${complaint}${chunk}`.slice(0, 1_000);
   });
   const said = await new Promise<boolean | Error>((resolve) => {
-    const timer = setTimeout(() => resolve(false), START_TIMEOUT_MS);
+    const timer = setTimeout(() => resolve(false), startTimeoutMs);
     const settle = (value: boolean | Error): void => {
       clearTimeout(timer);
       resolve(value);
@@ -133,7 +133,7 @@ async function changeRoutes(ip: readonly string[], lines: readonly string[]): Pr
   const [file = '', ...args] = ip;
   const { exitCode, stderr } = await runProgram(file, [...args, '-batch', '-'], {
     input: lines.map((line) => `${line}\n`).join(''),
-    timeoutMs: START_TIMEOUT_MS,
+    timeoutMs: startTimeoutMs,
   });
   if (exitCode !== 0) {
     throw new MachineError('network_unavailable', `ip does not set the routes: ${stderr.trim().split('\n')[0]}`);

@@ -1,16 +1,16 @@
 /** Where a sandbox may not go: the routes of its network, as lines for `ip -batch`. */
 import { readFileSync } from 'node:fs';
 
-export const DEVICE = 'tap0';
+export const tapDevice = 'tap0';
 /** Those of slirp4netns: the way out, and a resolver that asks as this machine does. */
-const GATEWAY = '10.0.2.2';
-export const RESOLVER = '10.0.2.3';
+const gatewayAddress = '10.0.2.2';
+export const resolverAddress = '10.0.2.3';
 
 /**
  * Private and special networks (RFC 6890): this machine's neighbours, its containers, and the metadata of clouds, of which some
  * have addresses of their own.
  */
-const NOT_THE_INTERNET = [
+const notTheInternet = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -23,22 +23,22 @@ const NOT_THE_INTERNET = [
   '224.0.0.0/4',
   '240.0.0.0/4',
   '255.255.255.255/32',
-  `${GATEWAY}/32`,
+  `${gatewayAddress}/32`,
 ];
 
-export const LOOPBACK_ONLY = ['link set lo up'];
+export const loopbackOnly = ['link set lo up'];
 
 /** Of a network that leads to the internet. slirp4netns calls out from this machine, so its own addresses are closed one by one. */
 export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: readonly string[]): string[] {
   return [
-    ...LOOPBACK_ONLY,
+    ...loopbackOnly,
     // Only names are asked for there, whatever else may listen where this machine's resolver is.
-    `rule add pref 10 to ${RESOLVER}/32 ipproto udp dport 53 lookup main`,
-    `rule add pref 11 to ${RESOLVER}/32 ipproto tcp dport 53 lookup main`,
-    `rule add pref 12 to ${RESOLVER}/32 unreachable`,
+    `rule add pref 10 to ${resolverAddress}/32 ipproto udp dport 53 lookup main`,
+    `rule add pref 11 to ${resolverAddress}/32 ipproto tcp dport 53 lookup main`,
+    `rule add pref 12 to ${resolverAddress}/32 unreachable`,
     // Before the gateway itself becomes unreachable.
-    ...allowedNetworks.map((network) => `route replace ${network} via ${GATEWAY} dev ${DEVICE}`),
-    ...NOT_THE_INTERNET.filter((network) => !allowedNetworks.includes(network)).map(unreachable),
+    ...allowedNetworks.map((network) => `route replace ${network} via ${gatewayAddress} dev ${tapDevice}`),
+    ...notTheInternet.filter((network) => !allowedNetworks.includes(network)).map(unreachable),
     ...ownNetworkRoutes(ownNetworks),
   ];
 }

@@ -4,9 +4,9 @@ import type { NetworkNamespace } from './namespace.js';
 import { readOwnNetworks } from './routes.js';
 
 /** Commands of a job follow each other closely, and opening costs more than one of them. */
-const IDLE_MS = 30_000;
+const idleMs = 30_000;
 /** How soon what has become an address of this machine is closed. */
-const LOOK_MS = 2_000;
+const checkIntervalMs = 2_000;
 
 /** Where a command is put: in the network of this machine, in one without a way out, or in that of its sandbox. */
 export type NetworkPlace =
@@ -94,7 +94,7 @@ export function createSandboxNetworks(
   const start = (sandboxId: string): OpenNetwork => {
     const network: OpenNetwork = { opening: openOrTake(), users: 0, ended: false };
     networks.set(sandboxId, network);
-    looking ??= setInterval(look, LOOK_MS).unref();
+    looking ??= setInterval(look, checkIntervalMs).unref();
     network.opening.then(
       (namespace) => {
         network.namespace = namespace;
@@ -129,7 +129,7 @@ export function createSandboxNetworks(
         held = false;
         network.users -= 1;
         if (network.users > 0 || network.ended) return;
-        network.idle = setTimeout(() => end(sandboxId, network), IDLE_MS).unref();
+        network.idle = setTimeout(() => end(sandboxId, network), idleMs).unref();
       };
       try {
         const { enter } = await network.opening;

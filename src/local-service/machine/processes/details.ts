@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
 /** Linux tells times to programs in hundredths of a second, whatever the kernel counts in. */
-const TICKS_PER_SECOND = 100;
-const MAX_COMMAND_CHARACTERS = 2_000;
+const ticksPerSecond = 100;
+const maxCommandCharacters = 2_000;
 
 export interface MachineTimes {
   readonly uptimeMs: number;
@@ -26,11 +26,11 @@ export interface ProcessUse {
 
 /** CPU time over lifetime, as `ps` tells it, to a tenth. */
 export function processUse({ startTime, cpuTicks }: ProcessEntry, times: MachineTimes): ProcessUse {
-  const startMs = (Number(startTime) * 1000) / TICKS_PER_SECOND;
+  const startMs = (Number(startTime) * 1000) / ticksPerSecond;
   const ageMs = Math.max(0, Math.round(times.uptimeMs - startMs));
-  const cpuMs = (cpuTicks * 1000) / TICKS_PER_SECOND;
+  const cpuMs = (cpuTicks * 1000) / ticksPerSecond;
   // A process that has just begun has no lifetime yet that its first tick could be measured by.
-  const lifetimeMs = Math.max(ageMs, 1000 / TICKS_PER_SECOND);
+  const lifetimeMs = Math.max(ageMs, 1000 / ticksPerSecond);
   return { cpuPercent: tenths((100 * cpuMs) / lifetimeMs), startedAtMs: times.startedAtMs + startMs, ageMs };
 }
 
@@ -55,7 +55,7 @@ export function readCommand(pid: number): string | undefined {
 
 /** With spaces between the arguments, and of bounded length. */
 export function commandText(command: string): string {
-  return command.replaceAll('\0', ' ').trim().slice(0, MAX_COMMAND_CHARACTERS);
+  return command.replaceAll('\0', ' ').trim().slice(0, maxCommandCharacters);
 }
 
 export function tenths(value: number): number {
@@ -66,7 +66,7 @@ export function tenths(value: number): number {
 function readStart(path: string): string {
   const file = openSync(path, 'r');
   try {
-    const buffer = Buffer.alloc(4 * MAX_COMMAND_CHARACTERS);
+    const buffer = Buffer.alloc(4 * maxCommandCharacters);
     return buffer.toString('utf8', 0, readSync(file, buffer));
   } finally {
     closeSync(file);

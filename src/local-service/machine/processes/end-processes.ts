@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MachineError } from '../machine-error.js';
 import type { ProcessEntry } from './table.js';
 
-const GRACE_MS = 2_000;
-const GIVE_UP_MS = 15_000;
-const POLL_MS = 15;
+const graceMs = 2_000;
+const giveUpMs = 15_000;
+const pollMs = 15;
 
 interface ProcessesToEnd {
   /** Read again and again until it is empty. Undefined where the machine has no process table. */
@@ -24,17 +24,17 @@ export async function endProcessesMatching(processes: ProcessesToEnd): Promise<v
     const found = processes.find() ?? liveGroups(processes.groupsWithoutTable);
     if (found.length === 0) return;
     const elapsedMs = performance.now() - startedAt;
-    if (elapsedMs > GIVE_UP_MS) {
+    if (elapsedMs > giveUpMs) {
       const pids = found.map((entry) => entry.pid).join(', ');
       throw new MachineError('processes_remain', `These processes did not end when they were killed: ${pids}.`);
     }
     for (const entry of found) {
       const key = `${entry.pid} ${entry.startTime}`;
-      if (elapsedMs > GRACE_MS) signalProcess(entry.pid, 'SIGKILL');
+      if (elapsedMs > graceMs) signalProcess(entry.pid, 'SIGKILL');
       else if (!asked.has(key) && !processes.monitors.has(entry.pid)) signalProcess(entry.pid, 'SIGTERM');
       asked.add(key);
     }
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
 }
 

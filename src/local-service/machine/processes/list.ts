@@ -6,7 +6,7 @@ import type { ProcessGroup } from './records.js';
 import { createProcessSearch, oneDisk } from './search.js';
 import type { ProcessEntry } from './table.js';
 
-const MAX_PROCESSES = 500;
+const maxProcesses = 500;
 
 /**
  * @param groups those of the sandbox
@@ -22,7 +22,7 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
   const busiest = shown
     .map((entry) => ({ entry, use: processUse(entry, times) }))
     .sort((a, b) => b.use.cpuPercent - a.use.cpuPercent || a.entry.pid - b.entry.pid)
-    .slice(0, MAX_PROCESSES);
+    .slice(0, maxProcesses);
   const processes: SandboxProcess[] = [];
   let ended = 0;
   for (const { entry, use } of busiest) {
@@ -48,7 +48,7 @@ export async function listProcesses(groups: readonly ProcessGroup[], disk: strin
 
 function cut(processes: readonly SandboxProcess[]): ProcessSample {
   const sorted = [...processes].sort((a, b) => b.cpuPercent - a.cpuPercent || a.pid - b.pid);
-  return { processes: sorted.slice(0, MAX_PROCESSES), total: processes.length };
+  return { processes: sorted.slice(0, maxProcesses), total: processes.length };
 }
 
 /**

@@ -4,9 +4,9 @@ import { runProgram } from '../shell/program.js';
 import { commandText, tenths } from './details.js';
 import type { ProcessGroup } from './records.js';
 
-const FIELDS = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
+const fields = ['pid', 'ppid', 'pgid', 'pcpu', 'rss', 'etime', 'lstart', 'args'];
 /** The start is five words, such as "Mon Jan  5 12:00:00 2026". */
-const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
+const linePattern = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d+)\s+(.*)$/;
 
 interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
   readonly processGroup: number;
@@ -14,7 +14,7 @@ interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
 
 /** The members of the groups and what descends from them; empty where there is no `ps` either. */
 export async function listByPs(groups: readonly ProcessGroup[]): Promise<SandboxProcess[]> {
-  const { stdout } = await runProgram('ps', ['-A', '-ww', ...FIELDS.flatMap((field) => ['-o', `${field}=`])]);
+  const { stdout } = await runProgram('ps', ['-A', '-ww', ...fields.flatMap((field) => ['-o', `${field}=`])]);
   const lines = stdout.split('\n').flatMap((line) => parseLine(line) ?? []);
   const commandIds = new Map<number, string | null>();
   for (const { pid, processGroup } of lines) {
@@ -36,7 +36,7 @@ export async function listByPs(groups: readonly ProcessGroup[]): Promise<Sandbox
 }
 
 function parseLine(text: string): PsLine | undefined {
-  const [, pid, parentPid, processGroup, cpu, memory, age, start, command] = LINE.exec(text) ?? [];
+  const [, pid, parentPid, processGroup, cpu, memory, age, start, command] = linePattern.exec(text) ?? [];
   if (start === undefined || age === undefined) return undefined;
   return {
     pid: Number(pid),

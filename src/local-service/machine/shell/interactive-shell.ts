@@ -37,13 +37,13 @@ export interface InteractiveShell {
   end(): Promise<void>;
 }
 
-const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
+const shellCommand = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
 
 /** Starts the shell, whose processes are known to the groups from the first moment on. */
 export async function openInteractiveShell(
   context: CommandContext,
   sandboxId: string,
-  { command = SHELL, terminal, env }: ShellSpec,
+  { command = shellCommand, terminal, env }: ShellSpec,
 ): Promise<InteractiveShell> {
   const { child, group } = await startShell(context, sandboxId, {
     command: terminal ? inTerminal(command, terminal) : command,

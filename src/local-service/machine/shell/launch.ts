@@ -5,7 +5,7 @@ import type { CommandLimits } from '../limits/sandbox-limits.js';
 import { MachineError } from '../machine-error.js';
 import type { CommandSpec } from '../machine-host.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
-import { PROGRAM_PATH } from './program.js';
+import { defaultProgramPath } from './program.js';
 
 export interface ProgramCall {
   /** Absolute. */
@@ -35,26 +35,26 @@ export interface ShellLaunch {
 }
 
 /** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */
-const MAX_COMMAND_BYTES = 120 * 1024;
+const maxCommandBytes = 120 * 1024;
 
 /** Where a shell says that it is there and hears that it may go on. */
-export const START_DESCRIPTOR = 4;
-export const START_WORD = 'go\n';
+export const startDescriptor = 4;
+export const startWord = 'go\n';
 
 /**
  * What binds a shell to the service is asked for while it starts, and the service may be dead by then: it begins with its
  * command only when the service answers, which is when all is bound. Read in a shell of its own, so that no variable changes.
  */
 function awaitWord(limits: string): string[] {
-  const wait = `echo >&${START_DESCRIPTOR} && (read -r word) <&${START_DESCRIPTOR} || exit 1`;
-  const close = `exec 3>&- ${START_DESCRIPTOR}>&-`;
+  const wait = `echo >&${startDescriptor} && (read -r word) <&${startDescriptor} || exit 1`;
+  const close = `exec 3>&- ${startDescriptor}>&-`;
   return ['-c', [wait, close, ...(limits === '' ? [] : [limits]), 'exec /bin/sh "$@"'].join('; '), 'sh'];
 }
 
 /** Always the same, and nothing of the service's own: that is where its keys are. */
 export function sandboxEnvironment(sandboxId: string, home: string, spec: CommandSpec): Record<string, string> {
   return {
-    PATH: PROGRAM_PATH,
+    PATH: defaultProgramPath,
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     USER: 'sandbox',
@@ -71,10 +71,10 @@ export function sandboxEnvironment(sandboxId: string, home: string, spec: Comman
  * @throws MachineError `bad_command`
  */
 export function shellArguments(command: string, cwd: string | undefined, limits = ''): string[] {
-  if (Buffer.byteLength(command) > MAX_COMMAND_BYTES) {
+  if (Buffer.byteLength(command) > maxCommandBytes) {
     throw new MachineError(
       'bad_command',
-      `The command is longer than ${MAX_COMMAND_BYTES} bytes: write it to a file and run that.`,
+      `The command is longer than ${maxCommandBytes} bytes: write it to a file and run that.`,
     );
   }
   if (command.includes('\0') || cwd?.includes('\0')) {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
 /** How much of each stream an outcome keeps. */
-export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+export const maxOutputBytes = 8 * 1024 * 1024;
 
 export interface OutputCapture {
   /** Goes up with each piece; tells whether something came since. */
@@ -23,7 +23,7 @@ export function captureOutput(stream: Readable, onText: ((text: string) => void)
   stream.on('data', (chunk: Buffer) => {
     if (finished) return;
     pieces += 1;
-    const fits = chunk.subarray(0, MAX_OUTPUT_BYTES - keptBytes);
+    const fits = chunk.subarray(0, maxOutputBytes - keptBytes);
     if (fits.length > 0) kept.push(fits);
     keptBytes += fits.length;
     droppedBytes += chunk.length - fits.length;

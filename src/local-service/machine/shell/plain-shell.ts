@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join, posix } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
-import { SANDBOX_HOME } from '../disk/directories.js';
+import { sandboxHome } from '../disk/directories.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
 import { findProgram, succeeds } from './program.js';
 
@@ -28,6 +28,6 @@ export async function createPlainShell(directories: MachineDirectories, programP
 function outsidePath(disk: string, cwd: string): string {
   if (!isAbsolute(cwd)) return join(disk, cwd);
   const path = posix.normalize(cwd);
-  if (path === SANDBOX_HOME || path.startsWith(`${SANDBOX_HOME}/`)) return join(disk, path.slice(SANDBOX_HOME.length));
+  if (path === sandboxHome || path.startsWith(`${sandboxHome}/`)) return join(disk, path.slice(sandboxHome.length));
   return path;
 }

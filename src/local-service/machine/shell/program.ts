@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Where programs are looked for, by the service and by commands. */
-export const PROGRAM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+export const defaultProgramPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface ProgramResult {
   readonly exitCode: number | null;
@@ -26,7 +26,7 @@ export async function findProgram(name: string, programPath: string): Promise<st
 }
 
 /** What such a program is started with. Messages are in English, so that they can be read by a program. */
-export const PROGRAM_ENVIRONMENT = { PATH: PROGRAM_PATH, LC_ALL: 'C' };
+export const programEnvironment = { PATH: defaultProgramPath, LC_ALL: 'C' };
 
 export interface ProgramOptions {
   /** What it reads from its standard input. Default: nothing. */
@@ -42,7 +42,7 @@ export function runProgram(
   { input = '', timeoutMs = 0 }: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const options = {
-    env: PROGRAM_ENVIRONMENT,
+    env: programEnvironment,
     maxBuffer: 64 * 1024 * 1024,
     timeout: timeoutMs,
     killSignal: 'SIGKILL' as const,

@@ -9,14 +9,14 @@ import type { CommandOutcome, CommandSpec, CommandWatch } from '../machine-host.
 import type { SandboxNetworks } from '../network/sandbox-networks.js';
 import type { ProcessGroups } from '../processes/groups.js';
 import type { ProcessGroup } from '../processes/records.js';
-import { type ShellLaunch, START_DESCRIPTOR, START_WORD, type Surroundings } from './launch.js';
+import { type ShellLaunch, type Surroundings, startDescriptor, startWord } from './launch.js';
 import { captureOutput, type OutputCapture } from './output-capture.js';
 
 /** How long the pipes are read after the shell has ended, while a process in the background keeps them open. */
-const QUIET_MS = 100;
-const MAX_DRAIN_MS = 2_000;
+const quietMs = 100;
+const maxDrainMs = 2_000;
 
-const LAST_DESCRIPTOR = 5;
+const lastDescriptor = 5;
 
 export interface CommandContext {
   readonly launch: ShellLaunch;
@@ -85,7 +85,7 @@ async function startIn(
 ): Promise<{ child: ChildProcessWithoutNullStreams; group: ProcessGroup }> {
   const { file, args, cwd, env, descriptor3, descriptor5 } = launch.call(sandboxId, spec, around);
   const pipeFor = (content: unknown) => (content === undefined ? 'ignore' : 'pipe');
-  const inherited = inheritedDescriptors(LAST_DESCRIPTOR);
+  const inherited = inheritedDescriptors(lastDescriptor);
   let child: ChildProcessWithoutNullStreams;
   try {
     const own = ['pipe', 'pipe', 'pipe', pipeFor(descriptor3), 'pipe', pipeFor(descriptor5)] as const;
@@ -96,8 +96,8 @@ async function startIn(
   }
   endPlaceholders(child, inherited);
   give(child.stdio[3], descriptor3);
-  give(child.stdio[LAST_DESCRIPTOR as 3], descriptor5);
-  giveStartWord(child.stdio[START_DESCRIPTOR]);
+  give(child.stdio[lastDescriptor as 3], descriptor5);
+  giveStartWord(child.stdio[startDescriptor]);
   if (child.pid !== undefined) {
     const isMonitor = launch.isolation === 'bubblewrap';
     return { child, group: groups.add(sandboxId, child.pid, isMonitor, spec.commandId) };
@@ -118,7 +118,7 @@ function giveStartWord(channel: unknown): void {
   if (!(channel instanceof Duplex)) return;
   // A shell that has ended before it could ask needs no answer.
   channel.on('error', () => undefined);
-  channel.once('data', () => channel.end(START_WORD));
+  channel.once('data', () => channel.end(startWord));
 }
 
 /** Ends the group at the time limit or on the signal, and waits for that before the outcome is told. */
@@ -158,10 +158,10 @@ async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): 
   });
   const startedAt = performance.now();
   const seen = (): number => outputs.reduce((sum, output) => sum + output.pieces, 0);
-  for (let before = -1; !isClosed && before !== seen() && performance.now() - startedAt < MAX_DRAIN_MS; ) {
+  for (let before = -1; !isClosed && before !== seen() && performance.now() - startedAt < maxDrainMs; ) {
     before = seen();
     const quiet = new AbortController();
-    const pause = delay(QUIET_MS, undefined, { signal: quiet.signal }).catch(() => undefined);
+    const pause = delay(quietMs, undefined, { signal: quiet.signal }).catch(() => undefined);
     await Promise.race([closing, pause]);
     quiet.abort();
     // A busy event loop runs timers before it reads: give the pipes their turn.
