@@ -45,7 +45,7 @@ describe('sandflow fanout with nothing configured', () => {
   it('resumes it and finds nothing left to do', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['fanout', 'resume', 'greet']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-greet/results.jsonl\n' });
-    expect(stderr).toContain('There is nothing left to do in greet: every item has completed.');
+    expect(stderr).toContain('Nothing left to run in greet: every item has completed.');
     expect(stderr).toContain('6 completed');
   });
 

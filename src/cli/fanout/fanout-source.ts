@@ -1,4 +1,4 @@
-/** What the forks of a batch are made from: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
+/** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
 import type { FanoutSource } from '../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../workflows/job/types.js';
 import { isSandboxId } from '../../contract/ids.js';
@@ -15,14 +15,14 @@ export interface PrepareParts {
   readonly put: readonly FilePut[];
 }
 
-/** @throws UsageError where options contradict each other */
+/** @throws UsageError if options conflict */
 export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSource {
   const { source, snapshot, environment, allowStale } = options;
   if (source !== undefined && snapshot !== undefined) {
-    throw new UsageError('--source and --snapshot contradict each other: the forks come from one of them.');
+    throw new UsageError('Use --source or --snapshot, not both.');
   }
   if (allowStale && source === undefined) {
-    throw new UsageError('--allow-stale is for --source: a snapshot and a prepared sandbox are as they are.');
+    throw new UsageError('--allow-stale requires --source.');
   }
   if (source !== undefined) {
     refuse([...preparing(options), environment !== undefined && '--environment'], '--source');
@@ -35,7 +35,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
   }
   if (!prepares(options)) {
     throw new UsageError(
-      'Say what the forks are made from: --source SANDBOX, --snapshot NAME, or what prepares a sandbox for them: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
+      'No source for the forks. Give --source SANDBOX, --snapshot NAME, or options that prepare a sandbox: --environment, --setup, --prepare-put, --command, --prepare-prompt.',
     );
   }
   const { setupScript, prompts, put } = parts;
@@ -74,5 +74,5 @@ function preparing(options: FanoutOptions): (string | false)[] {
 function refuse(flags: readonly (string | false)[], beside: string): void {
   const given = flags.filter((flag) => flag !== false);
   if (given.length === 0) return;
-  throw new UsageError(`${given.join(', ')} is for a sandbox that the batch prepares, and cannot go with ${beside}.`);
+  throw new UsageError(`${given.join(', ')} applies to a sandbox that the batch prepares; remove it or ${beside}.`);
 }

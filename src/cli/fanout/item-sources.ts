@@ -1,4 +1,4 @@
-/** Where the items of a batch are read from: files and stdin. Each can be read twice: to check, and to send. */
+/** The files and stdin that items come from. Each can be read twice: to check, and to send. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import { UsageError } from '../usage-error.js';
 
 export interface ItemSources {
   readonly sources: readonly ItemSource[];
-  /** Takes away what was kept of stdin. */
+  /** Removes the copy of stdin. */
   close(): Promise<void>;
 }
 
 /**
  * @param given files, and `-` for stdin at most once
- * @param format of all of them; by default each file's ending says it
- * @throws UsageError where there is none, or a file is missing
+ * @param format of every source; by default, from each file's extension
+ * @throws UsageError if there is none, or a file is missing
  */
 export async function openItemSources(
   given: readonly string[],
@@ -27,7 +27,7 @@ export async function openItemSources(
 ): Promise<ItemSources> {
   if (given.length === 0) {
     throw new UsageError(
-      'There are no items. Give a file of prompts, or - for stdin: sandflow fanout prompts.txt, sandflow fanout issues.csv --prompt "Fix {{issue}}".',
+      'No items given. Pass a file of prompts, or - for stdin: sandflow fanout prompts.txt, sandflow fanout issues.csv --prompt "Fix {{issue}}".',
     );
   }
   if (given.filter((one) => one === '-').length > 1) throw new UsageError('Stdin (-) can be given only once.');
@@ -46,9 +46,9 @@ export async function openItemSources(
 
 async function checkFile(file: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, file)).catch((cause: unknown) => {
-    throw new UsageError(`There is no file of items ${file}.`, { cause });
+    throw new UsageError(`Items file ${file} does not exist.`, { cause });
   });
-  if (!found.isFile()) throw new UsageError(`${file} is no file. Give a file of prompts: text, JSONL or CSV.`);
+  if (!found.isFile()) throw new UsageError(`${file} is not a file. Give a file of prompts: text, JSONL or CSV.`);
 }
 
 async function keepStdin(stdin: CliIo['stdin']): Promise<{ readonly path: string; remove(): Promise<void> }> {

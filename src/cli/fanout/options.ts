@@ -1,4 +1,4 @@
-/** The options of `fanout`, and the policy and matrix that they ask for. */
+/** The options of `fanout`, and the policy and matrix that they describe. */
 import type { FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
 import type { JobEnd, PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
@@ -7,7 +7,7 @@ import type { ItemFormat, Matrix } from '../../fanout/index.js';
 import { parseDurationMs } from '../duration.js';
 import { UsageError } from '../usage-error.js';
 
-/** As the command line's parser leaves them; `then` is called `end`. */
+/** As the command line parser returns them; `then` is called `end`. */
 export interface FanoutOptions extends PolicyOptions {
   readonly format?: ItemFormat;
   readonly prompt: readonly string[];
@@ -40,7 +40,7 @@ export interface FanoutOptions extends PolicyOptions {
   readonly quiet?: boolean;
 }
 
-/** What `fanout` and `fanout resume` may both say; undefined where nothing was said. */
+/** Options that `fanout` and `fanout resume` share; undefined if not given. */
 export interface PolicyOptions {
   readonly concurrency?: string;
   readonly retries?: string;
@@ -69,7 +69,7 @@ export const defaultPolicy: FanoutPolicy = {
 };
 
 /**
- * What was said, and nothing else.
+ * Only the options that were given.
  * @throws UsageError
  */
 export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
@@ -103,30 +103,30 @@ export function matrixOf(options: Pick<FanoutOptions, 'provider' | 'model' | 'ef
 export function parseCount(text: string, option: string, least: number, most: number): number {
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(count >= least && count <= most)) {
-    throw new UsageError(`${option}: "${text}" is not a whole number from ${least} to ${most}.`);
+    throw new UsageError(`${option} must be a whole number from ${least} to ${most}, not "${text}".`);
   }
   return count;
 }
 
 function stopAtOf({ first, failFast }: PolicyOptions): FanoutPolicy['stopAt'] | undefined {
-  if (first !== undefined && failFast) throw new UsageError('--first and --fail-fast contradict each other.');
+  if (first !== undefined && failFast) throw new UsageError('Use --first or --fail-fast, not both.');
   if (failFast) return { kind: 'fail_fast' };
   return first === undefined ? undefined : { kind: 'successes', count: parseCount(first, '--first', 1, 1_000_000) };
 }
 
 function ttlSecondsOf(ttl: string): number {
   const ms = parseDurationMs(ttl, '--ttl');
-  if (ms < 1_000) throw new UsageError('--ttl: the least is 1s.');
+  if (ms < 1_000) throw new UsageError('--ttl must be at least 1s.');
   return Math.ceil(ms / 1_000);
 }
 
-/** `--model a,b` and `--model a --model b` say the same. */
+/** `--model a,b` and `--model a --model b` are equivalent. */
 function listOf(given: readonly string[], option: string): string[] {
   const values = given.flatMap((text) => text.split(',')).map((value) => value.trim());
   for (const [index, value] of values.entries()) {
-    if (value === '') throw new UsageError(`${option}: a value is empty. Write them like ${option} a,b.`);
+    if (value === '') throw new UsageError(`${option}: a value is empty. Separate values with commas: ${option} a,b.`);
     if (values.indexOf(value) !== index)
-      throw new UsageError(`${option}: ${value} is given twice. For repeats: --repeat.`);
+      throw new UsageError(`${option}: ${value} is given twice. Use --repeat to run items more than once.`);
   }
   return values;
 }
@@ -134,5 +134,5 @@ function listOf(given: readonly string[], option: string): string[] {
 function effortOf(text: string): NonNullable<PromptStep['reasoningEffort']> {
   const effort = reasoningEfforts.find((known) => known === text);
   if (effort) return effort;
-  throw new UsageError(`--effort: "${text}" is none of ${reasoningEfforts.join(', ')}.`);
+  throw new UsageError(`--effort must be one of ${reasoningEfforts.join(', ')}, not "${text}".`);
 }

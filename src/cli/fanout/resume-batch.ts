@@ -1,4 +1,4 @@
-/** What `sandflow fanout resume` does. */
+/** `sandflow fanout resume`. */
 import { fanoutProgress, resumeFanout } from '../../temporal/fanouts/index.js';
 import type { CommandContext } from '../command.js';
 import { sayIsolation } from '../connect/isolation.js';
@@ -17,7 +17,7 @@ export interface ResumeOptions extends PolicyOptions, SeeThroughOptions {
 /** @returns the exit code */
 export function resumeBatch(batchId: string, options: ResumeOptions, context: CommandContext): Promise<number> {
   const { io } = context;
-  // All that can be wrong is found before anything is started.
+  // Usage errors must surface before anything starts.
   const policy = policyOf(options);
   if (options.watchDeadline !== undefined) parseDurationMs(options.watchDeadline, '--watch-deadline');
   return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
@@ -27,12 +27,12 @@ export function resumeBatch(batchId: string, options: ResumeOptions, context: Co
     const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
     if (sealed && left === 0) {
       const done = counts.completed === counts.items ? 'completed' : 'completed or failed';
-      view.notice(`There is nothing left to do in ${batchId}: every item has ${done}.`, 'detail');
+      view.notice(`Nothing left to run in ${batchId}: every item has ${done}.`, 'detail');
     } else {
       const { retryFailed } = options;
       await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
       sayIsolation(platform.isolation, view);
-      view.notice(`Batch ${batchId} goes on with what is missing or failed.`, 'detail');
+      view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
     }
     if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
     if (options.json)

@@ -1,4 +1,4 @@
-/** What `sandflow fanout` does: checks everything, sends the items, watches the batch, brings its results home. */
+/** `sandflow fanout`: checks everything, sends the items, watches the batch and downloads its results. */
 import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js';
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
@@ -75,7 +75,7 @@ export async function runFanout(
 
 type Plan = Awaited<ReturnType<typeof planOf>>;
 
-/** Everything that the options say, checked before the settings are read. */
+/** Parses and checks the options before the settings are read. */
 async function planOf(options: FanoutOptions, cwd: string) {
   const texts = (given: readonly string[], option: string) =>
     Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
@@ -121,7 +121,7 @@ async function* filled(
   }
 }
 
-/** The id belongs to something else, which has got nothing of this. */
+/** The id belongs to something else, which received no item. */
 const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
 
 async function send(
@@ -140,11 +140,11 @@ async function send(
       }),
     );
     if (started) view.notice(`Batch ${batchId} started with ${total} items.`, 'detail');
-    else view.notice(`There is a batch ${batchId} already; watching it. For a new one, use another --id.`, 'detail');
+    else view.notice(`Batch ${batchId} already exists; watching it. Use another --id for a new one.`, 'detail');
   } catch (error) {
     if (error instanceof SandflowError && othersIdCodes.has(error.code)) throw error;
     view.notice(
-      `Not every item was sent, and the batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or end it: sandflow fanout cancel ${batchId}`,
+      `Not every item was sent; batch ${batchId} may be waiting for the rest. Send them with the same command and --id ${batchId}, or cancel it: sandflow fanout cancel ${batchId}`,
     );
     throw error;
   }

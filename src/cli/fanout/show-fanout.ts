@@ -1,4 +1,4 @@
-/** What `sandflow fanout show` does. */
+/** `sandflow fanout show`. */
 import { fanoutProgress } from '../../temporal/fanouts/index.js';
 import type { CommandContext } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
@@ -9,7 +9,7 @@ import { boardLines } from './progress/board.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { withBatch } from './with-batch.js';
 
-/** @returns the exit code: of the outcome where the batch has ended, otherwise 0 */
+/** @returns the exit code: that of the outcome if the batch has ended, otherwise 0 */
 export function showFanout(
   batchId: string,
   { json }: { readonly json?: boolean },

@@ -1,4 +1,4 @@
-/** Reads all items once before anything is started: every mistake in them is found, and what they may take is known. */
+/** Reads all items once before anything starts, to find every mistake and the maximum machine-time. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
 import { machineSeconds } from '../../contract/machine-types.js';
 import { bytesOf, headOf } from '../../contract/texts.js';
@@ -18,13 +18,13 @@ export interface Survey {
   readonly promptBytes: number;
   /** The first few. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
-  /** Machine-seconds that the first attempts of all items may take together, each to its deadline. */
+  /** Machine-seconds of the first attempts of all items, each up to its deadline. */
   readonly mostSeconds: number;
 }
 
 export interface SurveyOptions {
   readonly policy: FanoutPolicy;
-  /** Whether long texts can go through a result store that the workers share. */
+  /** True if long texts can go through a result store that the workers share. */
   readonly canKeep: boolean;
   /** Size of forks that name none. */
   readonly sourceType: MachineType;
@@ -47,11 +47,11 @@ export async function surveyItems(
     mostSeconds += secondsOf(item, policy, sourceType);
     if (first.length < shown) first.push({ id: item.id, prompt: headOf(item.prompts[0]?.prompt ?? '', 500) });
   }
-  if (count === 0) throw new UsageError('There are no items in what was given.');
+  if (count === 0) throw new UsageError('The input contains no items. Check the files and --format.');
   return { items: count, prompts, promptBytes, first, mostSeconds };
 }
 
-/** Everything of it that travels, but for its files. */
+/** Checks everything that is sent, except files. */
 async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy, canKeep: boolean): Promise<void> {
   try {
     await (canKeep ? parseFanoutItem(item, 0, policy) : itemToSubmit(item, 0, { policy }));
@@ -79,20 +79,20 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
     `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${bytesText(promptBytes)}:`,
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
-    `${policy.concurrency} at once, each to its deadline of ${formatDuration(policy.itemDeadlineMs)} at most; ${endTexts[policy.end]}.`,
-    `Reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))} of machine-time.`,
-    `Taken in all: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
+    `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}; ${endTexts[policy.end]}.`,
+    `Machine-time reserved at once: at most ${machineTime(Math.min(mostSeconds, (mostSeconds / items) * policy.concurrency))}.`,
+    `Machine-time in total: at most ${machineTime(most)}${attempts > 1 ? ` with ${plural(attempts, 'attempt')} each` : ''}.`,
     policy.budgetSeconds === null
-      ? 'There is no budget. Set one with --budget, like --budget 10h.'
-      : `The budget of ${machineTime(policy.budgetSeconds)} is not passed${policy.budgetSeconds < most ? ': items that have no room in it are not started' : ''}.`,
+      ? 'No budget. Set one with --budget, like --budget 10h.'
+      : `The batch cannot exceed its budget of ${machineTime(policy.budgetSeconds)}${policy.budgetSeconds < most ? ': items that do not fit are not started' : ''}.`,
     'Nothing was started.',
   ];
 }
 
 const endTexts = {
-  stop: 'then its fork is stopped, and kept as an archive',
+  stop: 'then its fork is stopped and archived',
   delete: 'then its fork is deleted',
-  keep: 'then its fork goes on running until it stops by itself',
+  keep: 'then its fork keeps running until its auto-stop',
 } as const;
 
 function machineTime(seconds: number): string {

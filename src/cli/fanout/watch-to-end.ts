@@ -1,4 +1,4 @@
-/** Watches a batch to its end and brings its results home: `fanout`, `fanout watch` and `fanout resume`. */
+/** Watches a batch to its end and downloads its results: `fanout`, `fanout watch` and `fanout resume`. */
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
@@ -17,7 +17,7 @@ export interface SeeThroughOptions {
   readonly quiet?: boolean;
 }
 
-/** Where the results of a batch go unless the person says otherwise. */
+/** Default folder for the results of a batch. */
 export function folderOf(batchId: string): string {
   return `fanout-${batchId}`;
 }
@@ -38,7 +38,7 @@ export async function watchFanoutToEnd(
     view.close();
     return leaveFanout(end.kind, batchId, io, { json: options.json === true, isolation: platform.isolation.known });
   }
-  view.step('bringing the results home');
+  view.step('downloading the results');
   const { result } = end;
   const items = fanoutItemResults(platform.results, { deployment, batchId, batchKey: result.batchKey });
   const home = await downloadResults(result, items, platform.results, {

@@ -1,4 +1,4 @@
-/** Runs one command about a batch on the platform and leaves it in order. */
+/** Opens the platform for one command about a batch, and closes it afterwards. */
 import { jobIdProblem } from '../../contract/addresses.js';
 import type { CommandContext } from '../command.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 
 export interface WithBatchOptions {
-  /** Checked before anything is started. */
+  /** Checked before anything starts. */
   readonly batchId?: string;
   readonly quiet?: boolean;
 }

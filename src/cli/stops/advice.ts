@@ -1,4 +1,4 @@
-/** What a person can do about a stop. Pure. */
+/** Suggests what to do about a stop. Pure. */
 import type { StopState } from './explain-stop.js';
 
 export interface Advice {
@@ -15,10 +15,10 @@ export interface AdviceOptions {
 
 export function adviceFor(state: StopState, options: AdviceOptions): Advice[] {
   const { sandboxId, isExpired } = options;
-  const wait = { what: 'Wait for the end of it:', command: `sandflow stop ${sandboxId} --wait` };
+  const wait = { what: 'Wait until it ends:', command: `sandflow stop ${sandboxId} --wait` };
   const resume = { what: 'Resume it for another job:', command: `sandflow run PROMPT --sandbox ${sandboxId}` };
   const remove = {
-    what: 'Delete it, with everything in it:',
+    what: 'Delete it and all its data:',
     command: `sandflow api DELETE /sandboxes/${sandboxId} --confirm ${sandboxId}`,
   };
   switch (state) {
@@ -29,17 +29,17 @@ export function adviceFor(state: StopState, options: AdviceOptions): Advice[] {
     case 'superseded':
       return [{ what: 'Stop it:', command: `sandflow stop ${sandboxId} --wait` }];
     case 'asking':
-      return [{ what: 'Look whether the key and the service are in order:', command: 'sandflow doctor' }, wait];
+      return [{ what: 'Check the key and the service:', command: 'sandflow doctor' }, wait];
     case 'pending':
       return [wait];
     case 'failing':
       return [
         {
-          what: 'Be told when it lasts too long:',
+          what: 'Get notified if it takes too long:',
           command: `sandflow stop ${sandboxId} --wait --alert-after 10m --notify URL`,
         },
         {
-          what: 'End the stop and have the machine back, to mend what fails or to save the work elsewhere:',
+          what: 'Cancel the stop by resuming the sandbox, to fix the cause or save the work elsewhere:',
           command: `sandflow api POST /sandboxes/${sandboxId}/resume`,
         },
         remove,

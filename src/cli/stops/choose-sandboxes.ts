@@ -1,4 +1,4 @@
-/** Which sandboxes `stop --all` means, and whether the person means it. */
+/** Selects the sandboxes of `stop --all` and asks for confirmation. */
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import type { ServiceReads } from '../connect/service-reads.js';
 import type { CliIo } from '../io.js';
@@ -7,12 +7,12 @@ import { nameMatches } from '../sandboxes/name-pattern.js';
 import { UsageError } from '../usage-error.js';
 import type { StopCommandOptions } from './options.js';
 
-/** True for a stop that the service still works on. */
+/** True for a stop that has not ended. */
 export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {
   return stop?.status === 'pending' || stop?.status === 'failing';
 }
 
-/** Those that a stop can do something about: what is archived for good, or never came to be, is left out. */
+/** Sandboxes that can be stopped: not those that are archived, and not those that were never created. */
 export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandbox[] {
   const fits = nameMatches(pattern);
   return sandboxes.filter(
@@ -21,9 +21,9 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandb
 }
 
 /**
- * Lists what `--all` means and asks, in a terminal; elsewhere `--yes` has to be said.
- * @returns ids; none where there is nothing to stop
- * @throws UsageError where nobody said yes
+ * Lists the selection and asks, in a terminal; elsewhere `--yes` is required.
+ * @returns ids; none if there is nothing to stop
+ * @throws UsageError without a yes
  */
 export async function chooseSandboxes(
   reads: Pick<ServiceReads, 'listAllSandboxes'>,
@@ -36,7 +36,7 @@ export async function chooseSandboxes(
   if (options.yes || ids.length === 0) return ids;
   for (const { id, name, state } of chosen) stderr.write(`  ${id}  ${state.padEnd(12)}  ${oneLine(name ?? '')}\n`);
   const these = ids.length === 1 ? 'this sandbox' : `these ${ids.length} sandboxes`;
-  if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Say --yes to do it.`);
+  if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
   stderr.write(`Stop ${these}? [y/N] `);
   if (/^y(es)?$/i.test(await firstLine(stdin))) return ids;
   throw new UsageError('Nothing was stopped.');

@@ -2,8 +2,8 @@ import type { AddCommand } from '../command.js';
 import { addStopsExplain } from './explain.js';
 import { addStopsList } from './list.js';
 
-/** `sandflow stops`: those that have not ended, and what becomes of them. */
+/** `sandflow stops`: lists open stops and explains one. */
 export const addStops: AddCommand = (parent, context) => {
-  const stops = parent.command('stops').description('List stops that have not ended, and explain one');
+  const stops = parent.command('stops').description('List open stops, or explain one');
   for (const add of [addStopsList, addStopsExplain]) add(stops, context);
 };

@@ -1,8 +1,8 @@
-/** Bounds what runs at once. */
+/** Limits how many tasks run at once. */
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Lets `atMost` works run at once; the others wait in the order of their coming. */
+/** Runs at most `atMost` tasks at once; the others wait in order of arrival. */
 export function createConcurrencyLimit(atMost: number): ConcurrencyLimit {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export function createConcurrencyLimit(atMost: number): ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      // A place goes straight to the next one, so that nobody who comes between takes it.
+      // Hand the slot to the next waiter, so that a newcomer cannot take it.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

@@ -1,4 +1,4 @@
-/** Says in plain words where a sandbox's last stop is. Pure. */
+/** Explains the state of a sandbox's last stop. Pure. */
 import type { PreservedWork } from '../../../workflows/job/types.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
@@ -12,11 +12,11 @@ import { requestText } from './stop-text.js';
 
 export interface KnownOfStop {
   readonly sandboxId: string;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly sandbox: Sandbox | null;
   /** The sandbox's last stop. */
   readonly stop: StopOperation | null;
-  /** What its workflow knows; null where there is none, undefined where none answers. */
+  /** The report of its workflow; null if there is none, undefined if none answers. */
   readonly report: StopReport | null | undefined;
   readonly nowMs: number;
 }
@@ -35,20 +35,20 @@ export type StopState =
 export interface StopExplanation {
   readonly sandboxId: string;
   readonly state: StopState;
-  /** Since when it is in this state; null where nobody says. */
+  /** When it entered this state; null if unknown. */
   readonly since: string | null;
-  /** How many failed attempts sandflow has seen, at least; null where nobody has watched. */
+  /** Failed attempts that sandflow has observed, at least; null if nothing watched. */
   readonly attempts: number | null;
   readonly lastError: string | null;
   readonly kept: PreservedWork | null;
   readonly summary: string;
   readonly facts: readonly string[];
-  /** What happens without anybody doing anything; null: nothing. */
+  /** What happens next without intervention; null: nothing. */
   readonly next: string | null;
   readonly advice: readonly Advice[];
 }
 
-/** Snapshot data is deleted so long after the stop (specification, section "Numbers"). */
+/** How long after the stop snapshot data is deleted (specification, section "Numbers"). */
 const dataKeptMs = 14 * 86_400_000;
 
 export function explainStop(known: KnownOfStop): StopExplanation {
@@ -104,15 +104,15 @@ function sinceOf(state: StopState, { stop, asking, failedSince }: Times): string
 }
 
 function summaryOf(state: StopState, { sandboxId, sandbox, stop, nowMs }: KnownOfStop, since: string | null): string {
-  const asked = stop?.requestedAt == null ? '' : `, asked for ${ago(stop.requestedAt, nowMs)},`;
+  const asked = stop?.requestedAt == null ? '' : `, requested ${ago(stop.requestedAt, nowMs)},`;
   const when = since === null ? '' : ` ${ago(since, nowMs)}`;
   switch (state) {
     case 'no_sandbox':
-      return `There is no sandbox ${sandboxId}, or not any more.`;
+      return `Sandbox ${sandboxId} does not exist or was deleted.`;
     case 'never_stopped':
-      return `${sandboxId} is ${sandbox?.state}, and nobody has asked for a stop.`;
+      return `${sandboxId} is ${sandbox?.state}; no stop was requested.`;
     case 'asking':
-      return `A stop of ${sandboxId} was asked for${when}, and the service has not accepted it.`;
+      return `A stop of ${sandboxId} was requested${when}; the service has not accepted it yet.`;
     case 'pending':
       return `${sandboxId} is being archived: its stop ${stop?.id} was accepted${when}.`;
     case 'failing':
@@ -129,11 +129,11 @@ function summaryOf(state: StopState, { sandboxId, sandbox, stop, nowMs }: KnownO
 function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null {
   switch (state) {
     case 'asking':
-      return 'sandflow goes on asking until the deadline of the request.';
+      return 'sandflow keeps retrying until the deadline of the request.';
     case 'pending':
       return 'The service takes the snapshot and archives the sandbox.';
     case 'failing':
-      return 'The service tries again by itself until it is archived. Commands and prompts do not stop that; a resume does.';
+      return 'The service retries on its own until the sandbox is archived. Commands and prompts do not stop that; a resume does.';
     case 'completed':
       if (sandbox?.dataExpiredAt != null) return `Nothing: its data was deleted at ${sandbox.dataExpiredAt}.`;
       if (stop?.endedAt == null) return null;
@@ -144,7 +144,7 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
       if (sandbox === null || !isUsable(sandbox.state)) return null;
       return sandbox.archiveAfter == null
         ? 'It does not stop by itself: auto-stop is off.'
-        : `It stops by itself at ${sandbox.archiveAfter}, unless its agent works.`;
+        : `It stops by itself at ${sandbox.archiveAfter}, unless its agent is running.`;
     case 'no_sandbox':
       return null;
   }
@@ -165,24 +165,24 @@ function keptByStop(sandbox: Sandbox, stop: StopOperation): PreservedWork | null
 
 const keptSentences: Readonly<Record<PreservedWork, string>> = {
   saved: 'The work up to the stop is saved.',
-  stale: 'Only an older state is saved: the last snapshot did not hold the work up to the stop.',
-  none: 'Nothing was kept: there is no snapshot.',
+  stale: 'Only an older state is saved: the last snapshot does not include the work up to the stop.',
+  none: 'Nothing is saved: there is no snapshot.',
 };
 const keptText = (kept: PreservedWork) => keptSentences[kept];
 
 function attemptsText(attempts: number, since: string, nowMs: number): string {
-  const count = attempts === 1 ? '1 failed attempt was seen' : `At least ${attempts} failed attempts were seen`;
+  const count = attempts === 1 ? '1 failed attempt' : `At least ${attempts} failed attempts`;
   return `${count} since ${since} (${ago(since, nowMs)}).`;
 }
 
 function requestFacts(report: StopReport | null | undefined): string[] {
-  if (report === undefined) return ['No worker answers, so who waits for it is not known.'];
+  if (report === undefined) return ['No worker answers, so it is unknown which requests wait for it.'];
   const open = (report?.requests ?? []).filter(({ outcome }) => outcome === null);
   const last = (report?.requests ?? []).findLast(({ outcome }) => outcome !== null);
   if (open.length === 0 && last) {
-    return [`The last request of sandflow, ${last.requestId}, ended at ${last.endedAt}: ${requestText(last)}`];
+    return [`The last sandflow request, ${last.requestId}, ended at ${last.endedAt}: ${requestText(last)}`];
   }
-  if (open.length === 0) return ['No request of sandflow waits for it.'];
+  if (open.length === 0) return ['No sandflow request waits for it.'];
   return open.map((request) => {
     const alerted = request.alertedAt === null ? '' : `, alert raised at ${request.alertedAt}`;
     return `Request ${request.requestId} waits until ${request.deadlineAt}${alerted}: ${requestText(request)}`;
@@ -191,7 +191,7 @@ function requestFacts(report: StopReport | null | undefined): string[] {
 
 function ownerFacts(sandbox: Sandbox | null): string[] {
   const owner = ownerWorkflowId(sandbox?.name ?? '');
-  return owner === undefined ? [] : [`It was made by the workflow ${owner}.`];
+  return owner === undefined ? [] : [`It was created by the workflow ${owner}.`];
 }
 
 function ago(at: string, nowMs: number): string {

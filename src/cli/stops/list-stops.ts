@@ -1,4 +1,4 @@
-/** What `sandflow stops list` does. */
+/** `sandflow stops list`. */
 import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
@@ -28,14 +28,14 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
       sandboxes.map(({ id }) => id),
     );
     if ([...reports.values()].includes(null)) {
-      reporter.notice('No worker answers, so who waits is not known. Start one with `sandflow worker`.');
+      reporter.notice('No worker answers, so it is unknown which requests wait. Start one with `sandflow worker`.');
     }
     return openStops(sandboxes, reports);
   });
   const stops = all.filter(fits(filter, Date.now()));
   if (options.json) return printJson(io.stdout, { stops, error: null });
   if (stops.length > 0) return void io.stdout.write(tableOf(stops, Date.now()));
-  io.stderr.write(`${all.length === 0 ? 'No stop is open' : `None of the ${all.length} open stops fits`}.\n`);
+  io.stderr.write(`${all.length === 0 ? 'No open stops' : `None of the ${all.length} open stops match`}.\n`);
 }
 
 function tableOf(stops: readonly OpenStop[], nowMs: number): string {

@@ -1,4 +1,4 @@
-/** Joins what the service says of stops with what the workflows know that see them through. Pure. */
+/** Joins the service's stops with the requests that workflows track. Pure. */
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isOpenStop } from './choose-sandboxes.js';
@@ -7,14 +7,14 @@ export interface OpenStop {
   readonly sandboxId: string;
   readonly name: string | null;
   readonly state: string;
-  /** `asking`: somebody wants it, and the service has not accepted it. */
+  /** `asking`: requested, but not accepted by the service. */
   readonly status: string;
-  /** When it was asked for; null where nobody says. */
+  /** When it was requested; null if unknown. */
   readonly since: string | null;
   readonly error: string | null;
   /** As the service has it. */
   readonly stop: StopOperation | null;
-  /** How many requests wait for its end; null where Temporal did not say. */
+  /** How many requests wait for its end; null if Temporal did not answer. */
   readonly waiting: number | null;
   /** The requests that have not ended. */
   readonly requests: readonly StopRequestView[];
@@ -22,11 +22,11 @@ export interface OpenStop {
 
 export interface StopFilter {
   readonly failing: boolean;
-  /** 0: of any age. A stop whose age nobody knows is never left out. */
+  /** 0: of any age. A stop of unknown age always matches. */
   readonly olderThanMs: number;
 }
 
-/** What is known of the workflows of sandboxes: null where one is there and did not answer. */
+/** Reports of the sandboxes' workflows; null for one that did not answer. */
 export type StopReports = ReadonlyMap<string, StopReport | null>;
 
 /** The stops that have not ended, oldest first. */
@@ -41,7 +41,7 @@ export function fits({ failing, olderThanMs }: StopFilter, nowMs: number): (stop
     (!failing || status === 'failing') && (since === null || nowMs - Date.parse(since) >= olderThanMs);
 }
 
-/** Of unknown age: first, as they may be the oldest. */
+/** Stops of unknown age come first: they may be the oldest. */
 function timeOf({ since }: OpenStop): number {
   return since === null ? 0 : Date.parse(since);
 }

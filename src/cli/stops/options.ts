@@ -1,4 +1,4 @@
-/** The arguments of `stop`, and what they ask for. Pure. */
+/** Reads the arguments of `stop`. Pure. */
 import { randomBytes } from 'node:crypto';
 import type { NotifyTarget } from '../../../workflows/job/types.js';
 import { isSandboxId } from '../../contract/ids.js';
@@ -6,7 +6,7 @@ import { parseDurationMs } from '../duration.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
 import { UsageError } from '../usage-error.js';
 
-/** As the command line's parser leaves them. */
+/** As the command line parser returns them. */
 export interface StopCommandOptions {
   readonly all?: boolean;
   readonly name?: string;
@@ -20,7 +20,7 @@ export interface StopCommandOptions {
   readonly quiet?: boolean;
 }
 
-/** What is asked of each sandbox. */
+/** The request for each sandbox. */
 export interface StopSelection {
   readonly requestId: string;
   readonly deadlineMs: number;
@@ -29,29 +29,29 @@ export interface StopSelection {
 }
 
 export interface StopCommand {
-  /** Those that were named, each once; undefined where all are meant. */
+  /** The named sandboxes, each once; undefined for `--all`. */
   readonly sandboxIds: readonly string[] | undefined;
   readonly wish: StopSelection;
 }
 
-/** @throws UsageError where the arguments contradict each other or name nothing */
+/** @throws UsageError if the arguments conflict or name nothing */
 export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
   const { all = false, name, request } = options;
   const wrong = named.find((id) => !isSandboxId(id));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
   if (named.length === 0 && !all) {
-    throw new UsageError('Name the sandboxes to stop, or say --all. `sandflow sandboxes` shows them.');
+    throw new UsageError('Name the sandboxes to stop, or use --all. `sandflow sandboxes` lists them.');
   }
-  if (named.length > 0 && all) throw new UsageError('Name sandboxes, or say --all: not both.');
-  if (name !== undefined && !all) throw new UsageError('--name narrows --all: say both.');
-  if (name === '') throw new UsageError('--name: an empty pattern fits no sandbox. * stands for any characters.');
+  if (named.length > 0 && all) throw new UsageError('Name sandboxes or use --all, not both.');
+  if (name !== undefined && !all) throw new UsageError('--name requires --all.');
+  if (name === '') throw new UsageError('--name: an empty pattern matches no sandbox. Use * for any characters.');
   if (request !== undefined && (request === '' || request.length > 200)) {
-    throw new UsageError('--request: an id has 1 to 200 characters.');
+    throw new UsageError('--request must have 1 to 200 characters.');
   }
   const deadlineMs = parseDurationMs(options.deadline, '--deadline');
   const alertAfterMs = options.alertAfter === undefined ? null : parseDurationMs(options.alertAfter, '--alert-after');
   if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
-    throw new UsageError('--alert-after: the deadline comes first, so that nobody would be told. Make it shorter.');
+    throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
   }
   return {
     sandboxIds: all ? undefined : [...new Set(named)],

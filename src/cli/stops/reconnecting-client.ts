@@ -1,4 +1,4 @@
-/** Calls to Temporal of several waits side by side: where it has gone, one of them brings it back for all. */
+/** Temporal calls of several parallel waits: when the connection is lost, one of them reconnects for all. */
 
 import type { Client } from '@temporalio/client';
 import { abortable } from '../../temporal/abortable-calls.js';
@@ -16,7 +16,7 @@ export interface ReconnectingClient {
 
 export interface ReconnectingClientOptions {
   readonly reporter: Reporter;
-  /** Ends the calls that are under way. */
+  /** Ends the calls in progress. */
   readonly interrupted: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ export function createReconnectingClient(
           return await abortable(temporal, interrupted, () => call(temporal));
         } catch (error) {
           if (interrupted.aborted) throw error;
-          // Another wait has replaced the connection under this one.
+          // Another wait replaced the connection during this call.
           const isReplaced = reconnecting !== undefined || platform.temporal !== temporal;
           if (!isReplaced && !isTemporalUnreachable(error)) throw error;
           if (platform.temporal === temporal) await reconnect();

@@ -1,4 +1,4 @@
-/** What `sandflow stops explain` does. */
+/** `sandflow stops explain`. */
 import type { StopReport } from '../../../workflows/stop/types.js';
 import { ApiError } from '../../client/index.js';
 import { isSandboxId } from '../../contract/ids.js';
@@ -20,7 +20,7 @@ export async function showExplanation(
 ): Promise<void> {
   const { io } = context;
   if (!isSandboxId(sandboxId)) {
-    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
+    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
   }
   const known = await withPlatform(context, {}, async ({ reads, temporal }) => ({
     ...(await stopOf(reads, sandboxId, io.interrupted)),
@@ -39,7 +39,7 @@ export async function showExplanation(
   for (const { what, command } of advice) io.stdout.write(`  ${what}${command ? `\n    ${command}` : ''}\n`);
 }
 
-/** The sandbox and its last stop, read by its own id, which alone keeps all its times. Null: there is none. */
+/** The sandbox and its last stop. The stop is read by id, because only that has all its times. Null: there is none. */
 async function stopOf(
   reads: ServiceReads,
   sandboxId: string,
@@ -60,7 +60,7 @@ async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Undefined where no worker answers for it. */
+/** Undefined if no worker answers. */
 async function reportOf(ask: () => Promise<StopReport | null>): Promise<StopReport | null | undefined> {
   try {
     return await ask();

@@ -1,4 +1,4 @@
-/** What `sandflow stop` does. */
+/** `sandflow stop`. */
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import type { Platform } from '../connect/platform.js';
@@ -16,7 +16,7 @@ import { createReconnectingClient } from './reconnecting-client.js';
 import { endText, isGood, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
-/** A workflow takes ten updates at once; these go to different ones, so it is the service that is spared. */
+/** A workflow accepts ten updates at once, and these go to different ones: the limit protects the service. */
 const requestsAtOnce = 8;
 
 interface Ended {
@@ -40,7 +40,7 @@ export async function stopSandboxes(
   return withPlatform(context, { needsWorker: true, quiet: options.quiet }, async (platform, reporter) => {
     await keepNotifyCommand(options.notify, config);
     const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
-    if (sandboxIds.length === 0) io.stderr.write('There is no such sandbox that can be stopped.\n');
+    if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
     const ends = await stopEach(sandboxIds, wish, { options, context, platform, reporter });
     reporter.close();
     if (options.json) printJson(io.stdout, { requestId: wish.requestId, stops: ends.map(reportOf), error: null });
@@ -62,7 +62,7 @@ function stopEach(sandboxIds: readonly string[], wish: StopSelection, each: Stop
   const gate = createConcurrencyLimit(requestsAtOnce);
   const { taskQueue } = platform.config;
   const width = Math.max(...sandboxIds.map(({ length }) => length));
-  // Many waits look less often each, so that Temporal answers some 20 questions a second at most.
+  // The more waits, the less often each polls: Temporal gets at most about 20 reads per second.
   const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {
@@ -78,7 +78,7 @@ function stopEach(sandboxIds: readonly string[], wish: StopSelection, each: Stop
   );
 }
 
-/** One shape for every sandbox, whatever happened. */
+/** The same shape for every sandbox, whatever happened. */
 function reportOf({ sandboxId, end }: Ended): object {
   if (end.kind === 'seen') return { sandboxId, ...end.view };
   return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };

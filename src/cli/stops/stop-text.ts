@@ -1,9 +1,9 @@
-/** A request to stop, in words. Pure. */
+/** Describes a stop request as text. Pure. */
 import type { JobError } from '../../../workflows/job/types.js';
 import type { StopOutcome, StopRequestView } from '../../../workflows/stop/types.js';
 import { keptTexts } from '../output/kept-text.js';
 
-/** How the command's part in one sandbox ended. */
+/** How the command ended for one sandbox. */
 export type StopEnd =
   | { readonly kind: 'seen'; readonly view: StopRequestView }
   /** Ctrl-C came first. */
@@ -11,11 +11,11 @@ export type StopEnd =
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
 const hints: Partial<Readonly<Record<StopOutcome, string>>> = {
-  superseded: 'somebody has resumed it since, so it was not stopped again',
-  gone: 'there is no such sandbox',
+  superseded: 'it was resumed meanwhile, so it was not stopped again',
+  gone: 'the sandbox does not exist',
 };
 
-/** True where the request came to what was asked for. */
+/** True if the request succeeded. */
 export function isGood(end: StopEnd, waited: boolean): boolean {
   if (end.kind !== 'seen') return false;
   const { outcome, stopId } = end.view;
@@ -23,12 +23,12 @@ export function isGood(end: StopEnd, waited: boolean): boolean {
 }
 
 export function endText(end: StopEnd): string {
-  if (end.kind === 'left') return 'not waited for to its end';
+  if (end.kind === 'left') return 'detached before its end';
   if (end.kind === 'failed') return `failed: ${end.error.message}`;
   return requestText(end.view);
 }
 
-/** Where a request is, or how it ended. */
+/** The progress of a request, or how it ended. */
 export function requestText(view: StopRequestView): string {
   const { outcome, kept, error } = view;
   if (outcome === null) return openText(view);
@@ -40,19 +40,19 @@ export function requestText(view: StopRequestView): string {
 function openText({ stopId, blocked, status }: StopRequestView): string {
   if (stopId !== null) return `stop ${stopId} accepted${status === 'failing' ? ', failing' : ''}`;
   return blocked
-    ? `not accepted yet, the service refuses: ${blocked.message}`
-    : 'not accepted yet, the service does not answer or has not found the sandbox so far';
+    ? `not accepted yet; the service refuses: ${blocked.message}`
+    : 'not accepted yet; the service has not answered or has not found the sandbox';
 }
 
-/** What a waiting person should hear of: news since what was `seen` before. */
+/** What changed since `seen` and is worth a notice. */
 export function newsText(view: StopRequestView, seen: StopRequestView | undefined): string | undefined {
   if (view.outcome !== null) return undefined;
   if (view.blocked && view.blocked.since !== seen?.blocked?.since) {
-    return `the service refuses, and the request waits until that is mended: ${view.blocked.message}`;
+    return `the service refuses; the request waits until that is resolved: ${view.blocked.message}`;
   }
-  if (view.alertedAt !== null && !seen?.alertedAt) return 'has not ended in time; whoever wants to know is told';
+  if (view.alertedAt !== null && !seen?.alertedAt) return 'not archived after --alert-after; notification sent';
   if (view.failed && view.failed.lastAttemptAt !== seen?.failed?.lastAttemptAt) {
-    return `an attempt failed, and the service tries again: ${view.failed.lastError ?? 'it gave no reason'}`;
+    return `an attempt failed; the service retries: ${view.failed.lastError ?? 'it gave no reason'}`;
   }
   return undefined;
 }

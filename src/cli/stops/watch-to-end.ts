@@ -1,4 +1,4 @@
-/** One sandbox's part of `sandflow stop`: asks, and waits where it was told to. */
+/** `sandflow stop` for one sandbox: requests the stop, and waits with `--wait`. */
 import type { StopRequestView } from '../../../workflows/stop/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { requestStop } from '../../temporal/stops/client.js';
@@ -15,7 +15,7 @@ export interface WatchStopOptions {
   readonly wish: StopSelection;
   readonly taskQueue: string;
   readonly wait: boolean;
-  /** Bounds the requests that are made at once. */
+  /** Limits the requests that are sent at once. */
   readonly gate: ConcurrencyLimit;
   readonly link: ReconnectingClient;
   readonly reporter: Reporter;
@@ -23,10 +23,10 @@ export interface WatchStopOptions {
   readonly lookEveryMs: readonly [first: number, atMost: number];
 }
 
-/** Never throws: what goes wrong with one sandbox is its own end, and nobody else's. */
+/** Never throws: a failure of one sandbox must not affect the others. */
 export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
   const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
-  // Many waits side by side each leave a listener: on a signal of their own.
+  // Each wait adds a listener: use a separate signal for each.
   const signal = AbortSignal.any([options.interrupted]);
   let seen: StopRequestView | undefined;
   const onChange = (view: StopRequestView) => {

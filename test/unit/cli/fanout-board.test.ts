@@ -64,7 +64,7 @@ describe('the board of a batch', () => {
       '30 a minute · about 8 m left · deadline in 1 h 50 m',
       'machine-time 3 h 12 m of 10 h · 1 h 40 m reserved · $0.3200',
       'throttled: new forks wait 12 s',
-      'waits: the limit is reached',
+      'blocked: the limit is reached',
       'failed 17: exit code 3',
     ]);
   });

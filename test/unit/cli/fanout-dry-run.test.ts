@@ -26,10 +26,10 @@ describe('sandflow fanout --dry-run', () => {
       '  2  second',
       '  3  third',
       '  … and 1 more',
-      '2 at once, each to its deadline of 30 m at most; then its fork is stopped, and kept as an archive.',
-      'Reserved at once: at most 2 h of machine-time.',
-      'Taken in all: at most 8 h with 2 attempts each.',
-      'The budget of 3 h is not passed: items that have no room in it are not started.',
+      'Up to 2 at once, each with a deadline of 30 m; then its fork is stopped and archived.',
+      'Machine-time reserved at once: at most 2 h.',
+      'Machine-time in total: at most 8 h with 2 attempts each.',
+      'The batch cannot exceed its budget of 3 h: items that do not fit are not started.',
       'Nothing was started.',
       '',
     ]);
@@ -53,12 +53,12 @@ describe('sandflow fanout --dry-run', () => {
 
 describe('sandflow fanout refuses, before anything is started,', () => {
   it.each([
-    [['prompts.txt'], 'Say what the forks are made from'],
-    [[...source], 'There are no items. Give a file of prompts'],
-    [['gone.txt', ...source], 'There is no file of items gone.txt'],
-    [['.', ...source], '. is no file'],
+    [['prompts.txt'], 'No source for the forks'],
+    [[...source], 'No items given. Pass a file of prompts'],
+    [['gone.txt', ...source], 'Items file gone.txt does not exist'],
+    [['.', ...source], '. is not a file'],
     [['-', '-', ...source], 'Stdin (-) can be given only once'],
-    [['-', ...source], 'There are no items in what was given'],
+    [['-', ...source], 'The input contains no items'],
     [['prompts.txt', ...source, '--id', 'Bad_Id'], '--id: the batch id "Bad_Id" must be lower-case'],
     [['prompts.txt', ...source, '--put', 'gone:x'], '--put: gone cannot be read'],
     [['prompts.txt', ...source, '--notify', 'me'], '--notify: give a URL'],
@@ -68,9 +68,9 @@ describe('sandflow fanout refuses, before anything is started,', () => {
     [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: no budget holds for forks that are kept'],
     [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: this is not JSON'],
     [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
-    [['resume', 'one', '--first', 'x'], '--first: "x" is not a whole number'],
+    [['resume', 'one', '--first', 'x'], '--first must be a whole number'],
     [['show', 'Bad_Id'], 'The batch id "Bad_Id" must be lower-case'],
-    [['list', '--limit', '0'], '--limit: "0" is not a whole number'],
+    [['list', '--limit', '0'], '--limit must be a whole number'],
     [['show'], "Missing required argument 'batch'"],
   ])('%j', async (args, message) => {
     const { exitCode, stdout, stderr } = await fanout(...args);

@@ -72,8 +72,8 @@ describe('how a batch leaves the terminal', () => {
   it('counts every outcome, names forks that are left, and says how to go on; also when quiet', () => {
     const { exitCode, stderr } = finished(partly, { quiet: true });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('  100 completed\n   18 prompt_failed\n    2 not_started\n  4 of them tried again\n');
-    expect(stderr).toContain('did not end as asked: bx_2345abcd');
+    expect(stderr).toContain('  100 completed\n   18 prompt_failed\n    2 not_started\n  4 retried\n');
+    expect(stderr).toContain('not cleaned up: bx_2345abcd');
     expect(stderr).toContain('sandflow fanout resume b');
   });
 
@@ -127,7 +127,7 @@ describe('a batch that is watched', () => {
       ['running', '0 of 10'],
       ['running', '2 of 10'],
       ['running', '3 of 10'],
-      ['ending what is left', '3 of 10'],
+      ['ending the remaining items', '3 of 10'],
       [''],
     ]);
   });
@@ -139,7 +139,7 @@ describe('a batch that is watched', () => {
     view.show(running(1, { blocked }));
     view.show(running(1, { blocked }));
     view.failed([{ itemId: '7', text: 'exit code 3' }]);
-    expect(written.stderr.match(/The batch waits: the limit is reached/g)).toHaveLength(1);
+    expect(written.stderr.match(/The batch is blocked: the limit is reached/g)).toHaveLength(1);
     expect(written.stderr).toContain('failed 7: exit code 3\n');
     const quiet = streams();
     const silent = createBatchView({ stream: quiet.io.stderr, quiet: true });

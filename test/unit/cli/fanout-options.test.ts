@@ -53,12 +53,12 @@ describe('the policy of a batch', () => {
   });
 
   it.each([
-    [{ first: '2', failFast: true }, '--first and --fail-fast contradict each other'],
-    [{ first: '0' }, '--first: "0" is not a whole number from 1'],
-    [{ concurrency: '1.5' }, '--concurrency: "1.5" is not a whole number'],
-    [{ retries: '99' }, '--retries: "99" is not a whole number from 0 to 10'],
+    [{ first: '2', failFast: true }, 'Use --first or --fail-fast, not both'],
+    [{ first: '0' }, '--first must be a whole number from 1 to 1000000, not "0"'],
+    [{ concurrency: '1.5' }, '--concurrency must be a whole number from 1 to 2000, not "1.5"'],
+    [{ retries: '99' }, '--retries must be a whole number from 0 to 10, not "99"'],
     [{ budget: '10' }, '--budget: "10" is not a duration'],
-    [{ ttl: '10ms' }, '--ttl: the least is 1s'],
+    [{ ttl: '10ms' }, '--ttl must be at least 1s'],
   ])('%j is refused', (options, message) => {
     expect(() => policyOf(options)).toThrow(message);
   });
@@ -78,8 +78,8 @@ describe('the matrix of a batch', () => {
   it.each([
     [{ model: ['a,'] }, '--model: a value is empty'],
     [{ model: ['a', 'a'] }, '--model: a is given twice'],
-    [{ effort: ['huge'] }, '--effort: "huge" is none of none, low'],
-    [{ repeat: '0' }, '--repeat: "0" is not'],
+    [{ effort: ['huge'] }, '--effort must be one of none, low'],
+    [{ repeat: '0' }, '--repeat must be a whole number from 1 to 1000, not "0"'],
   ])('%j is refused', (options, message) => {
     expect(() => matrixOf({ ...none, ...options })).toThrow(message);
   });
@@ -109,15 +109,15 @@ describe('the source of a batch', () => {
   });
 
   it.each([
-    [{ source: 'bx_2345abcd', snapshot: 'base' }, '--source and --snapshot contradict each other'],
+    [{ source: 'bx_2345abcd', snapshot: 'base' }, 'Use --source or --snapshot, not both'],
     [{ source: 'web' }, '--source: "web" is not a sandbox id'],
     [
       { source: 'bx_2345abcd', command: ['ls'], setup: 'x' },
-      '--setup, --command is for a sandbox that the batch prepares',
+      '--setup, --command applies to a sandbox that the batch prepares',
     ],
-    [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type is for a sandbox'],
-    [{ snapshot: 'base', allowStale: true }, '--allow-stale is for --source'],
-    [{}, 'Say what the forks are made from'],
+    [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type applies to a sandbox'],
+    [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
+    [{}, 'No source for the forks'],
     [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],
   ])('%j is refused', (options, message) => {
     expect(() => sourceOf({ ...none, ...options }, parts)).toThrow(message);

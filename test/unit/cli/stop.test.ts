@@ -32,13 +32,13 @@ const seen = (over: Partial<StopRequestView>): StopEnd => ({ kind: 'seen', view:
 
 describe('the arguments of stop', () => {
   it.each([
-    [[], 'Name the sandboxes to stop, or say --all'],
+    [[], 'Name the sandboxes to stop, or use --all'],
     [['bx_1'], '"bx_1" is not a sandbox id'],
     [[id, '--all'], 'not both'],
-    [[id, '--name', 'a*'], '--name narrows --all'],
+    [[id, '--name', 'a*'], '--name requires --all'],
     [['--all', '--name', ''], 'an empty pattern'],
     [[id, '--deadline', 'soon'], '--deadline: "soon" is not a duration'],
-    [[id, '--alert-after', '1h'], 'the deadline comes first'],
+    [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
     [[id, '--notify', 'me'], '--notify: give a URL'],
     [[id, '--request', ''], '--request'],
   ])('%j ends with 2, before the settings are read', async (args, message) => {
@@ -110,7 +110,7 @@ describe('--all', () => {
 
   it('wants --yes elsewhere, and shows what it would stop', async () => {
     const { chosen, stderr } = await choose('y\n', { isTTY: false });
-    expect(chosen).toBe('This stops these 2 sandboxes. Say --yes to do it.');
+    expect(chosen).toBe('This stops these 2 sandboxes. Confirm with --yes.');
     expect(stderr).toMatch(/bx_aaaaaaaa {2}idle +try-1\n.*bx_cccccccc {2}archiving +try-3\n$/s);
     expect(await choose('', { yes: true, isTTY: false })).toEqual({ chosen: wanted, stderr: '' });
   });
@@ -123,7 +123,7 @@ describe('the end of a request', () => {
       seen({ stopId: null }),
       false,
       false,
-      'not accepted yet, the service does not answer or has not found the sandbox so far',
+      'not accepted yet; the service has not answered or has not found the sandbox',
     ],
     [seen({ outcome: 'archived', kept: 'saved' }), true, true, 'archived, work saved'],
     [seen({ outcome: 'archived', kept: 'stale' }), true, true, 'archived, only older work saved'],
@@ -132,12 +132,12 @@ describe('the end of a request', () => {
       seen({ outcome: 'superseded' }),
       false,
       false,
-      'superseded: somebody has resumed it since, so it was not stopped again',
+      'superseded: it was resumed meanwhile, so it was not stopped again',
     ],
-    [seen({ outcome: 'gone' }), false, false, 'gone: there is no such sandbox'],
+    [seen({ outcome: 'gone' }), false, false, 'gone: the sandbox does not exist'],
     [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],
-    [{ kind: 'left' } as const, false, false, 'not waited for to its end'],
+    [{ kind: 'left' } as const, false, false, 'detached before its end'],
   ])('%j is good when accepted is enough: %s; when waited for: %s', (end, accepted, waited, text) => {
     expect([isGood(end, false), isGood(end, true), endText(end)]).toEqual([accepted, waited, text]);
   });
@@ -151,9 +151,9 @@ describe('the end of a request', () => {
   it('has news of each failed attempt, of a refusal and of the alert, each once', () => {
     const failed = { since: 'a', attempts: 1, lastError: 'no disk', lastAttemptAt: 'a' };
     const failing = { ...view, failed };
-    expect(newsText(failing, view)).toBe('an attempt failed, and the service tries again: no disk');
+    expect(newsText(failing, view)).toBe('an attempt failed; the service retries: no disk');
     expect(newsText(failing, failing)).toBeUndefined();
-    expect(newsText({ ...failing, alertedAt: 'b' }, failing)).toContain('has not ended in time');
+    expect(newsText({ ...failing, alertedAt: 'b' }, failing)).toContain('not archived after --alert-after');
     const blocked = { reason: 'service_refuses', step: 'stop', since: 'c', message: 'unauthorized' } as const;
     expect(newsText({ ...view, blocked }, view)).toContain('unauthorized');
     expect(newsText({ ...view, blocked }, { ...view, blocked })).toBeUndefined();
@@ -163,7 +163,7 @@ describe('the end of a request', () => {
 it('the command that takes a wait up again is safe for a shell', () => {
   const text = (requestId: string) =>
     reattachHint([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
-  expect(text('nightly:1')).toBe(`Take up the wait with: sandflow stop ${id} --wait --request nightly:1`);
+  expect(text('nightly:1')).toBe(`Wait for it again with: sandflow stop ${id} --wait --request nightly:1`);
   expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
 });
 

@@ -52,14 +52,14 @@ const archived = {
 
 describe('the explanation of a stop', () => {
   it.each<[string, Partial<KnownOfStop>, object, RegExp]>([
-    ['no_sandbox', { sandbox: null }, { next: null, advice: [] }, /^There is no sandbox bx_/],
-    ['never_stopped', {}, { since: null }, /is ready, and nobody has asked/],
+    ['no_sandbox', { sandbox: null }, { next: null, advice: [] }, /^Sandbox bx_\w+ does not exist/],
+    ['never_stopped', {}, { since: null }, /is ready; no stop was requested/],
     ['pending', { stop: stopOf('pending') }, { since: at(20), attempts: null }, /being archived: .* accepted 20 m ago/],
     [
       'failing',
       { stop: stopOf('failing', { error: 'no disk' }), report: reportOf(request({ status: 'failing' })) },
-      { lastError: 'no disk', next: expect.stringContaining('tries again by itself') },
-      /is not archived: the last attempt of its stop stop_1, asked for 20 m ago, failed\.$/,
+      { lastError: 'no disk', next: expect.stringContaining('retries on its own') },
+      /is not archived: the last attempt of its stop stop_1, requested 20 m ago, failed\.$/,
     ],
     [
       'completed',
@@ -72,7 +72,7 @@ describe('the explanation of a stop', () => {
     [
       'asking',
       { report: reportOf(request({ stopId: null, phase: 'asking' })) },
-      { since: at(21), next: expect.stringContaining('goes on asking') },
+      { since: at(21), next: expect.stringContaining('keeps retrying') },
       /the service has not accepted it/,
     ],
   ])('is %s', (state, known, expected, summary) => {
@@ -89,7 +89,7 @@ describe('the explanation of a stop', () => {
     expect({ attempts, since }).toEqual({ attempts: 3, since: at(15) });
     expect(facts).toEqual([
       'Last error: no disk',
-      `At least 3 failed attempts were seen since ${at(15)} (15 m ago).`,
+      `At least 3 failed attempts since ${at(15)} (15 m ago).`,
       'The last attempt ended 1 m ago.',
       `Request r1 waits until ${at(-9)}, alert raised at ${at(10)}: stop stop_1 accepted`,
     ]);
@@ -101,7 +101,7 @@ describe('the explanation of a stop', () => {
     const { facts, attempts } = explain({ stop: stopOf('pending'), report: reportOf(earlier) });
     expect(attempts).toBeNull();
     expect(facts).toEqual([
-      `The last request of sandflow, r1, ended at ${at(70)}: superseded: somebody has resumed it since, so it was not stopped again`,
+      `The last sandflow request, r1, ended at ${at(70)}: superseded: it was resumed meanwhile, so it was not stopped again`,
     ]);
   });
 
@@ -126,8 +126,8 @@ describe('the explanation of a stop', () => {
 
   it('names the workflow that made the sandbox', () => {
     const made = { ...aSandbox, name: 'sf-dev-nightly-7-0123456789ab-box-1' };
-    expect(explain({ sandbox: made }).facts).toContain('It was made by the workflow sf-dev-nightly-7.');
-    expect(explain({}).facts.join()).not.toContain('made by');
+    expect(explain({ sandbox: made }).facts).toContain('It was created by the workflow sf-dev-nightly-7.');
+    expect(explain({}).facts.join()).not.toContain('created by');
   });
 
   it('does not guess who waits where no worker answers', () => {

@@ -92,7 +92,7 @@ describe('sandflow stop', () => {
     const onStderr = (text: string) => text.includes('accepted') && ctrlC.abort('SIGINT');
     const left = await cli(['stop', sandboxId, '--wait'], { interrupted: ctrlC.signal, onStderr });
     expect(left).toMatchObject({ exitCode: 130, stdout: '' });
-    const [, comeBack = ''] = /^Take up the wait with: sandflow (.*)$/m.exec(left.stderr) ?? [];
+    const [, comeBack = ''] = /^Wait for (?:it|them) again with: sandflow (.*)$/m.exec(left.stderr) ?? [];
     expect(comeBack).toMatch(new RegExp(`^stop ${sandboxId} --wait --request \\w+$`));
     await heal(stand);
     const taken = await cli(comeBack.split(' '));
@@ -127,10 +127,10 @@ describe('sandflow stops', () => {
     await expect.poll(async () => (await stopProgress(stand.client, requested)).failed).not.toBeNull();
     const explained = await cli(['stops', 'explain', watched]);
     expect(explained.exitCode).toBe(0);
-    expect(explained.stdout).toMatch(/is not archived: the last attempt of its stop stop_\w+, asked for .* failed\./);
+    expect(explained.stdout).toMatch(/is not archived: the last attempt of its stop stop_\w+, requested .* failed\./);
     expect(explained.stdout).toMatch(/failed attempts? (was|were) seen since/);
     expect(explained.stdout).toContain(`Request ${requested.requestId} waits until`);
-    expect(explained.stdout).toContain('Next: The service tries again by itself');
+    expect(explained.stdout).toContain('Next: The service retries on its own');
     await heal(stand);
     expect((await outcomeOf(stand, requested)).outcome).toBe('archived');
     const after = JSON.parse((await cli(['stops', 'explain', watched, '--json'])).stdout);

@@ -8,9 +8,9 @@ interface Options {
 export const addFanoutCancel: AddCommand = (parent, context) => {
   parent
     .command('cancel')
-    .description('End a batch: it interrupts every fork, stops or deletes it as it was told, and confirms it')
+    .description('Cancel a batch: interrupt every fork, stop or delete it, and confirm that')
     .argument('<batch>', 'id of the batch')
-    .option('--wait', 'wait until it has ended')
+    .option('--wait', 'wait until the batch has ended')
     .option('--json', 'print one JSON object on stdout')
     .action(async (batchId: string, options: Options) => {
       const { io } = context;
@@ -29,7 +29,7 @@ export const addFanoutCancel: AddCommand = (parent, context) => {
         const { exitCodes } = await import('../../exit-codes.js');
         context.exitCode = exitCodes.detached;
       }
-      const text = outcome ? `has ended: ${outcome}` : 'was asked to end';
-      io.stderr.write(`The batch ${batchId} ${text}. Its results: sandflow fanout watch ${batchId}\n`);
+      const text = outcome ? `Batch ${batchId} ended: ${outcome}.` : `Cancelling batch ${batchId}.`;
+      io.stderr.write(`${text} See its results with: sandflow fanout watch ${batchId}\n`);
     });
 };

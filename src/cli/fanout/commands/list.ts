@@ -10,8 +10,8 @@ export const addFanoutList: AddCommand = (parent, context) => {
   parent
     .command('list')
     .description('List the batches of this deployment, newest first')
-    .option('--open', 'only those that run')
-    .option('--limit <count>', 'at most so many', '50')
+    .option('--open', 'only running batches')
+    .option('--limit <count>', 'maximum number of batches to list', '50')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: Options) => {
       const { io } = context;
@@ -27,7 +27,7 @@ export const addFanoutList: AddCommand = (parent, context) => {
         listFanouts(temporal, { deployment: config.deployment, open: options.open, limit }),
       );
       if (options.json) return printJson(io.stdout, { batches, error: null });
-      if (batches.length === 0) return void io.stderr.write('There are no batches.\n');
+      if (batches.length === 0) return void io.stderr.write('No batches found.\n');
       const rows = batches.map(({ batchId, status, startedAt, title, unreadable }) => [
         batchId,
         status,

@@ -12,10 +12,10 @@ interface Options extends Omit<PolicyOptions, 'end'>, SeeThroughOptions {
 export const addFanoutResume: AddCommand = (parent, context) => {
   const resume = parent
     .command('resume')
-    .description('Run what is missing or failed of a batch that has ended; what is done is not repeated')
+    .description('Run the missing and failed items of an ended batch; completed items are not repeated')
     .argument('<batch>', 'id of the batch')
-    .option('--no-retry-failed', 'only what was not started or was cancelled')
-    .option('--detach', 'start it, print its id and leave');
+    .option('--no-retry-failed', 'run only items that were not started or were cancelled')
+    .option('--detach', 'start the batch, print its id and exit');
   addSeeThroughOptions(addPolicyOptions(resume)).action(async (batchId: string, given: Options) => {
     const { resumeBatch } = await import('../resume-batch.js');
     context.exitCode = await resumeBatch(batchId, withEnd(given), context);

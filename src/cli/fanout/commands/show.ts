@@ -7,7 +7,7 @@ interface Options {
 export const addFanoutShow: AddCommand = (parent, context) => {
   parent
     .command('show')
-    .description('Show how far a batch is, or how it ended')
+    .description('Show the progress of a batch, or its outcome')
     .argument('<batch>', 'id of the batch')
     .option('--json', 'print one JSON object on stdout')
     .action(async (batchId: string, options: Options) => {

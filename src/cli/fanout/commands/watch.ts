@@ -5,7 +5,7 @@ import { addSeeThroughOptions } from './shared-options.js';
 export const addFanoutWatch: AddCommand = (parent, context) => {
   const watch = parent
     .command('watch')
-    .description('Watch a batch to its end and bring its results home, as `fanout` does')
+    .description('Watch a batch until it ends and download its results, as `fanout` does')
     .argument('<batch>', 'id of the batch');
   addSeeThroughOptions(watch).action(async (batchId: string, options: SeeThroughOptions) => {
     const { withBatch } = await import('../with-batch.js');

@@ -1,4 +1,4 @@
-/** Shows a watched batch on stderr: a board in a terminal, a line now and then elsewhere, nothing when quiet. */
+/** Shows a watched batch on stderr: a board in a terminal, periodic lines elsewhere, nothing when quiet. */
 import type { FanoutProgress } from '../../../../workflows/fanout/types.js';
 import type { OutputStream } from '../../io.js';
 import { createPaint } from '../../output/paint.js';
@@ -18,9 +18,9 @@ export interface FailedItem {
 
 /** Its notices come above the board. */
 export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
-  /** False where nobody looks at progress. */
+  /** False if progress is not shown. */
   readonly looks: boolean;
-  /** A line that is replaced by the next: what is done before there is a batch to look at. */
+  /** A transient line, for steps before the batch reports progress. */
   step(text: string): void;
   show(progress: FanoutProgress): void;
   failed(items: readonly FailedItem[]): void;
@@ -69,7 +69,7 @@ export function createBatchView({ stream, quiet, now = Date.now }: BatchViewOpti
       rate.observe(endedOf(progress.counts), now());
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince && !screen.enabled) {
-        screen.printAbove(paint('yellow', `The batch waits: ${oneLine(blocked.message)}`));
+        screen.printAbove(paint('yellow', `The batch is blocked: ${oneLine(blocked.message)}`));
       }
       blockedSince = blocked?.since ?? '';
       if (screen.enabled) screen.show((width) => boardLines(viewOf(progress), { width, paint }));

@@ -1,4 +1,4 @@
-/** What a person sees of a batch that runs: a few lines on a terminal, one line elsewhere. Pure. */
+/** Progress of a running batch as text: a few lines on a terminal, one line elsewhere. Pure. */
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/types.js';
 import { formatDuration } from '../../duration.js';
 import { cutToWidth, displayWidth } from '../../output/display-width.js';
@@ -12,9 +12,9 @@ const longestBar = 40;
 export interface BoardView {
   readonly progress: FanoutProgress;
   readonly nowMs: number;
-  /** Items that end a minute; null while nobody can say. */
+  /** Items that end per minute; null while unknown. */
   readonly perMinute: number | null;
-  /** List price, where it is known. */
+  /** List price; null if unknown. */
   readonly dollarsPerSecond: number | null;
   /** The last items that failed, newest first. */
   readonly failures: readonly { readonly itemId: string; readonly text: string }[];
@@ -33,7 +33,7 @@ const phaseTexts: Readonly<Record<FanoutPhase, string>> = {
   preparing: 'preparing the source',
   checking_source: 'checking the source',
   running: 'running',
-  ending: 'ending what is left',
+  ending: 'ending the remaining items',
   ended: 'ended',
 };
 
@@ -49,7 +49,7 @@ export function boardLines(view: BoardView, { width, paint }: BoardOptions): Scr
     [[paceText(view), deadlineText(view)].filter((text) => text !== '').join(' · ')],
     [costText(view)],
     throttledMs > 0 && [['yellow', `throttled: new forks wait ${duration(throttledMs)}`]],
-    blocked !== null && [['yellow', `waits: ${oneLine(blocked.message)}`]],
+    blocked !== null && [['yellow', `blocked: ${oneLine(blocked.message)}`]],
     ...failures.map(({ itemId, text }): Part[] => [['red', `failed ${oneLine(itemId)}: `], oneLine(text)]),
   ];
   return lines
@@ -63,7 +63,7 @@ export function boardLine(text: string, { width, paint }: BoardOptions): ScreenL
   return fitted([['dim', oneLine(text)]], width, paint);
 }
 
-/** The same in one line, for where lines cannot be drawn anew. Without what changes by itself. */
+/** The same in one line, for output that cannot be redrawn. Omits values that change every second. */
 export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): string {
   const { progress, perMinute } = view;
   const { counts, throttledUntil } = progress;
@@ -96,7 +96,7 @@ function phaseText({ phase, outcome }: FanoutProgress): string {
   return outcome === null ? (phaseTexts[phase] ?? phase) : `${phaseTexts.ended}: ${outcome}`;
 }
 
-/** Items of which nobody has told the batch yet are on their way. */
+/** Until the batch is sealed, more items may arrive. */
 function total({ counts, sealed }: FanoutProgress): string {
   return sealed ? `${counts.items}` : `${counts.items} so far`;
 }
@@ -169,13 +169,13 @@ function lasted({ progress, nowMs }: BoardView): string {
   return duration((outcome === null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
 }
 
-/** Whole seconds at least; never a number that is none. */
+/** In whole seconds; an invalid number counts as 0. */
 export function duration(ms: number): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000)) : 0;
   return seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000);
 }
 
-/** Cuts first and colours then, so that no colour is cut in half. */
+/** Cuts before colouring, so that no colour sequence is cut in half. */
 function fitted(parts: readonly Part[], width: number, paint: Paint): ScreenLine {
   let used = 0;
   let text = '';

@@ -1,12 +1,12 @@
-/** Beginnings of collected text files, for the report. */
+/** The first bytes of collected text files, for the report. */
 
 const longestPreviewBytes = 8_000;
-/** The report is one file that a browser opens at once. */
+/** A browser must open the report, one file, quickly. */
 const mostBytes = 4_000_000;
 
 export interface Previews {
   readonly all: ReadonlyMap<string, string>;
-  /** Keeps the beginning of a file, where it is text and there is room. */
+  /** Keeps the beginning of a file, if it is text and fits. */
   add(ref: string, content: Buffer): void;
 }
 
@@ -29,7 +29,7 @@ export function createPreviews(): Previews {
 function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
-    // A character that the cut has halved is left out.
+    // `stream` drops a character that the cut halved.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
   } catch {
     return undefined;

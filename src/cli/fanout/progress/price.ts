@@ -1,11 +1,11 @@
-/** What machine-time costs, as the service itself counts it. */
+/** The price of machine-time, from the service's own accounting. */
 import type { SandboxClient } from '../../../client/index.js';
 
 const timeoutMs = 5_000;
 
 /**
- * Dollars a machine-second at list price, from what this month has cost so far; null where nothing has, or the key may
- * not see it. Never throws: a price is worth no failure.
+ * Dollars per machine-second at list price, from this month's cost so far; null if there is none or the key may not read
+ * it. Never throws: a missing price is no reason to fail.
  */
 export async function findDollarsPerSecond(service: Pick<SandboxClient, 'listSandboxes'>): Promise<number | null> {
   try {

@@ -1,13 +1,13 @@
-/** How fast a batch goes, from what was seen of it. */
+/** Measures the rate of a batch. */
 
 const windowMs = 180_000;
-/** Less says nothing. */
+/** A shorter span is not representative. */
 const leastSpanMs = 5_000;
 
 export interface ProgressRate {
   /** Notes how many items had ended at a time. */
   observe(ended: number, atMs: number): void;
-  /** Items a minute within the last three minutes; null while too little was seen. */
+  /** Items per minute over the last three minutes; null while there are too few observations. */
   perMinute(): number | null;
 }
 
@@ -17,10 +17,10 @@ export function createProgressRate(): ProgressRate {
   return {
     observe(ended, atMs) {
       const last = seen.at(-1);
-      // A batch that was resumed has fewer that have ended.
+      // A resumed batch starts again with fewer ended items.
       if (last && (ended < last.ended || atMs < last.atMs)) seen = [];
       seen.push({ ended, atMs });
-      // One from before the window stays, to measure from.
+      // Keep one observation from before the window as the baseline.
       while ((seen[1]?.atMs ?? atMs) < atMs - windowMs) seen.shift();
     },
     perMinute() {
@@ -31,7 +31,7 @@ export function createProgressRate(): ProgressRate {
   };
 }
 
-/** How long the rest takes at this rate, in ms; null where nobody can say. */
+/** How long the rest takes at this rate, in ms; null if unknown. */
 export function timeLeftMs(left: number, perMinute: number | null): number | null {
   if (perMinute === null || !(perMinute > 0) || !(left > 0)) return null;
   const ms = (left / perMinute) * 60_000;

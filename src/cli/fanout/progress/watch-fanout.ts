@@ -1,4 +1,4 @@
-/** Watches a batch until it ends, the watcher leaves, or its patience is over. The batch itself is never touched. */
+/** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutResult } from '../../../../workflows/fanout/types.js';
@@ -12,7 +12,7 @@ import type { BatchView } from './batch-view.js';
 import { findDollarsPerSecond } from './price.js';
 
 const lookEveryMs = 1_000;
-/** A price that nobody knows yet is asked for again. */
+/** How often to read the price again. */
 const priceEveryMs = 60_000;
 
 export type WatchedFanout = Pick<Platform, 'temporal' | 'service' | 'results' | 'reconnect'>;
@@ -29,7 +29,7 @@ export interface WatchFanoutOptions {
   readonly deadlineMs?: number;
 }
 
-/** @throws what `reconnect` throws where Temporal stays away, and what `awaitFanout` throws */
+/** @throws what `awaitFanout` throws, and what `reconnect` throws if Temporal stays unreachable */
 export async function watchFanout(
   platform: WatchedFanout,
   address: FanoutAddress,
@@ -60,7 +60,7 @@ export async function watchFanout(
   }
 }
 
-/** A look that fails is left out, since the wait for the end notices what is gone. */
+/** Ignores a failed poll: the wait for the end notices a lost connection. */
 async function look(
   platform: WatchedFanout,
   address: FanoutAddress,

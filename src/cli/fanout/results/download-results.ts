@@ -1,4 +1,4 @@
-/** Writes what a batch has done into a folder: `results.jsonl`, the report, and the files of each item. */
+/** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress, FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
@@ -27,13 +27,13 @@ export interface DownloadedResults {
   readonly files: number;
   /** Items whose newest fork is of this execution of the batch. */
   readonly forks: number;
-  /** Files of completed items that could not be collected, and those that could not be brought home: as sentences. */
+  /** Files of completed items that could not be collected or downloaded, as sentences. */
   readonly problems: readonly string[];
   /** What items left behind, as sentences. */
   readonly left: readonly string[];
 }
 
-/** Each file is written beside its place and then renamed. Safe to repeat. */
+/** Writes each file under a temporary name and then renames it. Safe to repeat. */
 export async function downloadResults(
   result: FanoutResult | FanoutProgress,
   items: AsyncIterable<ItemResult>,
@@ -53,7 +53,7 @@ export async function downloadResults(
   let forks = 0;
 
   async function saveFile(item: ItemResult, { path, ref, error }: CollectedFile): Promise<void> {
-    // That an item which failed has not all its files is no news.
+    // A failed item is expected to lack files.
     if (ref === null && item.outcome !== 'completed') return;
     try {
       if (ref === null) throw new Error(error ?? 'it was not collected');
@@ -104,7 +104,7 @@ export async function writeReport(path: string, data: FanoutReportData): Promise
   await replace(path, (beside) => writeFile(beside, renderFanoutReport(data), { flag: 'wx' }));
 }
 
-/** Answers that were cut are put back to their whole length; where the store has none the cut one stands. */
+/** Restores cut answers from the result store. If the store lacks one, the cut answer stays. */
 export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
   if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
   const prompts = await Promise.all(

@@ -1,14 +1,14 @@
-/** Finds the items of a batch that have failed since somebody looks, to show them while it runs. */
+/** Finds the items of a batch that fail during a watch. */
 import type { ItemResult } from '../../../../workflows/fanout/types.js';
 import { fanoutPrefix } from '../../../contract/fanout-addresses.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import type { FailedItem } from '../progress/batch-view.js';
 
-/** A look reads no more results than this; of a burst only some are shown. */
+/** Results that one poll reads at most; only some of a burst are shown. */
 const readAtOnce = 40;
 
 export interface FailedItems {
-  /** Those that are new since the last look; none at the first. Never throws: what is shown may be incomplete. */
+  /** Items that failed since the last poll; none at the first. Never throws: the list may be incomplete. */
   look(): Promise<readonly FailedItem[]>;
 }
 

@@ -1,4 +1,4 @@
-/** How a watched batch leaves the terminal: a summary on stderr, where the results are on stdout, the exit code. */
+/** Ends a watch: a summary on stderr, the path of the results on stdout, the exit code. */
 import type { FanoutResult } from '../../../../workflows/fanout/types.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
 import { formatDuration } from '../../duration.js';
@@ -10,7 +10,7 @@ import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { dollarsText, duration } from '../progress/board.js';
 import type { DownloadedResults } from './download-results.js';
 
-/** All of them are in the object of `--json`. */
+/** `--json` prints all of them. */
 const problemsShown = 10;
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
@@ -39,7 +39,7 @@ export function finishFanout(
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
 
-/** The batch goes on; says how to come back. @returns the exit code */
+/** The batch keeps running; prints how to reattach. @returns the exit code */
 export function leaveFanout(
   kind: 'detached' | 'deadline',
   batchId: string,
@@ -47,9 +47,9 @@ export function leaveFanout(
   { json, isolation = null }: Pick<FinishFanoutOptions, 'json' | 'isolation'>,
 ): number {
   const detached = kind === 'detached';
-  const message = `${detached ? 'Detached' : 'The watch is over'}; the batch ${batchId} goes on.`;
+  const message = `${detached ? 'Detached' : 'Stopped watching'}; batch ${batchId} is still running.`;
   io.stderr.write(
-    `${message}\n  come back:  sandflow fanout watch ${batchId}\n  end it:     sandflow fanout cancel ${batchId}\n`,
+    `${message}\n  reattach:  sandflow fanout watch ${batchId}\n  cancel:    sandflow fanout cancel ${batchId}\n`,
   );
   const code = detached ? 'detached' : 'watch_deadline';
   const error = { code, message, status: null, requestId: null, details: null };
@@ -82,16 +82,16 @@ export function summaryLines(
   return [
     head.join(' · '),
     ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${name}`),
-    ...(counts.retried > 0 ? [`  ${counts.retried} of them tried again`] : []),
+    ...(counts.retried > 0 ? [`  ${counts.retried} retried`] : []),
     ...(error ? [`  ${error.code}: ${setIn(error.message, '    ')}`] : []),
-    ...(leftSandboxIds.length > 0 ? [paint('yellow', `  did not end as asked: ${leftSandboxIds.join(', ')}`)] : []),
+    ...(leftSandboxIds.length > 0 ? [paint('yellow', `  not cleaned up: ${leftSandboxIds.join(', ')}`)] : []),
     ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
-    ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more that items left`] : []),
+    ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more left by items`] : []),
     ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),
     ...(home.problems.length > problemsShown ? [`  … and ${home.problems.length - problemsShown} more files`] : []),
     `  results  ${home.resultsFile}`,
     `  report   ${home.reportFile}`,
     ...(home.filesFolder === null ? [] : [`  files    ${home.filesFolder} (${home.files})`]),
-    ...(again ? [`What is missing or failed is tried again by: sandflow fanout resume ${batchId}`] : []),
+    ...(again ? [`Run the missing and failed items with: sandflow fanout resume ${batchId}`] : []),
   ];
 }

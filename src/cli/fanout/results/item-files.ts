@@ -1,11 +1,11 @@
-/** Turns the files that items name into what travels with them: small ones inside, larger ones through the result store. */
+/** Loads the files that items name: small ones into the item itself, larger ones into the result store. */
 import type { FanoutItem } from '../../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../../workflows/job/types.js';
 import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
 
-/** The same files go with many items, and what is inside an item counts for each of them. */
+/** Small, because many items carry the same files and each counts its own copy. */
 const maxInlineBytes = 4 * 1024;
 
 export interface ItemFilesOptions {
@@ -17,7 +17,7 @@ export interface ItemFilesOptions {
 
 export interface ItemFiles {
   /**
-   * Checks that every file of an item is there.
+   * Checks that every file of an item exists.
    * @throws ItemsError, or UsageError for those of `--put`
    */
   check(wish: ItemWish): Promise<void>;
@@ -40,7 +40,7 @@ export function createItemFiles({ cwd, put: common, collect }: ItemFilesOptions)
     });
   }
 
-  /** A file is read and kept once, however many items name it. */
+  /** Reads and stores a file once, however many items name it. */
   function readOnce(file: LocalFile, store: (content: Buffer) => Promise<string>): Promise<FilePut[]> {
     const key = `${file.localPath}\0${file.remotePath}`;
     const reading = read.get(key) ?? readPutFiles([file], store, { maxInlineBytes });

@@ -1,4 +1,4 @@
-/** What `sandflow fanout results` and `fanout report` do: they read the result store, also while the batch runs. */
+/** `sandflow fanout results` and `fanout report`: they read the result store, even while the batch runs. */
 import { relative, resolve } from 'node:path';
 import type { ItemResult } from '../../../../workflows/fanout/types.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
