@@ -1,6 +1,6 @@
 import { awaitFanout, connectTemporal, readConfig, submitFanout } from '../../../../src/index.js';
 
-/** Has each issue mended in a fork of one sandbox, ten at a time. How many were; the same batch id never starts twice. */
+/** Fixes each issue in a fork of one sandbox, ten at a time, and returns how many succeeded. The same batch id never starts twice. */
 export async function mendAll(batchId: string, sandboxId: string, issues: readonly string[]): Promise<number> {
   const { temporal, deployment, taskQueue } = readConfig();
   const client = await connectTemporal(temporal.connect);

@@ -1,7 +1,7 @@
 import { createSandboxClient } from '../../../../src/client/index.js';
 import { createLocalService } from '../../../../src/local-service/index.js';
 
-/** Makes a sandbox of a local Sandbox Service and writes a file into it, as a test of yours might. */
+/** Creates a sandbox in a local Sandbox Service and writes a file into it, as your test might. */
 export async function tryOut(directory: string): Promise<string> {
   const service = await createLocalService({ directory, apiKey: 'local-key', timings: { bootMs: 1 } });
   const { url } = await service.listen();

@@ -13,7 +13,7 @@ export async function work(signal: AbortSignal): Promise<void> {
   await connection.close();
 }
 
-/** Asked at every call, so that a key can be replaced under a running worker. */
+/** Called for each request, so that you can replace the key of a running worker. */
 async function readKey(): Promise<string> {
   return (await readFile('/run/secrets/sandbox-api-key', 'utf8')).trim();
 }

@@ -1,6 +1,6 @@
 import { awaitStop, connectTemporal, readConfig, requestStop } from '../../../../src/index.js';
 
-/** True when the sandbox is archived and its work saved. The same request id asks once, however often it is repeated. */
+/** True if the sandbox is archived and its work saved. Repeating a request id does not repeat the request. */
 export async function stopForGood(sandboxId: string, requestId: string): Promise<boolean> {
   const { temporal, taskQueue } = readConfig();
   const client = await connectTemporal(temporal.connect);

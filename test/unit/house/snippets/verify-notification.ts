@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { verifyNotification } from '../../../../src/webhook/index.js';
 
-/** What sandflow tells, once: undefined where somebody else sent it, or where it came before. */
+/** A new notification of sandflow; undefined if it is forged or was received before. */
 export function readNotification(headers: IncomingHttpHeaders, rawBody: Buffer, secret: string, had: Set<string>) {
   const verified = verifyNotification({ headers, rawBody, secrets: [secret] });
   if (!verified.ok || had.has(verified.id)) return undefined;
