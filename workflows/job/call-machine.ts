@@ -1,4 +1,4 @@
-/** Calls into a machine: waited for while the machine may still run, and ended when it will not run again. */
+/** Calls into a machine: retries while the machine may still run, and fails once it will not run again. */
 import { sleep } from '@temporalio/workflow';
 import type { ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { Counted } from '../../src/contract/service-failure.js';
@@ -9,7 +9,7 @@ import type { JobState } from './state.js';
 import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import { readSandbox } from './wait-until-usable.js';
 
-/** Why the machine seems to be lost, and how long that must last before it is believed. */
+/** Why the machine seems to be lost, and how long that must last before it counts. */
 interface Loss {
   readonly code: ResultErrorCode;
   readonly message: string;
@@ -19,12 +19,12 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * As `retryRefusals`. A call that is refused because the machine does not run, or does not exist, makes the job look at the
- * sandbox: it waits on only while the machine may come back.
+ * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the sandbox
+ * and waits only while the machine may come back.
  *
- * @param call an activity that needs a running machine and that may be refused and made again
- * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; what the activity threw, where
- *   waiting does not help
+ * @param call an activity that needs a running machine and that may be repeated after a refusal
+ * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; or the error of the
+ *   activity, if waiting does not help
  */
 export async function callMachine<T>(
   run: JobState,
@@ -44,7 +44,7 @@ export async function callMachine<T>(
         }
       });
     } catch (error) {
-      // A 404 is one for good only when it lasts: reads and calls may lag behind the create.
+      // A 404 is final only if it lasts: reads and calls may lag behind the create.
       if (serviceFailureOf(error)?.status !== 404) throw error;
       await endIfLost(run, sandboxId, lostSinceMs);
       if (lasted(lostSinceMs, 'not_found') >= run.timing.readLagMs) throw error;
@@ -57,7 +57,7 @@ export async function callMachine<T>(
 async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss === undefined) {
-    // What is seen of it next is a new loss; the refusals with 404 are counted on their own.
+    // The next loss starts a new clock. Refusals with 404 have their own.
     for (const code of lostSinceMs.keys()) if (code !== 'not_found') lostSinceMs.delete(code);
     return;
   }
@@ -66,15 +66,15 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
 }
 
 /**
- * For work that was cut off in the machine: says so where the sandbox explains it.
- * @throws JobTermination `sandbox_failed`, where the machine is seen to have been lost
+ * For work that was cut off in the machine: ends the job if the state of the sandbox explains it.
+ * @throws JobTermination `sandbox_failed` if the machine is lost
  */
 export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss) throw new JobTermination('sandbox_failed', jobError(loss.code, loss.message));
 }
 
-/** How long it is since this was seen for the first time, in ms. */
+/** Time since the first observation, in ms. */
 function lasted(sinceMs: Map<string, number>, what: string): number {
   const now = Date.now();
   const first = sinceMs.get(what) ?? now;
@@ -96,7 +96,7 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   }
   const isStopped = state === 'archiving' || state === 'archived' || state === 'cancelled';
   if (!isStopped) return undefined;
-  // Without a stop that is new, it may be how the sandbox was before this job resumed it.
+  // Without a new stop, the read may show the sandbox from before this job resumed it.
   const isNew = state === 'cancelled' || (stop !== null && stop.id !== run.previousStopId);
   const message = 'The sandbox was stopped under the job';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };

@@ -1,9 +1,9 @@
-/** What a job hands on when its history has become long and it goes on as a new run. */
+/** The state that a job carries over when its history is long and it continues as new. */
 import type { CarriedInbox } from '../shared/event-inbox.js';
 import type { JobState, Milestone } from './state.js';
 import type { JobInput } from './types.js';
 
-/** Everything that the job knows. What is not here is found out anew, or is over before a run hands over. */
+/** All carried fields. Other fields are determined again, or are not in use when a run continues as new. */
 export const carriedFields = [
   'startedAtMs',
   'deadlineAtMs',
@@ -45,20 +45,20 @@ export interface CarriedJob {
   readonly inbox: CarriedInbox;
 }
 
-/** The input of the workflow: a user's, and what an earlier run adds. */
+/** The input of the workflow: the user's input, plus the state of an earlier run. */
 export interface JobExecution extends JobInput {
   readonly carried?: CarriedJob;
 }
 
-/** JSON has no infinity; no moment is null. */
+/** JSON has no infinity, so an infinite time is carried as null. */
 const isMoment = (name: string) => name.endsWith('AtMs');
-/** Of these moments, null says that there was none. */
+/** Times for which null means unset, not infinite. */
 const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']);
 
 export function carryJob(run: JobState): CarriedJob {
   const fields: Record<string, unknown> = {};
   for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
-  // Those of the input travel once.
+  // Steps of the input are carried once, in the input.
   fields.prompts = run.prompts.map((prompt, index) =>
     index in run.input.prompts ? { ...prompt, step: null } : prompt,
   );

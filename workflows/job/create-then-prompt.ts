@@ -1,10 +1,10 @@
 /**
- * Runs prompts durably in a sandbox: obtains it, prepares it, prompts, follows, collects files, and ends as asked.
+ * Runs prompts durably in a sandbox: obtains it, prepares it, prompts, follows, collects files, and ends as the input says.
  *
  *     obtain ─► prepare ─► prompt ⇄ follow ─► collect ─► stop | delete | keep ─► result
  *        └──────────┴──── cancel, deadline, failure ─────────┘
  *
- * It always ends in a named outcome, as its result, and cleans up in a scope that a cancel does not cut.
+ * It always returns a named outcome, and its cleanup runs in a scope that cannot be cancelled.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';
@@ -15,7 +15,7 @@ import { goesOn, runJob } from './run-job.js';
 import { JobState } from './state.js';
 import type { JobResult } from './types.js';
 
-/** A job: one or more prompts in one sandbox. See `JobInput` for what it takes and `JobResult` for what it gives. */
+/** Runs a job: one or more prompts in one sandbox, from a `JobInput` to a `JobResult`. */
 export function createThenPrompt(input: JobExecution): Promise<JobResult> {
   return endingReads(() => runCreateThenPrompt(input));
 }

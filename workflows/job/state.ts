@@ -1,4 +1,4 @@
-/** The state of one job: what it knows, what it shows, what it will report. */
+/** The state of one job, its progress and its result. */
 import { patched, setCurrentDetails } from '@temporalio/workflow';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Resolution } from '../messages.js';
@@ -26,104 +26,104 @@ import type {
 } from './types.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-/** Its text is in the step alone, so that a job that goes on as new hands it on once. */
+/** A prompt and its status. Only the step holds the text, so that continue-as-new carries it once. */
 export interface JobPrompt extends Mutable<Omit<PromptResult, 'prompt' | 'promptRef'>> {
   readonly step: PromptStep;
 }
 
-/** The newest are kept. */
+/** Number of wakes that are kept; older ones are dropped. */
 const maxWakes = 200;
 
-/** A command of which the job may not know yet what became of it. */
+/** A command whose outcome the job may not know yet. */
 export interface CommandUnderWay {
-  /** 1, and one more each time that it is sent again. */
+  /** 1 at first; grows by one with each resend. */
   readonly generation: number;
   readonly markerName: string;
-  /** Stops of the sandbox that were there before it was sent. */
+  /** Stops of the sandbox that existed before the command was sent. */
   readonly stopIds: readonly (string | null)[];
-  /** True when it may have been sent: then it is only looked for. */
+  /** True if the command may have been sent: then the job only searches for its marker. */
   readonly recover: boolean;
-  /** Why nobody can know whether it ran, where that is so. */
+  /** Why it is unknown whether the command ran; null otherwise. */
   readonly unknown: JobError | null;
 }
 
-/** How far the newest generation of the sandbox came. */
+/** Steps that the newest generation of the sandbox can reach. */
 export type Milestone = 'made' | 'usable' | 'prompted' | 'answered' | 'ending' | 'ended';
 
 export class JobState {
   readonly inbox: EventInbox;
   readonly timing: JobTiming;
   startedAtMs = Date.now();
-  /** Without end until an item's fork is made: what it waits for until then does not eat its time. */
+  /** Infinite until an item's fork exists: waits before the fork do not count towards its deadline. */
   deadlineAtMs: number;
   readonly reachedAtMs = new Map<Milestone, number>();
   prompts: JobPrompt[] = [];
   wakes: Wake[] = [];
   wakeCount = 0;
-  /** How many of the commands have ended well. The next one is the first that is run. */
+  /** Number of commands that have succeeded; the job continues with the next one. */
   commandsDone = 0;
-  /** The command that is being run; null before and after. */
+  /** The running command; null before and after. */
   command: CommandUnderWay | null = null;
   files: CollectedFile[] = [];
-  /** What somebody has to look after; see `leave`. */
+  /** What needs a person's attention; see `leave`. */
   left: LeftBehind[] = [];
-  /** Sandboxes that were made, and then not found for longer than a read may lag. */
+  /** Sandboxes that were created, and then not found for longer than a read may lag. */
   lost: SandboxView[] = [];
-  /** Of the create or fork that was tried last. */
+  /** Generation of the latest create or fork. */
   generation = 1;
-  /** The sandbox as it was last seen. */
+  /** The latest read of the sandbox. */
   sandbox: SandboxView | null = null;
-  /** When the create or fork was first sent, as far as it may have been accepted; null before that. */
+  /** When the create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
   firstSentAtMs: number | null = null;
-  /** How often it was decided to make another one, because nobody knew whether there was one. */
+  /** How often the decision was to create another sandbox, because it was unknown whether one exists. */
   resends = 0;
-  /** True where this run, or an earlier one of the chain, was reset: what was sent after that point is forgotten. */
+  /** True if this run, or an earlier one of the chain, was reset: it does not know what was sent after that point. */
   wasReset = false;
-  /** True when an earlier run made the sandbox. */
+  /** True if an earlier run created the sandbox. */
   isFound = false;
-  /** True once the sandbox could be used. */
+  /** True once the sandbox was usable. */
   isObtained = false;
   isHydrated = false;
-  /** How many files were put. */
+  /** Number of files written. */
   filesPut = 0;
-  /** Digests of the files to collect, as they were before the first prompt; null where there was none. */
+  /** Digests of the files to collect before the first prompt; null if the file did not exist. */
   fingerprints: Readonly<Record<string, string | null>> = {};
-  /** Name of a sandbox of which it is not known whether it was made. */
+  /** Name of a sandbox that may or may not have been created. */
   unconfirmedName: string | null = null;
   /** The last stop of the sandbox that is not this job's own. */
   previousStopId: string | null = null;
-  /** When the job last asked for a resume that may have been accepted: reads may show the stopped sandbox for a while. */
+  /** When the job last requested a resume that may have been accepted: reads may show the stopped sandbox for a while. */
   resumedAtMs: number | null = null;
-  /** True when events come by the watch, because the sandbox's name is not this job's. */
+  /** True if events arrive through the watch, because the sandbox's name is not this job's. */
   watched = false;
-  /** True once another job has leased the sandbox: it is asked for before it is stopped. */
+  /** True once another job has leased the sandbox: this job then claims it before it stops it. */
   isShared = false;
   setup: { status: string; error: string | null } | null = null;
-  /** While it is waited for, too: what an earlier run of the chain has asked for is not asked for again. */
+  /** Also set during the wait, so that a later run of the chain does not request the stop again. */
   stop: StopResult | null = null;
-  /** What is remembered of requests to stop that may have been accepted. */
+  /** Requests to stop that may have been accepted. */
   stopRequest: StopMemory = { asked: null };
   deletion: DeletionResult | null = null;
   apiCalls = 0;
   outcome: JobOutcome | null = null;
   blocked: JobProgress['blocked'] = null;
-  /** What a person decided about a call of unknown outcome, until it is used. */
+  /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
   /** True while a prompt that is added now will still be sent. */
   takesPrompts = true;
   onThrottled: ((untilMs: number) => void) | undefined;
-  /** Told why the job does not go on by itself, and null when it does again. */
+  /** Called with the reason when the job is blocked, and with null when it continues. */
   onBlocked: ((message: string | null) => void) | undefined;
-  /** Called when it is known what became of the work, before the sandbox is ended. It is bounded, and does not throw. */
+  /** Called when the result of the work is known, before the sandbox ends. Bounded in time; does not throw. */
   beforeEnd: ((soFar: JobResult) => Promise<void>) | undefined;
   generationBeganMs = this.startedAtMs;
   phase: JobPhase = 'creating';
   sinceMs = this.startedAtMs;
-  /** When the time for cleaning up is over; null while the job works. */
+  /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
-  /** True once somebody wants the sandbox to end without its files. */
+  /** True once somebody requested that the sandbox end without its files. */
   skipsCollecting = false;
-  /** Cuts the collecting of files while the job ends. */
+  /** Cancels the collection of files during cleanup. */
   onSkipCollecting: (() => void) | undefined;
 
   constructor(
@@ -154,24 +154,24 @@ export class JobState {
     if (this.input.origin) this.deadlineAtMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Takes the sandbox that a create or fork gave. */
+  /** Records the sandbox that a create or fork returned. */
   make(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
-    // Where the answer was lost at first, the machine has run since before this one; clocks may differ.
+    // If the first answer was lost, the machine has run since before this one. Clocks may differ.
     const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
     const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
     this.reachedAtMs.set('made', madeAtMs);
     if (this.input.origin) this.deadlineAtMs = madeAtMs + this.input.deadlineMs;
   }
 
-  /** Begins the time for cleaning up, once: from a cancel or the deadline on. */
+  /** Starts the time for cleanup, once, at a cancel or the deadline. @returns its end, in ms since the epoch */
   beginCleanUp(): number {
     this.cleanUpEndsAtMs ??= Date.now() + this.timing.cleanUpMs;
     return this.cleanUpEndsAtMs;
   }
 
-  /** Names what somebody has to look after; the newest word of a sandbox or conversation stands. */
+  /** Records what needs attention. The newest entry of a sandbox or conversation replaces older ones. */
   leave(left: Omit<LeftBehind, 'conversationId'> & { readonly conversationId?: string | null }): void {
     const named: LeftBehind = { ...left, conversationId: left.conversationId ?? null };
     const keyOf = ({ kind, sandboxId, sandboxName, conversationId }: LeftBehind) =>
@@ -180,8 +180,8 @@ export class JobState {
   }
 
   /**
-   * For waits, where nothing is under way that a new run could not begin again.
-   * @throws ContinueAsNewRequest when the history is long and the job still works
+   * Call it only during waits, where a new run can repeat whatever is in progress.
+   * @throws ContinueAsNewRequest if the history is long and cleanup has not started
    */
   goOnAsNewIfDue(): void {
     if (this.mustGoOn()) throw new ContinueAsNewRequest();

@@ -1,4 +1,4 @@
-/** What a job does by the clock: renews its lease and the auto-stop of its sandbox, and ends at its deadline. */
+/** The timers of a job: they renew its lease and the auto-stop of its sandbox, and end it at its deadline. */
 import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { effects, reads } from '../shared/proxies.js';
@@ -6,7 +6,7 @@ import { renewLeaseInMs } from '../shared/timing.js';
 import { renewLease } from '../watch/lease.js';
 import type { JobState } from './state.js';
 
-/** Renews what expires while the job works, and calls `onDeadline` at the deadline, whatever a renewal waits for. */
+/** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */
 export async function startTimers(run: JobState, onDeadline: () => void): Promise<void> {
   await Promise.allSettled([untilDeadline(run).then(onDeadline), renewWhatExpires(run)]);
 }
@@ -17,7 +17,7 @@ async function untilDeadline(run: JobState): Promise<void> {
     const { deadlineAtMs } = run;
     const leftMs = deadlineAtMs - Date.now();
     if (leftMs <= 0) return;
-    // An item whose fork became `cancelled` has the deadline of its next one.
+    // If an item's fork becomes `cancelled`, its next fork sets a new deadline.
     await condition(() => deadlineAtMs !== run.deadlineAtMs, leftMs, { summary: 'deadline' });
   }
 }
@@ -25,17 +25,17 @@ async function untilDeadline(run: JobState): Promise<void> {
 async function renewWhatExpires(run: JobState): Promise<void> {
   const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
-  // A run that goes on from an earlier one does not know when that one has renewed it.
+  // A run that continues an earlier one does not know when that one renewed the lease.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
     const { watched } = run;
     const leftMs = Math.min(ttlDueAtMs, leaseDueAtMs) - Date.now();
-    // A sandbox may be leased meanwhile.
+    // The sandbox may be leased in the meantime.
     const isOther = () => watched !== run.watched;
     if (leftMs > 0) await condition(isOther, leftMs, { summary: 'renewal of lease and auto-stop' });
     if (run.watched && !watched) leaseDueAtMs = Date.now() + renewLeaseInMs(run.timing, true);
     if (isOther()) continue;
-    // Each for itself: a refusal of one is no reason to leave out the other.
+    // Separate renewals: a refusal of one does not affect the other.
     if (Date.now() >= leaseDueAtMs) {
       const lease = { use: 'work', lastsMs: run.timing.leaseLastsMs } as const;
       const isRenewed = run.sandbox === null || (await renewLease(run.sandbox.id, lease));
@@ -52,7 +52,7 @@ async function renewWhatExpires(run: JobState): Promise<void> {
   }
 }
 
-/** The next renewal is not far, so one that fails ends nothing. */
+/** Ignores a failed renewal: the next one follows soon. */
 async function withoutEnding(renew: () => Promise<void>): Promise<void> {
   try {
     await renew();
@@ -61,7 +61,10 @@ async function withoutEnding(renew: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Keeps the sandbox from stopping by itself. A sandbox of somebody else keeps the auto-stop that it has at this moment. */
+/**
+ * Renews the auto-stop, so that the sandbox does not stop by itself. Somebody else's sandbox keeps its current
+ * auto-stop.
+ */
 async function renewTtl(run: JobState): Promise<void> {
   const { sandbox, input } = run;
   if (!sandbox) return;
@@ -73,7 +76,7 @@ async function renewTtl(run: JobState): Promise<void> {
   if (value !== null && run.sandbox?.id === value.id) run.sandbox = { ...run.sandbox, name: value.name };
 }
 
-/** Somebody has given the job's own sandbox another name: neither events nor cleanups find the job by it any more. */
+/** True if somebody renamed the job's own sandbox: events and cleanups no longer find the job by that name. */
 function isRenamed({ sandbox, watched, input }: JobState): boolean {
   if (watched || sandbox === null || input.source.kind === 'existing') return false;
   return ownerWorkflowId(sandbox.name ?? '') !== workflowInfo().workflowId;

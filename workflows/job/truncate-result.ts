@@ -1,18 +1,18 @@
-/** Keeps what a job says of itself within one payload of Temporal, whatever its prompts and answers. Pure. */
+/** Keeps the result and progress of a job within one payload of Temporal, whatever its prompts and answers. Pure. */
 import { bytesOf, cut, headLength, maxJobResultBytes, payloadBytes } from '../../src/contract/texts.js';
 import type { PromptResult } from './types.js';
 
-/** The longest answer that a job holds itself, in bytes … */
+/** Longest answer that a job holds itself, in bytes. */
 const longestAnswerBytes = 16 * 1024;
-/** … and what all of its answers may take together. */
+/** Largest total of all answers that a job holds, in bytes. */
 const answersBytes = 250_000;
 
-/** Tried one after the other, in characters, until all fits. */
+/** Lengths in characters, tried in order until the result fits. */
 const lengths = [4_000, 1_000, 300, headLength, 40, 1];
 
 /**
- * How much of the next answer the job holds itself, in bytes: the whole of it is in the result store where it is longer.
- * @param waiting prompts whose answers come side by side, this one included
+ * How much of the next answer the job holds itself, in bytes. The result store holds a longer answer in full.
+ * @param waiting number of prompts whose answers arrive in parallel, including this one
  */
 export function answerRoom(
   prompts: readonly Pick<PromptResult, 'result' | 'error'>[],
@@ -23,7 +23,9 @@ export function answerRoom(
   return Math.max(headLength, Math.min(longestAnswerBytes, left));
 }
 
-/** Leaves a result of ordinary size as it is. In a longer one it cuts prompts, answers and errors; whole answers are kept. */
+/**
+ * Shortens prompts, answers and errors of a result that is too large for one payload. Stored answers are not affected.
+ */
 export function truncateResult<T extends { readonly prompts: readonly PromptResult[] }>(result: T): T {
   let fits = result;
   for (const length of lengths) {

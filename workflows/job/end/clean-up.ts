@@ -1,6 +1,6 @@
 /**
- * The end of every job: interrupts what is left running, collects what is not collected yet, ends the sandbox as asked, and
- * names what it could not do. Bounded, whatever the service does.
+ * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested, and
+ * reports what it could not do. Bounded in time, whatever the service does.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { endedAsAsked } from '../../fanout/item/result.js';
@@ -16,17 +16,17 @@ import { deleteSandbox } from './delete-sandbox.js';
 import { markKept } from './mark-kept.js';
 import { stopSandbox } from './stop-sandbox.js';
 
-/** What interrupting, collecting and storing may take of the time for cleaning up; the rest is for stop and delete. */
+/** Shares of the cleanup time for interrupting, collecting and storing; the rest is for stop and delete. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
 
 export interface JobEnding {
   readonly outcome: JobOutcome;
   readonly error: JobError | null;
-  /** True where prompts may be running. */
+  /** True if prompts may be running. */
   readonly cutShort: boolean;
 }
 
-/** @returns why the sandbox did not end as asked, or null */
+/** Cleans up after the job. @returns why the cleanup is incomplete, or null */
 export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobError | null> {
   const wholeMs = Math.max(1, run.beginCleanUp() - Date.now());
   const sandboxId = run.sandbox?.id;
@@ -51,7 +51,7 @@ function leftMs(run: JobState): number {
   return Math.max(1, (run.cleanUpEndsAtMs ?? 0) - Date.now());
 }
 
-/** Runs a step for so long at most. @returns why it did not come to its end, or null */
+/** Runs a step with a time limit, in ms. @returns why it did not finish, or null */
 async function within(ms: number, step: () => Promise<void> | undefined): Promise<JobError | null> {
   try {
     await CancellationScope.withTimeout(Math.max(1, Math.round(ms)), async () => step());
@@ -107,7 +107,7 @@ function nameUnconfirmed(run: JobState): void {
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
-/** A sandbox that was made and not found again may have come to light since. */
+/** A sandbox that was created and not found again may have appeared since: stop it. */
 async function lookForLost(run: JobState): Promise<void> {
   const { sandbox } = run;
   const why = 'It was made and not found again for longer than a read may lag.';

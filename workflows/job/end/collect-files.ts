@@ -1,4 +1,4 @@
-/** Collects the files of a job into the result store, and says which of them the job did not change. */
+/** Collects the files of a job into the result store, and reports which ones the job did not change. */
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { files } from '../../shared/proxies.js';
 import { callMachine } from '../call-machine.js';
@@ -6,7 +6,7 @@ import type { JobState } from '../state.js';
 import { toJobTermination } from '../termination.js';
 import type { CollectedFile } from '../types.js';
 
-/** Remembers what the files to collect are before the first prompt. What cannot be read is not known. */
+/** Records digests of the files to collect before the first prompt. The digest of an unreadable file stays unknown. */
 export async function takeFingerprints(run: JobState, sandboxId: string): Promise<void> {
   for (const path of run.input.collect) {
     if (path in run.fingerprints) continue;
@@ -19,8 +19,8 @@ export async function takeFingerprints(run: JobState, sandboxId: string): Promis
 }
 
 /**
- * Collects what was not collected yet.
- * @param partial true where the job did not come to its own end
+ * Collects the files that are not collected yet.
+ * @param partial true if the job was cut short
  */
 export async function collectFiles(run: JobState, sandboxId: string, partial: boolean): Promise<void> {
   const { collect } = run.input;
@@ -35,7 +35,7 @@ export async function collectFiles(run: JobState, sandboxId: string, partial: bo
   }
 }
 
-/** Each path that was not collected has a line of its own that says so. */
+/** Adds an entry with the error `why` for each path that was not collected. */
 export function nameMissingFiles(run: JobState, why: string): void {
   const missing = run.input.collect.slice(run.files.length);
   const none = { size: null, sha256: null, ref: null, partial: true, unchanged: null };
@@ -52,7 +52,7 @@ async function collectFile(run: JobState, sandboxId: string, path: string): Prom
     );
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // A file that cannot be had costs this file, and not the answer of the agent.
+    // An unavailable file must not cost the agent's answer.
     const { message } = toJobTermination(error).jobError;
     return { path, size: null, sha256: null, ref: null, error: message, partial: false, unchanged: null };
   }

@@ -1,4 +1,4 @@
-/** Deletes the sandbox of a job at its end; confirmed by the deletion's own record. */
+/** Deletes the sandbox of a job at its end. The deletion's own record confirms it. */
 import { patched, sleep } from '@temporalio/workflow';
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { effects, reads } from '../../shared/proxies.js';
@@ -10,14 +10,14 @@ import type { DeletionResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { stopSandbox } from './stop-sandbox.js';
 
-/** How often a deletion that failed is asked for, in all. */
+/** Total attempts for a deletion that fails. */
 const triesAtMost = 4;
 
 const claim = { purpose: 'end', ends: 'any' } as const;
 
 /**
- * Deletes the sandbox and waits until the deletion has completed; until then nobody leases it. One that somebody leases
- * is stopped instead.
+ * Deletes the sandbox and waits until the deletion has completed. A claim prevents leases until then. If somebody already
+ * leases the sandbox, stops it instead.
  */
 export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
   run.enter('deleting');
@@ -49,18 +49,18 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {
-    // What was accepted and not named is over when its sandbox is gone, too.
+    // An accepted deletion without an id is also over once its sandbox is gone.
     const operation =
       operationId === null ? null : await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
     if (operation) run.deletion = { operationId, status: operation.status, error: operation.error ?? null };
     if (operation?.status === 'completed' || operation?.status === 'failed') return run.deletion;
-    // A deletion of which the service does not know any more is over when its sandbox is gone.
+    // A deletion that the service no longer knows is over once its sandbox is gone.
     if (operation === null && (await readSandbox(run, sandboxId)) === null) return { ...run.deletion, status: 'gone' };
     await sleep(Math.min(safetyPollMs(run.timing, polls), 1_000 * 2 ** polls), { summary: 'until deleted' });
   }
 }
 
-/** A 404 to a deletion may be a lag: it counts when no read has shown the sandbox for so long. */
+/** A 404 to a deletion may be a lag: it counts once no read has shown the sandbox for `readLagMs`. */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
   return (await confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;

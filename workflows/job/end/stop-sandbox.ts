@@ -1,11 +1,11 @@
 /**
- * Stops the sandbox of a job at its end, and waits until it is archived; confirmed by a read.
+ * Stops the sandbox of a job at its end, and waits until a read confirms that it is archived.
  *
  *     asking ─► waiting ─► completed | superseded | gone
  *        ▲         │
- *        └─────────┘ the stop proved to be nobody's
+ *        └─────────┘ the service no longer knows the stop
  *
- * May be cut at any point and begun again: `run.stop` holds the stop that is waited for.
+ * Safe to cancel at any point and repeat: `run.stop` holds the expected stop.
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
@@ -30,8 +30,8 @@ const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null
 const claim = { purpose: 'end', ends: 'work' } as const;
 
 /**
- * Stops the sandbox, unless another job works in it.
- * @throws JobTermination `sandbox_leased` then
+ * Stops the sandbox.
+ * @throws JobTermination `sandbox_leased` if another job uses the sandbox
  */
 export async function stopSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (!run.isShared) return stopAndConfirm(run, sandboxId);
@@ -42,12 +42,12 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
 }
 
 /**
- * Stops the sandbox. The result tells what the service kept. What a person has resumed since is not stopped again: the
- * result says `superseded`, or `completed`, and `left` names the machine.
+ * Stops the sandbox. The result states what the service preserved. If a person has resumed the sandbox since, it is not
+ * stopped again: the result says `superseded` or `completed`, and `left` names the machine.
  */
 async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
-  // What an earlier run of the chain has bound was not read in this one.
+  // This run has not yet read a stop that an earlier run of the chain bound.
   let readFirst = true;
   for (let asked = 0; run.stop === null || !isEnded(run.stop); asked += 1) {
     if (run.stop === null) {
@@ -66,14 +66,14 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
       waitedFor: 'archived',
       wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
       since,
-      // An event carries no stop id, and a late one of an earlier stop looks the same (trap S6).
+      // An event has no stop id, and a late event of an earlier stop looks the same (trap S6).
       read: () => look(run, sandboxId),
       readFirst,
     });
   }
 }
 
-/** @returns false where nothing is left to wait for */
+/** Requests the stop. @returns false if there is nothing to wait for */
 async function ask(run: JobState, sandboxId: string): Promise<boolean> {
   const wish = { sandboxId, timing: run.timing, memory: run.stopRequest };
   let answer = await requestStop(run, wish);
@@ -100,19 +100,19 @@ async function ask(run: JobState, sandboxId: string): Promise<boolean> {
   return true;
 }
 
-/** An archived sandbox that shows no stop since the job resumed it may be an old answer, while reads may lag. */
+/** While reads may lag, an archived sandbox without a stop since the resume may be a stale answer. */
 function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
-/** What the stop does not find, another read may show: then it is not gone. */
+/** True if a read shows the sandbox although the stop did not find it: then it is not gone. */
 async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
   if (answer !== 'gone' || !patched('a sandbox that a stop does not find is read')) return false;
   return (await readSandbox(run, sandboxId)) !== null;
 }
 
-/** @returns true where the stop has ended, or nobody knows it and it must be asked for again */
+/** @returns true if the stop has ended, or the service does not know it and it must be requested again */
 async function look(run: JobState, sandboxId: string): Promise<true | undefined> {
   const sight = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
   switch (sight.kind) {
@@ -137,7 +137,7 @@ interface Ended {
   readonly sandbox: SandboxView;
 }
 
-/** What the stop came to, once it goes on no more. Names a machine that runs all the same. */
+/** The result of a stop that is over. Reports a machine that still runs. */
 async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopResult> {
   const { id: sandboxId, name: sandboxName, state } = sandbox;
   const stopId = stop?.id ?? null;
@@ -154,7 +154,7 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
 }
 
-/** Until it is confirmed it goes on, whatever its status says. */
+/** Until a read confirms the stop it counts as pending, whatever its status says. */
 function waitingFor(stop: StopView): StopResult {
   const status = isEnded(stop) ? 'pending' : stop.status;
   return { stopId: stop.id, status, kept: null, error: stop.error };

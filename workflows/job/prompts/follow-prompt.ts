@@ -1,4 +1,4 @@
-/** Follows a prompt, for as long as it lasts or until the job goes on as new. */
+/** Follows a prompt until it ends or the job continues as new. */
 import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/follow.js';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
@@ -11,8 +11,9 @@ import { promptQuery } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
 
 /**
- * @param sideBySide true where conversations run side by side
- * @throws ContinueAsNewRequest when the history is long: the next run follows it again
+ * Waits for the end of a prompt. Safe to repeat.
+ * @param sideBySide true if conversations run in parallel
+ * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
  */
 export async function followPrompt(run: JobState, index: number, sideBySide: boolean): Promise<PromptEnd> {
   const prompt = run.prompts[index];
@@ -25,7 +26,7 @@ export async function followPrompt(run: JobState, index: number, sideBySide: boo
     ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },
     resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
     answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
-    // Conversations of others keep a shared sandbox running too.
+    // In a shared sandbox, conversations of others also keep it running.
     sideBySide: sideBySide || !isOwnSandbox,
     readLagMs: run.timing.readLagMs,
   };

@@ -1,4 +1,4 @@
-/** Interrupts what a job has running, and says what it could not interrupt. */
+/** Interrupts the running prompts of a job, and reports those that it could not interrupt. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/follow.js';
 import { effects } from '../../shared/proxies.js';
@@ -13,8 +13,8 @@ const triesAtMost = 10;
 const lookMs = 2_000;
 
 /**
- * Only prompts that were accepted, in conversations that are known. An interrupt is repeated only while the very prompt is
- * seen to run: others may prompt in the same conversation.
+ * Interrupts accepted prompts in known conversations. Repeats an interrupt only while this prompt is still running: others
+ * may prompt in the same conversation.
  */
 export async function interruptPrompts(run: JobState): Promise<void> {
   for (const [index, { status, conversationId }] of run.prompts.entries()) {
@@ -23,7 +23,7 @@ export async function interruptPrompts(run: JobState): Promise<void> {
     try {
       await interruptPrompt(run, index);
     } catch (error) {
-      // What cannot be interrupted is named with all that is left, unless its sandbox ends.
+      // A prompt that cannot be interrupted is reported as left behind, unless its sandbox ends.
       if (isCancellation(error)) throw error;
       toJobTermination(error);
     }
@@ -38,7 +38,7 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
     try {
       await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
     } catch (error) {
-      // A machine that runs no more has nothing to interrupt, and is refused for good.
+      // A machine that no longer runs has nothing to interrupt, and the refusal is permanent.
       if (serviceFailureOf(error) === undefined) throw error;
     }
     const end = await endWithin(run, index, lookMs * 2 ** tries);
@@ -50,7 +50,7 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
   }
 }
 
-/** Undefined where the prompt was not seen to end. */
+/** @returns undefined if the prompt did not end in time */
 async function endWithin(run: JobState, index: number, ms: number): Promise<PromptEnd | undefined> {
   const outer = CancellationScope.current();
   try {
@@ -61,7 +61,7 @@ async function endWithin(run: JobState, index: number, ms: number): Promise<Prom
   }
 }
 
-/** Prompts that may be at work in a sandbox that stays are left to somebody. */
+/** Reports prompts that may still run in a sandbox that remains. */
 export function nameRunningPrompts(run: JobState): void {
   const { sandbox } = run;
   for (const { status, conversationId } of run.prompts) {

@@ -1,16 +1,14 @@
-/** Which prompt it is that a job sends: how it is told from others, and where its record is. */
+/** Identifies a prompt of a job: what distinguishes it from others, and the key of its record. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import { fanoutPrefix } from '../../../src/contract/fanout-addresses.js';
 import type { Text } from '../../../src/contract/texts.js';
 import type { JobState } from '../state.js';
 
-/** Others of the same text are told by their ids where the history lags; so many are enough. */
+/** Number of ids that distinguish prompts of equal text while the history lags. */
 const maxKnown = 100;
 
-/**
- * @param conversationId the one that it is sent to; null for a new one
- */
+/** @param conversationId the conversation that receives the prompt; null for a new one */
 export function promptQuery(run: JobState, index: number, conversationId: string | null): PromptQuery {
   const { sandbox, input } = run;
   const prompt = run.prompts[index];
@@ -32,7 +30,7 @@ export function promptQuery(run: JobState, index: number, conversationId: string
   };
 }
 
-/** The same through resets of a job and through runs of an item. A sandbox is of one generation, so its id names that too. */
+/** The key is stable across resets of a job and runs of an item. The sandbox id also identifies the generation. */
 export function promptRecordKey({ input }: JobState, sandboxId: string, index: number): string {
   const { deployment, origin } = input;
   const { workflowId, firstExecutionRunId } = workflowInfo();

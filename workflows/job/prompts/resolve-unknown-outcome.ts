@@ -1,4 +1,4 @@
-/** Waits until somebody, evidence or a policy says what became of a call that nobody can know about. */
+/** Resolves a call whose outcome is unknown: by evidence, by a person's decision, or by the policy. */
 import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../../messages.js';
 import { sendNotification } from '../../notification/notify.js';
@@ -6,12 +6,13 @@ import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { safetyPollMs } from '../../shared/timing.js';
 import type { JobState } from '../state.js';
 
-/** With a policy that decides at once, evidence still has so many reads to turn up: a proxy can deliver late. */
+/** Reads before a policy decides: a proxy can deliver a call late, so evidence may still appear. */
 const readsBeforePolicy = 4;
 
 /**
- * @param lookForEvidence a read that may still find what became of the call
- * @returns the evidence, or what was decided
+ * @param lookForEvidence a read that may still find the outcome of the call
+ * @returns the evidence, or the decision
+ * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T>(
   run: JobState,
@@ -35,7 +36,7 @@ export async function resolveUnknownOutcome<T>(
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }
   } catch (error) {
-    // A decision that was taken while a read went on is used by this run: the next one would ask for it again.
+    // A decision that arrived during a read is used by this run: the next run would ask for it again.
     if (error instanceof ContinueAsNewRequest && run.resolution !== null) return run.resolution;
     throw error;
   } finally {

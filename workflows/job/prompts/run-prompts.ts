@@ -1,6 +1,6 @@
 /**
- * Runs the prompts of a job: in order in one conversation, or side by side in several. Goes on from the status of each:
- * one that has ended is left alone, one that is under way is followed, and only one that was not sent is sent.
+ * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of each:
+ * skips prompts that have ended, follows running ones, and sends only those that were not sent.
  */
 import { isFinalPromptStatus } from '../../../src/contract/states.js';
 import type { JobPrompt, JobState } from '../state.js';
@@ -10,7 +10,7 @@ import { followPrompt } from './follow-prompt.js';
 import { findAgain, sendPrompt } from './send-prompt.js';
 
 /**
- * Runs all prompts, those that are added meanwhile too.
+ * Runs all prompts, including those added in the meantime.
  * @throws JobTermination `prompt_failed` at the first failure in one conversation, or after all have ended in several
  */
 export async function runPrompts(run: JobState, sandboxId: string): Promise<void> {
@@ -18,11 +18,11 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
   let next = 0;
   if (sideBySide) {
     const follows: Promise<void>[] = [];
-    // One after the other: of two equal prompts on their way at once, evidence could not tell which was accepted.
+    // Sent sequentially: with two equal prompts in flight, evidence could not show which one was accepted.
     for (; next < run.input.prompts.length; next += 1) {
       await sendPrompt(run, next, null);
       const following = follow(run, sandboxId, next, true);
-      // A send that fails ends the job before anybody awaits this one.
+      // If a later send fails, the job ends before this promise is awaited.
       following.catch(() => undefined);
       follows.push(following);
     }
@@ -34,12 +34,12 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
     await sendPrompt(run, next, askedConversation(run, next));
     await follow(run, sandboxId, next, false);
   }
-  // With no step in between, so that no prompt is taken that would not be sent.
+  // No await in between, so that no prompt is accepted that would not be sent.
   run.takesPrompts = false;
   failIfOneFailed(run);
 }
 
-/** The conversation that a prompt is sent to: that of the first, and null for the first itself. */
+/** The conversation that receives a prompt: that of the first prompt; null for the first itself. */
 function askedConversation(run: JobState, index: number): string | null {
   return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
 }
@@ -51,7 +51,7 @@ function failIfOneFailed(run: JobState): void {
   throw new JobTermination('prompt_failed', jobError(code, failed.error ?? `The prompt ${failed.status}`));
 }
 
-/** Sees one prompt to its end; `sandbox_lost` is only the end when the sandbox does not come back. */
+/** Follows one prompt to its end. `sandbox_lost` is final only if the sandbox does not come back. */
 async function follow(run: JobState, sandboxId: string, index: number, sideBySide: boolean): Promise<void> {
   const prompt = run.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);

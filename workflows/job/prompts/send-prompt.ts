@@ -1,4 +1,4 @@
-/** Sends one prompt of a job, at most once, and settles what became of it where nobody can know. */
+/** Sends one prompt of a job at most once, and resolves an unknown outcome. */
 import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { PromptEvidence, PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
@@ -14,21 +14,21 @@ import { waitUntilUsable } from '../wait-until-usable.js';
 import { promptQuery } from './prompt-query.js';
 import { resolveUnknownOutcome } from './resolve-unknown-outcome.js';
 
-/** One prompt on its way. */
+/** One prompt in flight. */
 interface Sending {
   readonly run: JobState;
   readonly prompt: JobPrompt;
   readonly query: PromptQuery;
-  /** What the next call must know of earlier ones. */
+  /** What the next call must know about earlier ones. */
   earlier: SendPromptInput['earlier'];
-  /** True where it may have been sent before: a refusal now does not make that undone. */
+  /** True if the prompt may have been sent before: a refusal now does not undo that. */
   isDoubted: boolean;
 }
 
 /**
- * Goes on from the prompt's status: `not_sent` is sent, `sending` and `unknown` are looked for, all others are left alone.
- * @param conversationId the one that it is sent to; null for a new one
- * @throws JobTermination, or what the activity threw; the status then says whether the prompt was sent, or `unknown`
+ * Continues from the prompt's status: sends `not_sent`, searches for `sending` and `unknown`, and skips all others.
+ * @param conversationId the conversation that receives it; null for a new one
+ * @throws JobTermination, or the error of the activity; the status then says whether the prompt was sent, or `unknown`
  */
 export async function sendPrompt(run: JobState, index: number, conversationId: string | null): Promise<void> {
   const prompt = run.prompts[index];
@@ -43,10 +43,12 @@ export async function sendPrompt(run: JobState, index: number, conversationId: s
   prompt.status = 'queued';
 }
 
-/** Whether a missing record means that nobody has sent the prompt: so it does in the store where an earlier run left one. */
+/**
+ * Whether a missing record proves that the prompt was not sent: it does if an earlier run wrote records to this store.
+ */
 async function earlierOf(run: JobState, index: number): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
-  // Batches need one store for all their workers.
+  // Batches require one store for all their workers.
   if (run.input.origin || !run.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
   const before = promptQuery(run, index - 1, null).recordKey;
@@ -70,7 +72,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
         sending.isDoubted = true;
         nameFirstSending(run);
       } else if (failure?.code === 'sandbox_not_promptable') {
-        // What woke the job was only a hint: ask the service, then wait for the next one.
+        // The event was only a hint: read the sandbox, then wait for the next event.
         if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
         if ((await waitUntilUsable(run, query.sandboxId, { since, readFirst: true })) === 'usable') continue;
         throw new JobTermination('sandbox_failed', jobError('sandbox_gone', 'The sandbox went away before the prompt'));
@@ -79,7 +81,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
   }
 }
 
-/** In a sandbox that stays, what was sent first may be at work beside what is sent again. */
+/** In a sandbox that remains, the first prompt may run in parallel with the resent one. */
 function nameFirstSending(run: JobState): void {
   const { input, sandbox } = run;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
@@ -87,10 +89,10 @@ function nameFirstSending(run: JobState): void {
   run.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
-/** One call. Whatever comes of it, the prompt's status says it. */
+/** Makes one call, and records its outcome in the prompt's status. */
 async function sendOnce(sending: Sending) {
   const { prompt, query, earlier } = sending;
-  // What is not begun cannot have been sent.
+  // A call that never starts cannot have been sent.
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('The prompt was not sent');
   const { conversationId } = query;
   const body = { ...prompt.step, ...(conversationId === null ? { new: true } : { conversationId }) };
@@ -103,7 +105,7 @@ async function sendOnce(sending: Sending) {
   } catch (error) {
     const status = await statusAfter(error, sending);
     prompt.status = sending.isDoubted ? 'unknown' : status;
-    // A refusal is certain: nothing of this run is on its way.
+    // A refusal is certain: no call of this run is in flight.
     if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
   }
@@ -113,7 +115,7 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
   if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
   if (!isCancellation(error)) return 'unknown';
-  // A cancel between two attempts says nothing of the earlier ones; their record does.
+  // A cancel between two attempts does not show what the earlier ones did; their record does.
   try {
     const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
     const isCertain = phase === 'not_sent' || (phase === null && run.input.origin !== undefined);
@@ -140,9 +142,9 @@ async function settle(
 }
 
 /**
- * Finds a prompt of which the service shows nothing under the ids that it answered with: the answer was not of this prompt.
- * @param conversationId the one that it was sent to; null for a new one
- * @throws JobTermination `outcome_unknown` where it is not found
+ * Searches for a prompt that the service does not show under the ids of its answer: the answer belonged to another prompt.
+ * @param conversationId the conversation that received it; null for a new one
+ * @throws JobTermination `outcome_unknown` if the prompt is not found
  */
 export async function findAgain(run: JobState, prompt: JobPrompt, conversationId: string | null): Promise<void> {
   const query = promptQuery(run, run.prompts.indexOf(prompt), conversationId);
@@ -157,7 +159,7 @@ export async function findAgain(run: JobState, prompt: JobPrompt, conversationId
   prompt.conversationId = found.conversationId ?? conversationId;
 }
 
-/** One line of a prompt. */
+/** The first line of a prompt, at most 80 characters. */
 export function promptSummary(text: Text): string {
   return cut(headOf(text, 500).trim().split('\n', 1)[0] ?? '', 80);
 }
