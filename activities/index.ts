@@ -31,13 +31,17 @@ import { createWrites } from './sandbox/write.js';
 import { storeObjectActivity } from './store/object.js';
 import { createWatchActivities } from './watch.js';
 
+/** What the activities of a worker need. */
 export interface ActivityDependencies extends NotifyDependencies {
+  /** The client of the service. The caller closes it. */
   readonly client: SandboxClient;
+  /** The store for objects that are too large for history. Every worker and client uses the same. */
   readonly results: ResultStore;
   /** Where secrets of the service are kept. Without it, activities that make or take secrets are refused. */
   readonly secrets?: SecretStore;
   /** Where `sandboxWatch` workflows run: the worker's own task queue. */
   readonly taskQueue: string;
+  /** Settings of the follows. Default: none. */
   readonly follow?: FollowHubOptions;
 }
 
@@ -76,6 +80,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createNotifyActivities(dependencies),
   };
 }
+/** The activities of the main task queue. */
 export type SandflowActivities = ReturnType<typeof createActivities>;
 
 /** Creates and forks of batches, on a task queue whose rate all workers share. */
@@ -88,6 +93,7 @@ export type ForkActivities = ReturnType<typeof createForkActivities>;
 export function createNotifyActivities(dependencies: NotifyDependencies) {
   return { notify: notifyActivity(dependencies) };
 }
+/** The activities of the task queue of notifications. */
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
 /** Activities that last as long as the work that they follow. Those of one process share their reads. */
@@ -101,4 +107,5 @@ export function createFollowActivities(dependencies: ActivityDependencies) {
     awaitJob,
   };
 }
+/** The activities of the task queue of follows. */
 export type FollowActivities = ReturnType<typeof createFollowActivities>;

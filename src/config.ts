@@ -8,6 +8,7 @@ import { withoutEndSlashes } from './contract/base-url.js';
 import { isLoopbackHost } from './contract/loopback-host.js';
 import { SandflowError } from './contract/sandflow-error.js';
 
+/** The configuration that `readConfig` reads from the environment. */
 export interface Config {
   /** The Sandbox Service, when one is configured; otherwise the local one is used. */
   readonly sandboxService?: {
@@ -27,6 +28,7 @@ export interface Config {
   readonly webhookSecrets: readonly string[];
   /** Where webhook secrets are kept, one a line, mode 600. */
   readonly webhookSecretFile: string;
+  /** Files of the notifications that this worker delivers. */
   readonly notify: {
     /** The commands that notifications may run, by id; undefined where none is named and Temporal is configured. */
     readonly commandsFile?: string;
@@ -45,6 +47,7 @@ export interface Config {
   };
   /** Tells installations on one account apart. */
   readonly deployment: string;
+  /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
   /** The most forks of batches a second, of all workers together. */
   readonly forksPerSecond: number;

@@ -23,11 +23,17 @@ export const workflowTypes = {
 export interface SandboxEvent {
   /** The event's id, the same for every delivery. Receivers drop what they have seen. */
   readonly id: string;
+  /** Event type (specification, "Event types"). */
   readonly type: SandboxEventType;
+  /** When the service created the event, as an ISO 8601 time. */
   readonly createdAt: string;
+  /** Id of the sandbox. */
   readonly sandboxId: string;
+  /** Name of the sandbox. */
   readonly sandboxName: string;
+  /** State before the event; absent from `sandbox.hydrated`. */
   readonly previousState?: string;
+  /** State after the event; absent from `sandbox.hydrated`. */
   readonly state?: string;
 }
 export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
@@ -52,6 +58,7 @@ export interface Resolution {
   readonly sandboxId?: string;
   /** With `sent` for a prompt: the conversation or prompt that it made, where known. */
   readonly conversationId?: string;
+  /** With `sent` for a prompt: the id of the prompt, if known. */
   readonly promptId?: string;
 }
 export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution]>('resolve');

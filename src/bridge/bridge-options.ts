@@ -4,8 +4,10 @@ import type { Registry } from 'prom-client';
 /** Every secret that counts now. Asked at each delivery. */
 export type SecretSource = () => readonly string[] | Promise<readonly string[]>;
 
+/** Receives a log line of the bridge; never a secret or a body. */
 export type BridgeLog = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
+/** Options of `createBridge`. */
 export interface BridgeOptions {
   /** Signals go through it. It may be connected lazily; the bridge never closes it. */
   readonly temporalClient: Client;

@@ -9,6 +9,7 @@ import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSignalAllowance } from './signal-allowance.js';
 
+/** Receives signed webhooks and signals the workflows that they concern. */
 export interface Bridge {
   /**
    * For mounting in a server of one's own: `POST /webhooks/sandbox`, `GET /healthz`, `/readyz`. It needs

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 
+/** Options of `createSecretSource`. */
 export interface SecretSourceOptions {
   /** Secrets that never change, such as those of the environment. */
   readonly fixed: readonly string[];

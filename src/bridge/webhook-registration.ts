@@ -10,6 +10,7 @@ import { sandboxEventTypes } from '../contract/states.js';
 import { isReserved, reserveSecretFile, type SecretReservation } from './secret-file.js';
 import { readSecrets } from './secret-source.js';
 
+/** Options of `ensureWebhook`. */
 export interface EnsureWebhookOptions {
   /** Where the bridge is reached from outside, with its path. */
   readonly url: string;
@@ -25,7 +26,9 @@ export interface EnsureWebhookOptions {
   readonly retryDelaysMs?: readonly number[];
 }
 
+/** The result of `ensureWebhook` and `rotateWebhook`. */
 export interface EnsuredWebhook {
+  /** Id of the webhook at the service. */
   readonly webhookId: string;
   /** `adopted`: it was there as it should be. `updated`: events that it lacked were added. */
   readonly action: 'created' | 'adopted' | 'updated' | 'rotated';

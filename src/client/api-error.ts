@@ -2,6 +2,7 @@ import type { ErrorMeaning } from '../contract/error-codes.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
+/** The fields of an `ApiError`. */
 export interface ApiErrorFields {
   /** Where the answer came from. */
   readonly endpoint: CallName;
@@ -11,6 +12,7 @@ export interface ApiErrorFields {
   readonly code: string;
   /** True only for the service's own error envelope, and not for what a proxy on the way made up. */
   readonly typed: boolean;
+  /** What a caller does about the error; see `errorMeanings`. */
   readonly meaning: ErrorMeaning;
   /** `req_…`, for support requests. */
   readonly requestId: string | null;

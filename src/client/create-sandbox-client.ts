@@ -11,6 +11,7 @@ import type { CallRecord } from './call-options.js';
 import { createCaller } from './caller.js';
 import type { SandboxClient } from './sandbox-client.js';
 
+/** Options of `createSandboxClient`. */
 export interface SandboxClientOptions {
   /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;

@@ -7,6 +7,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import type { StreamOptions } from './call-options.js';
 import type { StreamResponse } from './stream-exchange.js';
 
+/** A download as a stream. */
 export interface DownloadStream {
   /**
    * To be read or destroyed: the connection is taken until then. Takes from the connection what its reader takes, and
@@ -19,14 +20,17 @@ export interface DownloadStream {
   readonly contentType: string | null;
 }
 
+/** Options of downloads to a file. */
 export interface SaveOptions extends StreamOptions {
   /** Where the file goes, mode 600. What is there is replaced when the download is whole. */
   readonly to: string;
 }
 
+/** A download that was written to a file. */
 export interface SavedDownload {
   /** Absolute. */
   readonly path: string;
+  /** Size of the file in bytes. */
   readonly sizeBytes: number;
   /** In hex. */
   readonly sha256: string;

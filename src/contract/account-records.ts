@@ -11,6 +11,7 @@ export const limitsSchema = z
     dailySandboxes: z.looseObject({ used: z.number(), max: z.number().nullable() }).optional(),
   })
   .meta({ id: 'Limits', description: 'Limits of the account, and what is used of them' });
+/** The limits of the account. */
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** Assumption: the data-retention policy is not shown by the specification. */
@@ -20,6 +21,7 @@ export const dataRetentionSchema = z
     zeroDataRetention: z.boolean().optional(),
   })
   .meta({ id: 'DataRetention', description: 'How long data is kept' });
+/** The data-retention policy of the account. */
 export type DataRetention = z.infer<typeof dataRetentionSchema>;
 
 /** A repository that sandboxes can be given (specification, "Environment", `selectedRepositories`). */
@@ -38,6 +40,7 @@ export const repoSchema = z
     setupBlocking: z.boolean().nullish(),
   })
   .meta({ id: 'Repo', description: 'A repository that sandboxes can be given' });
+/** A repository that the account can select. */
 export type Repo = z.infer<typeof repoSchema>;
 
 /** Assumption: names and times only; values are never returned. */
@@ -70,6 +73,7 @@ export const environmentSchema = z
     selectedRepositories: z.array(repoSchema).optional(),
   })
   .meta({ id: 'EnvironmentVersion', description: 'An immutable version of an environment' });
+/** A versioned configuration of sandboxes. */
 export type Environment = z.infer<typeof environmentSchema>;
 
 /** Assumption: field names beyond `id`, `name`, `usage.requests` and `resources.total` are not shown. */
@@ -87,4 +91,5 @@ export const apiKeySchema = z
   })
   .meta({ id: 'Environment', description: 'A versioned configuration of sandboxes' })
   .meta({ id: 'ApiKey', description: 'An API key, without its secret' });
+/** An API key, without its secret. */
 export type ApiKey = z.infer<typeof apiKeySchema>;

@@ -7,10 +7,12 @@ import { nameSchema, textWithoutNul } from './requests.js';
 
 /** Assumption: the body of PATCH /account/data-retention. */
 export const dataRetentionBodySchema = z.object({ zeroDataRetention: z.boolean().optional() });
+/** Body of PATCH /account/data-retention. */
 export type DataRetentionBody = z.infer<typeof dataRetentionBodySchema>;
 
 /** Assumption: the body of POST /repos. */
 export const selectRepoBodySchema = z.object({ fullName: z.string().min(1), baseBranch: z.string().optional() });
+/** Body of POST /repos. */
 export type SelectRepoBody = z.infer<typeof selectRepoBodySchema>;
 
 const variableNameSchema = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be the name of a variable');
@@ -20,6 +22,7 @@ export const updateSecretsBodySchema = z.object({
   set: z.record(variableNameSchema, textWithoutNul).optional(),
   unset: z.array(variableNameSchema).optional(),
 });
+/** Body of POST /secrets. */
 export type UpdateSecretsBody = z.infer<typeof updateSecretsBodySchema>;
 
 /** Specification, PUT /environments/{environmentId}. */
@@ -44,12 +47,15 @@ export const updateEnvironmentBodySchema = z.object({
     )
     .optional(),
 });
+/** Body of PUT /environments/{environmentId}. */
 export type UpdateEnvironmentBody = z.infer<typeof updateEnvironmentBodySchema>;
 
 /** Specification, POST /environments/{environmentId}/upgrade. */
 export const upgradeEnvironmentBodySchema = z.object({ agentIds: z.array(sandboxIdSchema).optional() });
+/** Body of POST /environments/{environmentId}/upgrade. */
 export type UpgradeEnvironmentBody = z.infer<typeof upgradeEnvironmentBodySchema>;
 
+/** The presets of scoped API keys. Assumption: `A-key-presets`. */
 export const keyPresets = Object.keys(keyPresetActions) as (keyof typeof keyPresetActions)[];
 const maxKeyTtlSeconds = 365 * 24 * 3600;
 
@@ -68,4 +74,5 @@ export const createApiKeyBodySchema = z
     environments: z.array(z.string()).min(1).optional(),
   })
   .meta({ not: { required: ['preset', 'actions'] } });
+/** Body of POST /api-keys/scoped. */
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;

@@ -30,10 +30,13 @@ const namePattern = /^sf-([a-z0-9]{1,12})-([a-z0-9]+(?:-[a-z0-9]+)*)-([0-9a-f]{1
 
 /** The parts of the name of a sandbox that a job made. */
 export interface OwnedName {
+  /** 1 to 12 characters of `a-z0-9`. */
   readonly deployment: string;
+  /** Id of the job or, for a fork, of its batch. */
   readonly jobId: string;
   /** The last 12 hex digits of the first run id of the owner's execution chain. */
   readonly execution: string;
+  /** Step of the job, or the item of a batch; 1 to 6 characters of `a-z0-9`. */
   readonly step: string;
   /** 1 for the first attempt; the next one after a create or fork that became `cancelled`. */
   readonly generation: number;

@@ -96,6 +96,7 @@ export const assumptions = {
   'A-webhook-retry': 'A delivery is retried after 1, 2, 4, 8, 16, 32 and 64 s.',
 } as const satisfies Readonly<Record<string, string>>;
 
+/** The stable id of an assumption. */
 export type AssumptionId = keyof typeof assumptions;
 
 /** Header of the local service's answers: the ids of the assumptions that an answer relies on, with commas between. */

@@ -36,20 +36,28 @@ export const scopeActions = [
   'account.read',
   'account.admin',
 ] as const;
+/** A scope action of API keys. */
 export type ScopeAction = (typeof scopeActions)[number];
 
+/** A row of the endpoint table. */
 export interface Endpoint {
+  /** HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, with `{parameters}`. */
   readonly path: `/${string}`;
+  /** One sentence for the OpenAPI document. */
   readonly summary: string;
   /** Status of success. */
   readonly status: 200 | 201 | 202;
   /** `type` of the response envelope; null where the answer is bytes, or carries `success` in place of `ok` and `type`. */
   readonly type: string | null;
+  /** The scope action that an API key needs. */
   readonly scope: ScopeAction;
+  /** Whether a caller may repeat the call after an ambiguous failure. */
   readonly retry: RetryClass;
+  /** Schema of the query; absent if the endpoint takes none. */
   readonly query?: z.ZodObject;
+  /** Schema of the JSON body; absent if the endpoint takes none. */
   readonly body?: z.ZodObject;
   /** True where the endpoint takes its body or leaves it out. */
   readonly bodyOptional?: boolean;

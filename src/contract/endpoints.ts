@@ -16,6 +16,7 @@ import { workEndpoints } from './endpoints/work.js';
 
 export type { Endpoint, RetryClass, ScopeAction } from './endpoint.js';
 
+/** Every endpoint by name (specification; rows with `assumed` rest partly on assumptions). */
 export const endpoints = {
   ...accountEndpoints,
   ...sandboxEndpoints,
@@ -28,6 +29,7 @@ export const endpoints = {
   ...apiKeyEndpoints,
 } as const satisfies Record<string, Endpoint>;
 
+/** The name of an endpoint, which is also the name of the client's method. */
 export type EndpointName = keyof typeof endpoints;
 
 /** Endpoints whose success is raw bytes. */

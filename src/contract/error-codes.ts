@@ -21,6 +21,7 @@ export const errorMeanings = [
   'blocked',
   'unavailable',
 ] as const;
+/** One of `errorMeanings`. */
 export type ErrorMeaning = (typeof errorMeanings)[number];
 
 /** Code → status that the specification lists it under → meaning. `api_key_expired` has two: 403 on use, 409 on rotate. */
@@ -60,6 +61,7 @@ export const errorCodes = {
   http_500: { statuses: [500], meaning: 'unavailable' },
 } as const satisfies Record<string, { statuses: readonly number[]; meaning: ErrorMeaning }>;
 
+/** A listed error code of the service. */
 export type ErrorCode = keyof typeof errorCodes;
 
 /** The same codes in the legacy vocabulary (specification, "Versioning"). */

@@ -15,6 +15,7 @@ export const processSchema = z
     commandId: z.string().nullish().describe('The command that started it'),
   })
   .meta({ id: 'Process', description: 'A process in a sandbox' });
+/** A process in a sandbox. */
 export type ProcessEntry = z.infer<typeof processSchema>;
 
 /** Assumption: the snapshot record is not shown by the specification. */
@@ -29,6 +30,7 @@ export const snapshotSchema = z
     completedAt: dateTimeOrNull('When it was complete'),
   })
   .meta({ id: 'Snapshot', description: 'What was kept of a sandbox' });
+/** A snapshot of a sandbox. */
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Assumption: the entry of a snapshot's file tree is not shown by the specification. */
@@ -40,4 +42,5 @@ export const treeEntrySchema = z
     modifiedAt: dateTimeOrNull('When its content last changed'),
   })
   .meta({ id: 'TreeEntry', description: 'An entry of the file tree of a snapshot' });
+/** An entry of the file tree of a snapshot. */
 export type TreeEntry = z.infer<typeof treeEntrySchema>;

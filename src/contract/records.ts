@@ -18,11 +18,13 @@ export function openEnum<const T extends string>(values: readonly T[], descripti
 export const dateTimeOrNull = (description: string) =>
   z.string().meta({ format: 'date-time' }).nullish().describe(description);
 
+/** Validates a sandbox id (specification, "Resources and their fields"). */
 export const sandboxIdSchema = z
   .string()
   .regex(idPatterns.sandbox, 'must be bx_ and eight characters of its alphabet')
   .describe('Sandbox id');
 
+/** The record of a stop (specification, "Resources and their fields"). */
 export const stopOperationSchema = z
   .looseObject({
     id: z.string().describe('Stable id; stopping again while this stop is pending returns the same one'),
@@ -42,8 +44,10 @@ export const stopOperationSchema = z
     required: ['id', 'status', 'requestedAt', 'lastAttemptAt', 'error', 'endedAt'],
     description: 'A stop of a sandbox',
   });
+/** A stop of a sandbox. */
 export type StopOperation = z.infer<typeof stopOperationSchema>;
 
+/** Progress of a restore (specification, "Resources and their fields"). */
 export const hydrationSchema = z
   .looseObject({
     phase: z
@@ -66,9 +70,12 @@ export const usageSchema = z
   })
   .meta({ id: 'Usage', description: 'Machine time of this month' });
 
+/** Machine sizes (specification, "Resources and their fields"). */
 export const sandboxTypes = ['small', 'default', 'large', 'xlarge'] as const;
+/** Statuses of a snapshot (specification, "Resources and their fields"). */
 export const snapshotStatuses = ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
 
+/** The record of a sandbox (specification, "Resources and their fields"). */
 export const sandboxSchema = z
   .looseObject({
     id: z.string().meta({ pattern: idPatterns.sandbox.source, description: 'Sandbox id' }),
@@ -123,6 +130,7 @@ export const sandboxSchema = z
     required: ['id', 'name', 'state', 'desktopAvailable', 'snapshotAvailable'],
     description: 'A sandbox',
   });
+/** A sandbox as the service returns it. */
 export type Sandbox = z.infer<typeof sandboxSchema>;
 
 /** Assumption: the prompt run record is not shown by the specification. */
@@ -142,6 +150,7 @@ export const promptSchema = z
     error: z.string().nullish().describe('Why it failed'),
   })
   .meta({ id: 'Prompt', description: 'A prompt and what became of it' });
+/** A prompt as the service returns it. */
 export type Prompt = z.infer<typeof promptSchema>;
 
 const historyEventTypes = [
@@ -165,6 +174,7 @@ export const sandboxHistoryEventSchema = z
     data: z.looseObject({}).optional().describe('agent.message carries text, prompt.queued carries prompt'),
   })
   .meta({ id: 'HistoryEvent', description: 'An event of the history of a sandbox' });
+/** An event of the history of a sandbox. */
 export type SandboxHistoryEvent = z.infer<typeof sandboxHistoryEventSchema>;
 
 /** Assumption: the deletion-operation record is not shown by the specification. */
@@ -179,8 +189,10 @@ export const deletionOperationSchema = z
     error: z.string().nullish().describe('Why it failed'),
   })
   .meta({ id: 'DeletionOperation', description: 'A deletion under way or done' });
+/** A deletion as the service returns it. */
 export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 
+/** The record of a webhook. Assumption: `A-webhook-record`. */
 export const webhookSchema = z
   .looseObject({
     id: z.string().describe('wh_ and 24 hex digits'),
@@ -189,8 +201,10 @@ export const webhookSchema = z
     events: z.array(z.string()).describe('Names of the events that are delivered'),
   })
   .meta({ id: 'Webhook', description: 'A registered webhook; its secret is shown on create and rotate only' });
+/** A webhook, without its secret. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
+/** The record of the account. */
 export const userSchema = z
   .looseObject({
     login: z.string(),
@@ -203,8 +217,10 @@ export const userSchema = z
     required: ['login', 'email', 'zeroDataRetention', 'zeroDataRetentionEnabledAt'],
     description: 'The current user',
   });
+/** The account as the service returns it. */
 export type User = z.infer<typeof userSchema>;
 
+/** The models of a provider. Assumption: `A-provider-models`. */
 export const providerModelsSchema = z
   .looseObject({
     provider: z.string(),
@@ -216,4 +232,5 @@ export const providerModelsSchema = z
       .describe('Every model, and the reasoning efforts that it accepts'),
   })
   .meta({ id: 'Provider', description: 'An agent provider' });
+/** The models of a provider. */
 export type ProviderModels = z.infer<typeof providerModelsSchema>;

@@ -27,12 +27,14 @@ const ttlSecondsSchema = z
   .nullable()
   .describe('Auto-stop length; null disables it');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it refuses, since no program can be given one
+/** Text without NUL characters, which no program can receive. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses NUL
 export const textWithoutNul = z.string().regex(/^[^\u0000]*$/, 'must hold no NUL character');
 
 /** For bodies that change something: one of these fields has to be there. */
 const oneOf = (...fields: readonly string[]) => ({ anyOf: fields.map((field) => ({ required: [field] })) });
 
+/** Reasoning efforts of prompts; a model accepts some of them. */
 export const reasoningEfforts = ['none', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /** Provider names with their aliases (specification, prompt endpoint). */
@@ -47,6 +49,7 @@ export const providerAliases = {
 
 const allProviderNames = Object.entries(providerAliases).flatMap(([name, aliases]) => [name, ...aliases]);
 
+/** Body of POST /sandboxes. Every field is optional. */
 export const createSandboxBodySchema = z.object({
   /** Assumption: `name` and `environment` are not among the shown create fields. */
   name: nameSchema.optional(),
@@ -59,6 +62,7 @@ export const createSandboxBodySchema = z.object({
   monitoring: z.boolean().optional(),
   type: z.enum(sandboxTypes).optional(),
 });
+/** Body of POST /sandboxes. */
 export type CreateSandboxBody = z.infer<typeof createSandboxBodySchema>;
 
 /** Assumption: the fields of PATCH beyond rename and auto-stop TTL. */
@@ -69,6 +73,7 @@ export const updateSandboxBodySchema = z
     snapshotName: nameSchema.optional().describe('Names the latest snapshot, or else the next one'),
   })
   .meta(oneOf('name', 'ttlSeconds', 'snapshotName'));
+/** Body of PATCH /sandboxes/{sandboxId}. */
 export type UpdateSandboxBody = z.infer<typeof updateSandboxBodySchema>;
 
 /** Assumption: the body of resume. */
@@ -76,6 +81,7 @@ export const resumeBodySchema = z.object({
   type: z.enum(sandboxTypes).optional(),
   ttlSeconds: ttlSecondsSchema.optional(),
 });
+/** Body of POST /sandboxes/{sandboxId}/resume. */
 export type ResumeBody = z.infer<typeof resumeBodySchema>;
 
 /** Assumption: the body of fork. Unset fields are as the source has them. */
@@ -86,8 +92,10 @@ export const forkBodySchema = z.object({
   snapshots: z.boolean().optional(),
   monitoring: z.boolean().optional(),
 });
+/** Body of POST /sandboxes/{sandboxId}/fork. */
 export type ForkBody = z.infer<typeof forkBodySchema>;
 
+/** Body of a prompt (specification, prompt endpoint). `new` and `conversationId` exclude each other. */
 export const promptBodySchema = z
   .object({
     prompt: z.string().meta({ pattern: '\\S', description: 'What the agent is asked to do' }),
@@ -102,6 +110,7 @@ export const promptBodySchema = z
     conversationId: z.string().optional().describe('The conversation to go on with'),
   })
   .meta({ not: { required: ['new', 'conversationId'], properties: { new: { const: true } } } });
+/** Body of a prompt. */
 export type PromptBody = z.infer<typeof promptBodySchema>;
 
 /** Assumption: the query of the event history beyond `conversation`. */
@@ -111,6 +120,7 @@ export const listEventsQuerySchema = z.object({
   limit: z.coerce.number().int().positive().max(1000).optional(),
 });
 
+/** Query that selects a conversation. */
 export const conversationQuerySchema = z.object({ conversation: z.string().optional() });
 
 /** Assumption: paging. Without `limit` the whole list is sent. */
@@ -120,13 +130,17 @@ export const listSandboxesQuerySchema = z.object({
   cursor: z.string().optional(),
 });
 
+/** Query that names a file or folder. Assumption: `A-files`, `A-raw-bytes`. */
 export const filePathQuerySchema = z.object({ path: z.string().min(1) });
 
 /** Assumption: without a path the tree of the whole snapshot. */
 export const treeQuerySchema = z.object({ path: z.string().min(1).optional() });
 
+/** Query of POST /sandboxes/{sandboxId}/desktop; `vnc=1` requests a VNC URL. */
 export const desktopQuerySchema = z.object({ vnc: z.literal('1').optional() });
+/** Body of POST /sandboxes/{sandboxId}/desktop. */
 export const desktopBodySchema = z.object({ publicAccess: z.boolean().optional() });
+/** Body of POST /sandboxes/{sandboxId}/desktop. */
 export type DesktopBody = z.infer<typeof desktopBodySchema>;
 
 /** Assumption: the body of POST …/sshkey. */
@@ -137,20 +151,25 @@ export const sshKeyBodySchema = z.object({
     .max(16_384)
     .regex(/^[\x20-\x7e\r\n\t]+$/, 'must be one line of printable characters'),
 });
+/** Body of POST /sandboxes/{sandboxId}/sshkey. */
 export type SshKeyBody = z.infer<typeof sshKeyBodySchema>;
 
+/** Encodings of file content in JSON. Assumption: `A-files`. */
 export const fileEncodings = ['utf8', 'base64'] as const;
 
+/** Body of writing a file; `encoding` defaults to `utf8`. Assumption: `A-files`. */
 export const writeFileBodySchema = z.object({
   path: z.string().min(1),
   content: z.string(),
   encoding: z.enum(fileEncodings).optional(),
 });
+/** Body of writing a file. */
 export type WriteFileBody = z.infer<typeof writeFileBodySchema>;
 
 /** Assumption: what one argument of a program can hold; a longer one is written to a file and run from there. */
 const maxCommandLength = 120 * 1024;
 
+/** Body of running a command. Assumption: `A-command`. */
 export const commandBodySchema = z.object({
   command: textWithoutNul.min(1).max(maxCommandLength).describe('Run by a shell'),
   cwd: textWithoutNul.optional().describe('Default: the home'),
@@ -158,6 +177,7 @@ export const commandBodySchema = z.object({
   env: z.record(z.string().regex(/^[^=\u0000]+$/, 'must be the name of a variable'), textWithoutNul).optional(),
   timeoutSeconds: z.number().positive().optional(),
 });
+/** Body of running a command. */
 export type CommandBody = z.infer<typeof commandBodySchema>;
 
 const eventNamesSchema = z.array(z.enum(sandboxEventTypes)).min(1);
@@ -167,9 +187,12 @@ const webhookUrlSchema = z.string().meta({
   description: 'HTTPS on port 443, resolving to public addresses only',
 });
 
+/** Body of POST /webhooks (specification, "Events"). */
 export const createWebhookBodySchema = z.object({ name: nameSchema, url: webhookUrlSchema, events: eventNamesSchema });
+/** Body of POST /webhooks. */
 export type CreateWebhookBody = z.infer<typeof createWebhookBodySchema>;
 
+/** Body of PATCH /webhooks/{webhookId}; at least one field is required. */
 export const updateWebhookBodySchema = z
   .object({
     name: nameSchema.optional(),
@@ -177,8 +200,10 @@ export const updateWebhookBodySchema = z
     events: eventNamesSchema.optional(),
   })
   .meta(oneOf('name', 'url', 'events'));
+/** Body of PATCH /webhooks/{webhookId}. */
 export type UpdateWebhookBody = z.infer<typeof updateWebhookBodySchema>;
 
 /** Header that confirms a permanent delete; its value is the id of what is deleted. */
 export const confirmDeleteHeader = 'x-svc-confirm-delete';
+/** Header of the idempotency key of creates and forks (specification, "Limits"). */
 export const idempotencyKeyHeader = 'idempotency-key';

@@ -16,6 +16,7 @@ export const sandboxStates = [
   'error',
   'cancelled',
 ] as const;
+/** A listed state of a sandbox. */
 export type SandboxState = (typeof sandboxStates)[number];
 
 const usable: ReadonlySet<string> = new Set(['ready', 'idle', 'running']);
@@ -31,7 +32,9 @@ export function isCreating(state: string): boolean {
   return creating.has(state);
 }
 
+/** Statuses of a prompt (specification, "States and transitions"). */
 export const promptStatuses = ['queued', 'running', 'completed', 'failed', 'interrupted'] as const;
+/** A listed status of a prompt. */
 export type PromptStatus = (typeof promptStatuses)[number];
 
 /** A prompt in one of these never changes again. */
@@ -39,9 +42,12 @@ export function isFinalPromptStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'interrupted';
 }
 
+/** Statuses of a stop (specification, "States and transitions"). */
 export const stopStatuses = ['pending', 'failing', 'completed', 'superseded'] as const;
+/** A listed status of a stop. */
 export type StopStatus = (typeof stopStatuses)[number];
 
 /** The lifecycle events that the service pushes (specification, "Event types"). */
 export const sandboxEventTypes = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'] as const;
+/** A listed event type. */
 export type SandboxEventType = (typeof sandboxEventTypes)[number];

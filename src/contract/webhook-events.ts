@@ -21,12 +21,17 @@ export const timestampToleranceSeconds = 300;
 export interface SandboxWebhookEvent {
   /** `evt_` and 32 hex characters; the same for every delivery of the event. */
   readonly id: string;
+  /** Event type in the current vocabulary. */
   readonly type: SandboxEventType;
+  /** ISO 8601 time. */
   readonly createdAt: string;
+  /** Id of the sandbox. */
   readonly sandboxId: string;
+  /** Name of the sandbox. */
   readonly sandboxName: string;
   /** Absent from `sandbox.hydrated`. */
   readonly previousState?: string;
+  /** State after the event; absent from `sandbox.hydrated`. */
   readonly state?: string;
   /** True when it came in the `box.*` vocabulary. */
   readonly legacy: boolean;

@@ -12,7 +12,9 @@ import { payloadsIn, payloadsOut } from './codec-messages.js';
 
 const shortestToken = 24;
 
+/** Options of `createCodecServer`. */
 export interface CodecServerOptions {
+  /** The codec that decrypts; see `createPayloadCodec`. */
   readonly codec: PayloadCodec;
   /** What callers must show, as `Authorization: Bearer …`, or as the first part of the path. At least 24 characters. */
   readonly token: string;
@@ -22,9 +24,11 @@ export interface CodecServerOptions {
   readonly maxBodyBytes?: number;
 }
 
+/** An HTTP server that decrypts payloads for Temporal's web interface and command line. */
 export interface CodecServer {
   /** Serves. `port` 0 takes any that is free; `host` is 127.0.0.1 by default. @throws what listening throws */
   listen(options: { readonly port: number; readonly host?: string }): Promise<{ url: string; port: number }>;
+  /** Closes the server and its connections. Safe to repeat. */
   close(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { SandflowError } from '../contract/sandflow-error.js';
 
+/** One key of a key ring. */
 export interface RingKey {
   /** Travels in clear beside what the key encrypts. */
   readonly id: string;
@@ -11,10 +12,13 @@ export interface RingKey {
   readonly check: string;
 }
 
+/** The keys of a deployment: the first encrypts, all decrypt. */
 export interface KeyRing {
   /** Encrypts. */
   readonly first: RingKey;
+  /** Every key, in the order of the file. */
   readonly keys: readonly RingKey[];
+  /** The key with this id; undefined if the ring has none. */
   find(id: string): RingKey | undefined;
 }
 

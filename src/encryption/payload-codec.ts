@@ -10,6 +10,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const encrypted = 'binary/encrypted';
 const keyIdField = 'encryption-key-id';
 
+/** Options of `createPayloadCodec`. */
 export interface PayloadCodecOptions {
   /**
    * For workers: what was not encrypted is refused. The input of a workflow, a signal, an update or a query is replaced

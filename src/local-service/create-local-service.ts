@@ -30,6 +30,7 @@ import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
 import { resolveBySystem } from './webhooks/public-lookup.js';
 
+/** A local Sandbox Service. */
 export interface LocalService extends StateControl {
   /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
   readonly isolation: IsolationReport;

@@ -6,28 +6,35 @@ import type { SandboxRecord } from './store/sandbox-record.js';
 import type { StoredStop } from './store/stop-store.js';
 import type { Stores } from './store/stores.js';
 
+/** Restricts an inspection. Without fields: everything. */
 export interface InspectionFilter {
+  /** Id of a sandbox. */
   readonly sandboxId?: string;
   /** Exact name of a sandbox; what has no sandbox is left out. */
   readonly name?: string;
 }
 
+/** Totals of a local service. */
 export interface InspectionSummary {
+  /** Number of calls by endpoint and response. */
   readonly calls: readonly CallCount[];
   /** Calls for each endpoint, whatever became of them. */
   readonly byEndpoint: Readonly<Record<string, number>>;
   /** Sandboxes that are not gone. */
   readonly sandboxes: number;
+  /** Number of webhook deliveries that wait for their next attempt. */
   readonly queuedDeliveries: number;
 }
 
 /** Each list is in the order in which things happened, oldest first. */
 export interface Inspection {
+  /** Requests that the service received, with their responses. */
   calls(filter?: InspectionFilter): readonly CallRecord[];
   /** With those that were deleted. */
   sandboxes(filter?: InspectionFilter): readonly SandboxRecord[];
   /** Every accepted prompt, with its text. */
   prompts(filter?: InspectionFilter): readonly PromptRecord[];
+  /** Every stop. */
   stops(filter?: InspectionFilter): readonly StoredStop[];
   /** Attempts to deliver. */
   deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];

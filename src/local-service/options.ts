@@ -39,6 +39,7 @@ export interface CommandAgentSettings {
   readonly isolation?: 'plain';
 }
 
+/** Options of `createLocalService`. */
 export interface LocalServiceOptions {
   /** Where the database and the disks live; made when it is not there. One service at a time. */
   readonly directory: string;
@@ -50,7 +51,9 @@ export interface LocalServiceOptions {
   readonly host?: '127.0.0.1' | '::1';
   /** Default false: `/_local/faults` is refused. */
   readonly faultsEnabled?: boolean;
+  /** Overrides of the default timings, in ms. Default: none. */
   readonly timings?: Partial<LocalServiceTimings>;
+  /** Limits that answer 429 when exceeded. Default: none. */
   readonly limits?: LocalServiceLimits;
   /** Providers whose prompts are run by a command inside the sandbox. */
   readonly commandAgents?: Readonly<Record<string, CommandAgentSettings>>;
@@ -68,6 +71,7 @@ export interface LocalServiceOptions {
   readonly resolveWebhookHost?: (hostname: string) => Promise<readonly string[]>;
   /** Calls kept in the call book; older ones are dropped. Default 100,000. */
   readonly maxCallRecords?: number;
+  /** Deviations of the real service to reproduce. Default: none. */
   readonly profile?: Partial<LocalServiceProfile>;
   /** Accounts beside the first, whose id is `acct_local` and whose login is `local`. Default: none. */
   readonly accounts?: readonly NewAccount[];
@@ -77,5 +81,6 @@ export interface LocalServiceOptions {
   readonly repos?: readonly LocalRepo[];
   /** What an archive that is imported may become. Defaults stand with each. */
   readonly importLimits?: Partial<ImportLimits>;
+  /** Receives the log lines. Default: none. */
   readonly log?: Log;
 }

@@ -18,9 +18,11 @@ export interface LocalServiceTimings {
   readonly deleteMs: number;
   /** From the end of a stop to the deletion of its snapshot data. */
   readonly dataExpiryMs: number;
+  /** How long an idempotency key stays valid (specification, "Limits": 24 hours). */
   readonly idempotencyKeyMs: number;
   /** After this long the key of a create that failed before the sandbox existed is released. */
   readonly idempotencyReleaseMs: number;
+  /** The longest that a webhook receiver may take to answer. */
   readonly webhookTimeoutMs: number;
   /** Delay after the first failed delivery; each further one is twice the one before (assumption A-webhook-retry). */
   readonly webhookRetryMs: number;

@@ -8,6 +8,7 @@ import { readPrivateFile, writePrivateFile } from '../os/private-file.js';
 const longestCommand = 8_000;
 const lockPatienceMs = 10_000;
 
+/** The commands that notifications may run on this worker. */
 export interface NotifyCommands {
   /**
    * The command of this id; undefined where the file names none. Read anew at each call.

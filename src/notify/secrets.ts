@@ -9,6 +9,7 @@ import { isNotificationSecret } from '../webhook/index.js';
 /** Longer lists are no rotation, and would make headers that listeners refuse. */
 const mostSecrets = 8;
 
+/** Options of `createNotifySecrets`. */
 export interface NotifySecretsOptions {
   /** Whether the file is made, with a random secret, where it is missing. Default false: then that is an error. */
   readonly make?: boolean;

@@ -8,8 +8,11 @@ import type { ListedObject, ResultStore } from './result-store.js';
 
 /** Which batch. `batchKey` is the run id of its first execution, the same through resumes. */
 export interface FanoutPlace {
+  /** Name of the deployment. */
   readonly deployment: string;
+  /** Id of the batch. */
   readonly batchId: string;
+  /** Run id of the first execution of the batch. */
   readonly batchKey: string;
 }
 

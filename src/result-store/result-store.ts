@@ -3,16 +3,21 @@
 export interface StoredObject {
   /** Names the object in its store; opaque to everyone else. */
   readonly ref: string;
+  /** Size in bytes. */
   readonly size: number;
+  /** SHA-256 of the content, in hex. */
   readonly sha256: string;
 }
 
 /** An object as a list of them shows it. */
 export interface ListedObject {
+  /** The key that the object was stored under. */
   readonly key: string;
+  /** Names the object in its store; opaque to callers. */
   readonly ref: string;
 }
 
+/** A store for objects that are too large for Temporal's history. */
 export interface ResultStore {
   /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
   put(key: string, content: Uint8Array): Promise<StoredObject>;

@@ -55,12 +55,15 @@ export interface Window {
   readonly days: readonly Weekday[];
 }
 
+/** A cleanup policy after validation; see `readPolicy`. */
 export interface CleanupPolicy {
+  /** Unique within the deployment; part of the workflow and schedule ids. */
   readonly name: string;
   /** An IANA name. */
   readonly timeZone: string;
   /** When cleanups may act; empty: always. */
   readonly windows: readonly Window[];
+  /** Limits for one night. */
   readonly limits: {
     /** At most so many actions a night. */
     readonly maxActions: number;

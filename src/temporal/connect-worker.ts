@@ -6,8 +6,11 @@ import { unreachable } from './unreachable.js';
 
 const connectTimeoutMs = 10_000;
 
+/** A connection for workers, with its namespace. */
 export interface WorkerConnection {
+  /** The connection; the caller closes it. */
   readonly connection: NativeConnection;
+  /** The Temporal namespace. */
   readonly namespace: string;
 }
 

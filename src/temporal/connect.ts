@@ -9,11 +9,13 @@ const connectTimeoutMs = 10_000;
 /** A server: what the environment configures (`config.temporal.connect`), or a plain address. */
 export type TemporalTarget = ClientConnectConfig | { readonly address: string; readonly namespace?: string };
 
+/** Options of `connectTemporal`. */
 export interface ConnectTemporalOptions {
   /** How long to wait for the server, in ms. Default 10000. */
   readonly timeoutMs?: number;
   /** Codec and converters of payloads; the worker's must be the same. */
   readonly dataConverter?: ClientOptions['dataConverter'];
+  /** The identity that Temporal records for this client. Default: the SDK's. */
   readonly identity?: string;
 }
 

@@ -17,6 +17,7 @@ import { lenientClient } from './readable-memos.js';
 
 const timeoutMs = 5_000;
 
+/** The keys that the workers of a deployment announced. */
 export interface DeploymentKeys {
   /** The id of the key that the worker that started last encrypts with. */
   readonly current: string;
@@ -24,7 +25,9 @@ export interface DeploymentKeys {
   readonly checks: Readonly<Record<string, string>>;
 }
 
+/** Options of `agreeOnKeys`. */
 export interface AgreeOptions {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Undefined for a process that has no keys. */
   readonly ring: KeyRing | undefined;

@@ -8,6 +8,7 @@ const keyBytes = { least: 24, most: 64 };
 const signaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const timestampPattern = /^[0-9]{1,12}$/;
 
+/** What a notification is signed from. */
 export interface NotificationParts {
   /** Every secret that signs, `whsec_…`; during a rotation several do. */
   readonly secrets: readonly string[];
@@ -32,6 +33,7 @@ export function notificationHeaders({ secrets, id, timestamp, rawBody }: Notific
   };
 }
 
+/** A notification to verify, and the settings to verify it with. */
 export interface NotificationToVerify {
   /** Request headers, names in lower case, as Node presents them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -45,6 +47,7 @@ export interface NotificationToVerify {
   readonly toleranceSeconds?: number;
 }
 
+/** The result of `verifyNotification`. */
 export type NotificationVerification =
   | {
       readonly ok: true;

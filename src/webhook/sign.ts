@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { deliveryHeaders } from '../contract/webhook-events.js';
 
+/** What a delivery is signed from (specification, "Events"). */
 export interface SignedParts {
   /** The endpoint's secret, `whsec_…`; all of it is the key. */
   readonly secret: string;
+  /** The value of the delivery header. */
   readonly deliveryId: string;
   /** Unix time of this attempt in seconds, as the header spells it. */
   readonly timestamp: string | number;
@@ -21,6 +23,7 @@ export function digestOf({ secret, deliveryId, timestamp, rawBody }: SignedParts
   return createHmac('sha256', secret).update(`${deliveryId}.${timestamp}.`).update(rawBody).digest();
 }
 
+/** What the headers of a delivery are built from. */
 export interface DeliveryParts extends SignedParts {
   /** Event type, such as `sandbox.ready`. */
   readonly event: string;

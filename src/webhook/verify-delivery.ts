@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { deliveryHeaders, timestampToleranceSeconds } from '../contract/webhook-events.js';
 import { digestOf } from './sign.js';
 
+/** A delivery to verify, and the settings to verify it with. */
 export interface DeliveryToVerify {
   /** Request headers, names in lower case, as Node presents them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -15,8 +16,10 @@ export interface DeliveryToVerify {
   readonly toleranceSeconds?: number;
 }
 
+/** Why a delivery is refused. */
 export type RefusalReason = 'missing_headers' | 'malformed_headers' | 'bad_signature' | 'stale_timestamp';
 
+/** The result of `verifyDelivery`. */
 export type Verification =
   | {
       readonly ok: true;

@@ -11,7 +11,9 @@ import {
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
 import { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';
 
+/** Options of `createSandflowWorker`. */
 export interface SandflowWorkerOptions extends ActivityDependencies {
+  /** The connection to Temporal; the caller closes it. See `connectWorker`. */
   readonly connection: NativeConnection;
   /** Default `default`. */
   readonly namespace?: string;
@@ -34,6 +36,7 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly dataConverter?: DataConverter;
 }
 
+/** A worker with all task queues of sandflow. */
 export interface SandflowWorker {
   /** Resolves when the worker has drained after `shutdown`; rejects when it fails. */
   run(): Promise<void>;

@@ -29,34 +29,51 @@ export interface CleanupSettings {
   readonly maxHistoryEvents: number | null;
 }
 
+/** The input of the `retentionCleanup` workflow. */
 export interface CleanupInput {
+  /** Name of the deployment whose jobs and sandboxes the cleanup may act on. */
   readonly deployment: string;
+  /** The validated policy; see `readPolicy`. */
   readonly policy: CleanupPolicy;
   /** `plan` changes nothing. */
   readonly mode: 'plan' | 'apply';
+  /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
   /** What an earlier run of the chain hands on. */
   readonly carried?: CleanupCarried;
 }
 
+/** State that a cleanup hands to its next run when it continues as new. */
 export interface CleanupCarried {
+  /** When the first run of the chain started, as an ISO 8601 time. */
   readonly startedAt: string;
+  /** The plan's totals; the plan is not made again. */
   readonly planned: CleanupPlanned;
+  /** Index of the first chunk that is not applied, from 0. */
   readonly nextChunk: number;
+  /** Number of actions so far, by outcome. */
   readonly counts: CleanupCounts;
+  /** References to the reported chunks in the result store. */
   readonly resultRefs: readonly string[];
+  /** Number of calls to the service so far. */
   readonly apiCalls: number;
 }
 
 /** What the plan came to. The plan itself is in the result store: of a large fleet it is larger than a payload may be. */
 export interface CleanupPlanned {
+  /** Reference to the plan in the result store. */
   readonly planRef: string;
   /** The actions, in pieces. */
   readonly chunks: readonly { readonly ref: string; readonly count: number }[];
+  /** Number of sandboxes that the plan considered. */
   readonly fleet: number;
+  /** Number of actions that the limits of the policy allow in a night. */
   readonly allowed: number;
+  /** Number of those that earlier runs of the same night have used. */
   readonly takenTonight: number;
+  /** Number of planned actions. */
   readonly due: number;
+  /** Number of actions that the limits leave for a later night. */
   readonly overLimit: number;
   /** Sandboxes of closed jobs of this deployment. */
   readonly orphans: number;
@@ -66,6 +83,7 @@ export interface CleanupPlanned {
   readonly unreadable: number;
   /** The soonest 50. */
   readonly warnings: readonly ExpiryWarning[];
+  /** Total number of warnings. */
   readonly warningCount: number;
   /** Why nothing may be done now, or null. */
   readonly refusal: { readonly outcome: 'outside_window' | 'another_run'; readonly why: string } | null;
@@ -81,16 +99,21 @@ export interface CleanupPlanned {
  */
 export type ActionOutcome = 'stopped' | 'deleted' | 'gone' | 'skipped' | 'failed' | 'not_confirmed' | 'not_reached';
 
+/** The result of one action of a plan. */
 export interface ActionResult {
   /** Number of the action in the plan. */
   readonly number: number;
+  /** How the action ended. */
   readonly outcome: ActionOutcome;
+  /** The guard that refused the action; null if none did. */
   readonly guard: string | null;
+  /** The reason, in one sentence; null if there is none. */
   readonly why: string | null;
   /** The stop or the deletion operation. */
   readonly operationId: string | null;
 }
 
+/** Number of actions by outcome. */
 export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
 
 /**
@@ -106,17 +129,23 @@ export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another
 export interface CleanupSummary {
   /** Workflow id. */
   readonly workflowId: string;
+  /** Name of the policy. */
   readonly policy: string;
+  /** How the cleanup ended. */
   readonly outcome: CleanupOutcome;
+  /** ISO 8601 time. */
   readonly startedAt: string;
+  /** ISO 8601 time. */
   readonly endedAt: string;
   /** Null where no plan could be made. */
   readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
+  /** Number of actions by outcome. */
   readonly counts: CleanupCounts;
   /** In the result store; null where there is none. */
   readonly reportRef: string | null;
   /** Calls to the service. */
   readonly apiCalls: number;
+  /** Why the cleanup failed; null if it did not. */
   readonly error: JobError | null;
 }
 
@@ -128,6 +157,7 @@ export interface ReportEntry extends PlanEntry {
 
 /** What a cleanup leaves behind. */
 export interface CleanupReport {
+  /** The result of the workflow. */
   readonly summary: CleanupSummary;
   /** Null where no plan could be made. */
   readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
@@ -135,7 +165,9 @@ export interface CleanupReport {
 
 /** What the memo of a run holds, for lists and for the limit of the night. */
 export interface CleanupMemo {
+  /** Name of the policy. */
   readonly policy: string;
+  /** `plan` changes nothing; `apply` acts. */
   readonly mode: CleanupInput['mode'];
   /** Actions that it has done or is about to do. */
   readonly acted: number;
@@ -145,9 +177,11 @@ export interface CleanupMemo {
 
 /** Answer of the progress query. */
 export interface CleanupProgress {
+  /** The current phase. */
   readonly phase: 'planning' | 'applying' | 'reporting' | 'ended';
   /** Null before the plan is there. */
   readonly due: number | null;
+  /** Number of actions so far, by outcome. */
   readonly counts: CleanupCounts;
   /** Why it does not go on by itself, or null. */
   readonly blocked: JobProgress['blocked'];

@@ -15,6 +15,7 @@ import type {
 } from '../job/types.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
+/** A machine size of the service (specification, "Resources and their fields"). */
 export type MachineType = NonNullable<CreateBody['type']>;
 
 /** One line of the batch: the prompts of one fork. */
@@ -23,7 +24,9 @@ export interface FanoutItem {
   readonly id: string;
   /** At least one. They run sequentially in one conversation. */
   readonly prompts: readonly PromptStep[];
+  /** Files to write before the first prompt. Default: none. */
   readonly put?: readonly FilePut[];
+  /** Paths to collect after the last prompt. Default: none. */
   readonly collect?: readonly string[];
   /** Machine size of the fork. Default: that of the batch. */
   readonly type?: MachineType;
@@ -52,6 +55,7 @@ export type FanoutSource =
       readonly end: 'stop' | 'delete';
     };
 
+/** Limits and settings of a batch. */
 export interface FanoutPolicy {
   /** Number of items that may run concurrently. */
   readonly concurrency: number;
@@ -64,28 +68,39 @@ export interface FanoutPolicy {
     | { readonly kind: 'successes'; readonly count: number };
   /** Number of retries of a failed item, each as its next generation, in a new fork. */
   readonly retries: number;
+  /** Hard deadline of each item, in ms from its fork. */
   readonly itemDeadlineMs: number;
   /** Hard deadline of the whole batch, in ms from its start. Cleanup runs after it. */
   readonly deadlineMs: number;
   /** Machine-seconds that all forks together may use, weighted by machine size; null: no limit. */
   readonly budgetSeconds: number | null;
+  /** Machine size of the forks; null: that of the source. */
   readonly type: MachineType | null;
+  /** What happens to each fork at the end of its item. */
   readonly end: JobEnd;
   /** Auto-stop of each fork, in seconds, renewed while its item runs. */
   readonly ttlSeconds: number;
+  /** What a job does if the outcome of a prompt is unknown: wait for a decision, end, or send the prompt again. */
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
 }
 
 /** A batch without its items, which follow in chunks. */
 export interface FanoutInput {
+  /** Name of the deployment; part of every workflow id. */
   readonly deployment: string;
+  /** Unique within the deployment; part of every workflow id. */
   readonly batchId: string;
+  /** The source of the forks. */
   readonly source: FanoutSource;
+  /** Limits and settings. */
   readonly policy: FanoutPolicy;
   /** Shown in reports. */
   readonly title?: string;
+  /** The target of notifications. Default: none. */
   readonly notify?: NotifyTarget;
+  /** Overrides of the intervals of jobs. Default: none. */
   readonly timing?: Partial<JobTiming>;
+  /** Overrides of the intervals of the batch. Default: none. */
   readonly pace?: Partial<FanoutIntervals>;
 }
 
@@ -116,10 +131,15 @@ export type ItemOutcome = JobOutcome | 'not_started';
 export interface ItemTimes {
   /** When the chunk of the item started; null for an item that was not started. */
   readonly queuedAt: string | null;
+  /** When the fork was created. */
   readonly forkedAt: string | null;
+  /** When the fork became usable. */
   readonly usableAt: string | null;
+  /** When the first prompt was sent. */
   readonly promptedAt: string | null;
+  /** When the last prompt ended. */
   readonly answeredAt: string | null;
+  /** When the item began to end its fork. */
   readonly endingAt: string | null;
   /** Null until the item's fork has ended as requested: the result is stored before the fork ends. */
   readonly endedAt: string | null;
@@ -127,15 +147,21 @@ export interface ItemTimes {
 
 /** One line of `results.jsonl`. The result store holds one object per item and generation. */
 export interface ItemResult {
+  /** Id of the batch. */
   readonly batchId: string;
+  /** Id of the item, unique in its batch. */
   readonly itemId: string;
   /** Place of the item in the batch, from 0. */
   readonly index: number;
   /** From 1; 0 for an item that was not started. */
   readonly generation: number;
+  /** How the item's newest generation ended. */
   readonly outcome: ItemOutcome;
+  /** The labels of the item; empty if it has none. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Machine size of the fork. */
   readonly type: MachineType;
+  /** When the generation reached each step. */
   readonly times: ItemTimes;
   /** Machine-seconds from the fork to its end, weighted by machine size; charged to the budget. */
   readonly machineSeconds: number;
@@ -145,12 +171,19 @@ export interface ItemResult {
 
 /** The input of an item's workflow. */
 export interface FanoutItemInput {
+  /** The job that runs in the fork. */
   readonly job: JobInput;
+  /** Id of the batch. */
   readonly batchId: string;
+  /** Id of the item, unique in its batch. */
   readonly itemId: string;
+  /** Place of the item in the batch, from 0. */
   readonly index: number;
+  /** The labels of the item; empty if it has none. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Machine size of the fork. */
   readonly type: MachineType;
+  /** When the chunk of the item started, as an ISO 8601 time. */
   readonly queuedAt: string;
   /** Prefix of the item's objects in the result store; each generation writes `<prefix>/<generation>.json`. */
   readonly resultPrefix: string;
@@ -162,8 +195,11 @@ export interface FanoutItemInput {
 
 /** The fork of an item whose workflow was terminated after its work was done and before the fork had ended. */
 export interface ItemToEnd {
+  /** The generation that owns the fork. */
   readonly generation: number;
+  /** Id of the fork. */
   readonly sandboxId: string;
+  /** The outcome of its work. */
   readonly outcome: ItemOutcome;
   /** Code of its error, or null. */
   readonly errorCode: string | null;
@@ -177,16 +213,23 @@ export interface ItemToEnd {
 
 /** The result of an item's workflow; the full result is in the result store. */
 export interface ItemSummary {
+  /** Place of the item in the batch, from 0. */
   readonly index: number;
   /** The newest generation that was used. */
   readonly generation: number;
+  /** How the item's newest generation ended. */
   readonly outcome: ItemOutcome;
+  /** Id of the newest fork; null if there was none. */
   readonly sandboxId: string | null;
   /** False if the fork did not end as requested. */
   readonly endedAsAsked: boolean;
+  /** Machine-seconds from the fork to its end, weighted by machine size. */
   readonly machineSeconds: number;
+  /** Reference to the full result in the result store; null if it was not stored. */
   readonly resultRef: string | null;
+  /** Number of calls to the service. */
   readonly apiCalls: number;
+  /** Why the item failed; null if it did not. */
   readonly error: JobError | null;
   /** The first few entries that need attention. */
   readonly left: readonly LeftBehind[];
@@ -194,9 +237,13 @@ export interface ItemSummary {
 
 /** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */
 export interface FanoutCounts {
+  /** Number of items. */
   readonly items: number;
+  /** Number of items that wait for their turn. */
   readonly queued: number;
+  /** Number of items that run. */
   readonly running: number;
+  /** Number of items that completed. */
   readonly completed: number;
   /** Final failures: every outcome except `completed`, cancelled and never started. */
   readonly failed: number;
@@ -206,6 +253,7 @@ export interface FanoutCounts {
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
 }
 
+/** The phase of a batch. */
 export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
 
 /**
@@ -227,20 +275,29 @@ export type FanoutOutcome =
 
 /** Result of the progress query. Its cost does not depend on the number of items. */
 export interface FanoutProgress {
+  /** Id of the batch. */
   readonly batchId: string;
   /** Run id of the batch's first execution; locates its objects in the result store. */
   readonly batchKey: string;
+  /** The title of the batch; null if it has none. */
   readonly title: string | null;
+  /** The current phase. */
   readonly phase: FanoutPhase;
+  /** When the batch entered this phase, as an ISO 8601 time. */
   readonly since: string;
+  /** ISO 8601 time. */
   readonly startedAt: string;
+  /** Hard deadline of the batch, as an ISO 8601 time. */
   readonly deadlineAt: string;
   /** The sandbox that all items are forked from; null until it is known. */
   readonly sourceSandboxId: string | null;
   /** True once all items are submitted. */
   readonly sealed: boolean;
+  /** Number of chunks so far. */
   readonly chunks: number;
+  /** Number of items by state. */
   readonly counts: FanoutCounts;
+  /** State of the budget of machine-seconds. */
   readonly budget: {
     readonly limitSeconds: number | null;
     readonly spentSeconds: number;
@@ -250,14 +307,19 @@ export interface FanoutProgress {
   readonly throttledUntil: string | null;
   /** Why the batch cannot continue by itself; null if it can. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
+  /** How the batch ended; null while it runs. */
   readonly outcome: FanoutOutcome | null;
+  /** Why the batch failed; null if it did not. */
   readonly error: JobError | null;
 }
 
 /** Result of the workflow. The items' results are in the result store. */
 export interface FanoutResult extends FanoutProgress {
+  /** How the batch ended. */
   readonly outcome: FanoutOutcome;
+  /** Number of calls to the service. */
   readonly apiCalls: number;
+  /** From start to end, in ms. */
   readonly durationMs: number;
   /** Reference of `results.jsonl`: one line per item, its newest generation, in the order of the batch. */
   readonly resultsRef: string | null;

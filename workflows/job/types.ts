@@ -66,6 +66,7 @@ export interface JobOrigin {
   readonly batchId: string;
   /** The step in names and keys. */
   readonly step: string;
+  /** Number of the first generation, from 1. */
   readonly firstGeneration: number;
   /**
    * True if an earlier run of the same item may have forked and prompted. The job then searches for the fork by name before
@@ -78,27 +79,38 @@ export interface JobOrigin {
 
 /** One prompt for the agent. */
 export interface PromptStep {
+  /** The text of the prompt. */
   readonly prompt: Text;
+  /** The harness that runs the prompt. Default: the one that the user chose at the service. */
   readonly provider?: string;
+  /** The model. Default: the user's default for the harness. */
   readonly model?: string;
+  /** A level that the model accepts. Default: the service's. */
   readonly reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 }
 
 /** A file to write into the sandbox before the first prompt. */
 export interface FilePut {
+  /** Path in the sandbox. */
   readonly path: string;
   /** Base64 content (small files), or a reference into the result store. */
   readonly content: { readonly base64: string } | { readonly ref: string };
 }
 
+/** What happens to the sandbox at the end of the job. */
 export type JobEnd = 'stop' | 'delete' | 'keep';
 
+/** The input of the `createThenPrompt` workflow. */
 export interface JobInput {
+  /** Name of the deployment; part of the workflow id. */
   readonly deployment: string;
+  /** Unique within the deployment; part of the workflow id. */
   readonly jobId: string;
+  /** The sandbox to create, fork or reuse. */
   readonly source: SandboxSource;
   /** `hydrated` also waits until every file of the snapshot is on disk. */
   readonly waitFor: 'usable' | 'hydrated';
+  /** Files to write before the first prompt. Default: none. */
   readonly put: readonly FilePut[];
   /** Shell commands that run in order, after the files and before the prompts. A non-zero exit fails the job. */
   readonly commands?: readonly Text[];
@@ -122,7 +134,9 @@ export interface JobInput {
   readonly origin?: JobOrigin;
   /** History length, in events, after which the job continues as a new run. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;
+  /** The target of notifications. Default: none. */
   readonly notify?: NotifyTarget;
+  /** Overrides of the intervals of the job. Default: none. */
   readonly timing?: Partial<JobTiming>;
 }
 
@@ -153,43 +167,65 @@ export type JobOutcome =
   | 'cancelled'
   | 'outcome_unknown';
 
+/** The result of one prompt. */
 export interface PromptResult {
   /** The full text, or its beginning if `promptRef` is set or the job has many prompts. */
   readonly prompt: string;
   /** Reference of the full prompt in the result store, if it was given by reference. */
   readonly promptRef: string | null;
+  /** Id of the prompt at the service; null if unknown. */
   readonly promptId: string | null;
+  /** Id of its conversation at the service; null if unknown. */
   readonly conversationId: string | null;
   /** A status of the service; `not_sent` if the job ended before the prompt; or `unknown`. */
   readonly status: string;
+  /** The answer of the agent; null if there is none. */
   readonly result: string | null;
   /** Reference of the full result in the result store, if it is long; `result` is then its beginning. */
   readonly resultRef: string | null;
+  /** Why the prompt failed; null if it did not. */
   readonly error: string | null;
+  /** When the service queued the prompt; null if unknown. */
   readonly queuedAt: string | null;
+  /** When the prompt started; null if it did not or if unknown. */
   readonly startedAt: string | null;
+  /** When the prompt ended; null if it did not or if unknown. */
   readonly endedAt: string | null;
 }
 
+/** The result of the stop at the end of a job. */
 export interface StopResult {
+  /** Id of the stop at the service; null if unknown. */
   readonly stopId: string | null;
+  /** Last known status of the stop. */
   readonly status: string;
+  /** What the snapshot preserved; null if unknown. */
   readonly kept: PreservedWork | null;
+  /** Why the stop failed; null if it did not. */
   readonly error: string | null;
 }
 
+/** The result of the deletion at the end of a job. */
 export interface DeletionResult {
+  /** Id of the deletion at the service; null if unknown. */
   readonly operationId: string | null;
+  /** Last known status of the deletion. */
   readonly status: string;
+  /** Why the deletion failed; null if it did not. */
   readonly error: string | null;
 }
 
+/** A file that a job collected from its sandbox. */
 export interface CollectedFile {
+  /** Path in the sandbox. */
   readonly path: string;
+  /** Size in bytes; null if the file was not collected. */
   readonly size: number | null;
+  /** SHA-256 of the content in hex; null if the file was not collected. */
   readonly sha256: string | null;
   /** Reference in the result store. */
   readonly ref: string | null;
+  /** Why the file was not collected; null if it was. */
   readonly error: string | null;
   /** True if the job was cut short before the file was collected: its content may be incomplete. */
   readonly partial: boolean;
@@ -203,6 +239,7 @@ export interface LeftBehind {
   readonly kind: 'sandbox' | 'prompt' | 'command';
   /** Null if only the name is known. */
   readonly sandboxId: string | null;
+  /** Name of the sandbox; null if unknown. */
   readonly sandboxName: string | null;
   /** The conversation of a prompt, if known. */
   readonly conversationId: string | null;
@@ -214,28 +251,43 @@ export interface LeftBehind {
 export interface Wake {
   /** What was waited for, such as `usable` or `archived`. */
   readonly waitedFor: string;
+  /** What ended the wait. */
   readonly by: 'webhook' | 'safety_poll' | 'deadline';
   /** The event that woke it; null for a timer. */
   readonly event: string | null;
   /** Time from the creation of the event until the workflow received it, in ms; null for a timer. */
   readonly lagMs: number | null;
+  /** Length of the wait in ms. */
   readonly waitedMs: number;
+  /** When the workflow woke, as an ISO 8601 time. */
   readonly at: string;
 }
 
+/** Why a job, item, stop or cleanup failed. */
 export interface JobError {
+  /** Stable, for programs: a code of the service or of sandflow (docs/errors.md). */
   readonly code: string;
+  /** What is wrong and how to fix it; holds no secret. */
   readonly message: string;
+  /** HTTP status; null without a response. */
   readonly status: number | null;
+  /** `req_…` of the response, for support requests; null without one. */
   readonly requestId: string | null;
+  /** `error.details` of the response; null without them. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
+/** The result of the `createThenPrompt` workflow. */
 export interface JobResult {
+  /** Id of the job. */
   readonly jobId: string;
+  /** How the job ended. */
   readonly outcome: JobOutcome;
+  /** Id of the newest sandbox; null if there was none. */
   readonly sandboxId: string | null;
+  /** Name of the newest sandbox; null if there was none. */
   readonly sandboxName: string | null;
+  /** One entry per prompt, in order. */
   readonly prompts: readonly PromptResult[];
   /** Null without a setup script. */
   readonly setup: { readonly status: string; readonly error: string | null } | null;
@@ -243,6 +295,7 @@ export interface JobResult {
   readonly stop: StopResult | null;
   /** Null if the sandbox was not deleted. */
   readonly deletion: DeletionResult | null;
+  /** One entry per file to collect. */
   readonly files: readonly CollectedFile[];
   /** Empty if nothing needs attention, whatever the outcome. */
   readonly left: readonly LeftBehind[];
@@ -255,10 +308,13 @@ export interface JobResult {
    * worker share, and the calls of an attempt whose worker was killed before it reported them.
    */
   readonly apiCalls: number;
+  /** From start to end, in ms. */
   readonly durationMs: number;
+  /** Why the job failed; null if it did not. */
   readonly error: JobError | null;
 }
 
+/** The phase of a job. */
 export type JobPhase =
   | 'creating'
   | 'resuming'
@@ -277,7 +333,9 @@ export type JobPhase =
 
 /** Result of the progress query. */
 export interface JobProgress {
+  /** Id of the job. */
   readonly jobId: string;
+  /** The current phase. */
   readonly phase: JobPhase;
   /** When the job entered this phase. */
   readonly since: string;
@@ -289,10 +347,15 @@ export interface JobProgress {
     readonly message: string;
     readonly since: string;
   } | null;
+  /** Id of the newest sandbox; null before there is one. */
   readonly sandboxId: string | null;
+  /** One entry per prompt so far, in order. */
   readonly prompts: readonly PromptResult[];
+  /** The newest wakes. */
   readonly wakes: readonly Wake[];
+  /** Number of calls to the service so far. */
   readonly apiCalls: number;
+  /** Hard deadline of the job, as an ISO 8601 time. */
   readonly deadlineAt: string;
   /** Null until the job has ended. */
   readonly outcome: JobOutcome | null;

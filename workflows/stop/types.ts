@@ -25,16 +25,21 @@ export type StopOutcome = 'archived' | 'already_archived' | 'superseded' | 'gone
 
 /** What was seen of archival attempts that failed. The service repeats them by itself. */
 export interface FailedArchivals {
+  /** When the first failure was seen, as an ISO 8601 time. */
   readonly since: string;
   /** At least so many: those between two looks are not seen. */
   readonly attempts: number;
+  /** Error of the last failed attempt; null if unknown. */
   readonly lastError: string | null;
+  /** When the last attempt ended; null if unknown. */
   readonly lastAttemptAt: string | null;
 }
 
 /** Where a request is, and how it ended. */
 export interface StopRequestView {
+  /** The caller's id of the request. */
   readonly requestId: string;
+  /** The current phase. */
   readonly phase: 'asking' | 'waiting' | 'ended';
   /** Null until it has ended. */
   readonly outcome: StopOutcome | null;
@@ -50,17 +55,23 @@ export interface StopRequestView {
   readonly askedAgain: number;
   /** The workflow that the sandbox's name belongs to, or null. */
   readonly owner: string | null;
+  /** ISO 8601 time. */
   readonly arrivedAt: string;
+  /** When the caller stops waiting, as an ISO 8601 time. */
   readonly deadlineAt: string;
+  /** When the alert was sent; null if it was not. */
   readonly alertedAt: string | null;
+  /** ISO 8601 time; null until the request has ended. */
   readonly endedAt: string | null;
   /** Why it does not go on by itself, or null. */
   readonly blocked: JobProgress['blocked'];
+  /** Why the request failed; null if it did not. */
   readonly error: JobError | null;
 }
 
 /** Result of the workflow, and answer of its query. */
 export interface StopReport {
+  /** Id of the sandbox. */
   readonly sandboxId: string;
   /** Oldest first; of those that have ended, the newest 200. */
   readonly requests: readonly StopRequestView[];

@@ -11,6 +11,7 @@ import {
   saveDownload,
 } from '../download.js';
 
+/** Body and query of POST /sandboxes/{sandboxId}/desktop. */
 export type DesktopRequest = DesktopBody & z.infer<typeof desktopQuerySchema>;
 
 /** The machine of a sandbox: processes, artifacts, desktop, SSH. */

@@ -12,6 +12,7 @@ import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 import { listAllSandboxes } from '../list-all-sandboxes.js';
 
+/** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
 
 /** The life of a sandbox, and who may use it. */

@@ -11,6 +11,7 @@ import {
   saveDownload,
 } from '../download.js';
 
+/** Query of GET /snapshots/{snapshotId}/tree. Assumption. */
 export type SnapshotTreeQuery = z.infer<typeof treeQuerySchema>;
 
 /** What was kept of sandboxes. */

@@ -10,7 +10,9 @@ import type {
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
+/** Query of the event history. Assumption: every field but `conversation`. */
 export type ListEventsQuery = z.infer<typeof listEventsQuerySchema>;
+/** Query that selects a conversation; without it, the whole sandbox. */
 export type ConversationQuery = z.infer<typeof conversationQuerySchema>;
 
 /** Work inside a sandbox: prompts, files, commands. */

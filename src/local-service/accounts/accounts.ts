@@ -15,9 +15,11 @@ import {
   type TeamFlags,
 } from './records.js';
 
+/** Accounts, organizations and sessions of a local service. */
 export interface Accounts {
   /** Oldest first; the first is `acct_local`. */
   list(): readonly AccountRecord[];
+  /** Every organization. */
   teams(): readonly TeamRecord[];
   /**
    * Makes an account. Not safe to repeat.

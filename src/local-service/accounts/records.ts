@@ -19,6 +19,7 @@ export interface AccountFlags {
   readonly memberCapSeconds?: number | null;
 }
 
+/** An account to create. */
 export interface NewAccount extends AccountFlags {
   /** Unique. */
   readonly login: string;
@@ -28,6 +29,7 @@ export interface NewAccount extends AccountFlags {
   readonly apiKey?: string;
 }
 
+/** Flags of an organization. */
 export interface TeamFlags {
   /** Default false. True: new sandboxes of its members begin as private. */
   readonly newSandboxesPrivate?: boolean;
@@ -35,7 +37,9 @@ export interface TeamFlags {
   readonly suspended?: boolean;
 }
 
+/** An organization to create. */
 export interface NewTeam extends TeamFlags {
+  /** Display name. */
   readonly name: string;
   /** Logins; an account leaves the organization that it was in before. */
   readonly members: readonly string[];

@@ -1,14 +1,19 @@
 /** Accounts and organizations. All of them are in memory, which follows the transaction, since every request reads them. */
 import type { Database } from './database.js';
 
+/** An account of a local service. */
 export interface AccountRecord {
+  /** `acct_…`. */
   readonly id: string;
   /** No two accounts share one. */
   readonly login: string;
+  /** Email address. */
   readonly email: string;
   /** The organization that it belongs to; an account belongs to one at most. */
   readonly teamId: string | null;
+  /** ISO 8601 time. */
   readonly createdAt: string;
+  /** When zero data retention was enabled; null if it is off. */
   readonly zeroDataRetentionEnabledAt: string | null;
   /** False: what needs a machine answers `account_not_ready`. */
   readonly ready: boolean;
@@ -20,9 +25,13 @@ export interface AccountRecord {
   readonly memberCapSeconds: number | null;
 }
 
+/** An organization of a local service. */
 export interface TeamRecord {
+  /** Id of the organization. */
   readonly id: string;
+  /** Display name. */
   readonly name: string;
+  /** ISO 8601 time. */
   readonly createdAt: string;
   /** True: sandboxes of its members begin as private. */
   readonly newSandboxesPrivate: boolean;

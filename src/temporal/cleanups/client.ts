@@ -14,15 +14,20 @@ import type { CleanupPolicy } from '../../retention/index.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 import { checkCleanup, checkDeployment } from './input.js';
 
+/** Temporal's handle of a cleanup. */
 export type CleanupHandle = WorkflowHandle<(input: CleanupInput) => Promise<CleanupSummary>>;
 
+/** Options of `startCleanup`. */
 export interface StartCleanupOptions {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
+  /** The validated policy; see `readPolicy`. */
   readonly policy: CleanupPolicy;
   /** `plan` changes nothing. */
   readonly mode: CleanupInput['mode'];
+  /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
 }
 
@@ -48,10 +53,13 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
 export interface CleanupListed {
   /** What `cleanupHandle` takes: the workflow id without what all of the deployment have in common. */
   readonly id: string;
+  /** `plan` or `apply`; null if it cannot be read. */
   readonly mode: CleanupInput['mode'] | null;
   /** `running`, or how the workflow ended. */
   readonly status: string;
+  /** ISO 8601 time. */
   readonly startedAt: string;
+  /** Number of actions done or about to be done; null if it cannot be read. */
   readonly acted: number | null;
   /** Why `mode` and `acted` cannot be read, such as for want of a key; null where they can. */
   readonly unreadable: UnreadableMemo | null;

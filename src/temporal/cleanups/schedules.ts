@@ -20,24 +20,33 @@ export type ScheduledTime =
   | { readonly kind: 'daily'; readonly minute: number; readonly days: readonly Weekday[] }
   | { readonly kind: 'cron'; readonly expression: string };
 
+/** Options of `applyCleanupSchedule`. */
 export interface CleanupScheduleOptions {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
+  /** The validated policy; see `readPolicy`. */
   readonly policy: CleanupPolicy;
+  /** When runs start, in the time zone of the policy. */
   readonly time: ScheduledTime;
   /** Begins up to so much later, in ms. Default 10 minutes. */
   readonly jitterMs?: number;
   /** A night that Temporal has missed is caught up when it is back within this, in ms. Default 24 hours; at least 10 s. */
   readonly catchUpMs?: number;
+  /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
 }
 
 /** A schedule as lists show it. */
 export interface CleanupSchedule {
+  /** Name of the policy. */
   readonly policy: string;
+  /** True if the schedule starts no runs. */
   readonly paused: boolean;
+  /** The note on the schedule in Temporal; null if there is none. */
   readonly note: string | null;
+  /** Start of the next run, as an ISO 8601 time; null if none is due. */
   readonly nextAt: string | null;
   /** What the latest run is called, for its report; null where there was none. */
   readonly lastRun: string | null;
@@ -120,6 +129,7 @@ export async function listCleanupSchedules(client: Client, deployment: string): 
   return found.sort((a, b) => (a.policy < b.policy ? -1 : 1));
 }
 
+/** A change to a schedule; `trigger` starts a run now. */
 export type ScheduleChange = 'pause' | 'resume' | 'trigger' | 'delete';
 
 /**

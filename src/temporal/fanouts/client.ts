@@ -25,10 +25,13 @@ const patienceMs = 30_000;
 
 /** Which batch. */
 export interface FanoutAddress {
+  /** Name of the deployment. */
   readonly deployment: string;
+  /** Id of the batch, unique within the deployment. */
   readonly batchId: string;
 }
 
+/** Options of starting a batch. */
 export interface StartFanoutOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
@@ -39,9 +42,11 @@ export interface StartFanoutOptions {
   readonly results?: ResultStore;
 }
 
+/** The result of starting a batch. */
 export interface StartedFanout {
   /** False where a batch of this id was there already: it runs, or it has ended. */
   readonly started: boolean;
+  /** Temporal run id of the batch. */
   readonly runId: string;
 }
 

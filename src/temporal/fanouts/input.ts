@@ -56,6 +56,7 @@ const source = z.discriminatedUnion('kind', [
     ),
 ]);
 
+/** Validates a `FanoutPolicy` and applies its defaults. */
 export const fanoutPolicySchema = z.strictObject({
   concurrency: z.number().int().min(1).max(10_000),
   stopAt: z.discriminatedUnion('kind', [
@@ -83,6 +84,7 @@ const pace = z
   })
   .partial();
 
+/** Validates a `FanoutInput` and applies its defaults. */
 export const fanoutInputSchema = z
   .strictObject({
     deployment: z.string(),

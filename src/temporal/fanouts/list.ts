@@ -5,18 +5,25 @@ import { deploymentProblem, jobIdOfWorkflow, jobWorkflowId } from '../../contrac
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 
+/** A batch in a list. */
 export interface FanoutSummary {
+  /** Id of the batch. */
   readonly batchId: string;
   /** `running`, or how the workflow ended. A batch that has a named outcome is `completed`, whatever the outcome. */
   readonly status: string;
+  /** ISO 8601 time. */
   readonly startedAt: string;
+  /** ISO 8601 time; null while the batch runs. */
   readonly endedAt: string | null;
+  /** The title of the batch; null if it has none or if it cannot be read. */
   readonly title: string | null;
   /** Why that cannot be read, such as for want of the key that it was encrypted with; null where it can. */
   readonly unreadable: UnreadableMemo | null;
 }
 
+/** Options of `listFanouts`. */
 export interface ListFanoutsOptions {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Only those that run. False by default. */
   readonly open?: boolean;

@@ -12,6 +12,7 @@ import { answered, describeFanout, type FanoutAddress, type FanoutMemo, type Sta
 import { parseFanoutInput } from './input.js';
 import { launchBatch } from './launch.js';
 
+/** Options of resuming a batch. */
 export interface ResumeFanoutOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;

@@ -22,6 +22,7 @@ import { sendChunk, sendSeal } from './updates.js';
 /** A worker that is busy with the first items takes the next ones late. */
 const patienceMs = 300_000;
 
+/** Options of submitting a batch with its items. */
 export interface SubmitFanoutOptions extends StartFanoutOptions {
   /** Told after each chunk that the batch has taken. Default: nobody. */
   readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
@@ -73,6 +74,7 @@ async function hasAll(client: Client, batch: FanoutAddress): Promise<boolean> {
   return sealed || phase === 'ended';
 }
 
+/** Options of waiting for a batch. */
 export interface AwaitFanoutOptions {
   /** Told whenever something has changed. Default: nobody. */
   readonly onProgress?: (progress: FanoutProgress) => void;

@@ -36,12 +36,16 @@ const followUpRoomBytes = 1_000;
 
 /** Which job. */
 export interface JobAddress {
+  /** Name of the deployment. */
   readonly deployment: string;
+  /** Id of the job, unique within the deployment. */
   readonly jobId: string;
 }
 
+/** Temporal's handle of a job. */
 export type JobHandle = WorkflowHandle<(input: JobInput) => Promise<JobResult>>;
 
+/** Options of `startJob`. */
 export interface StartJobOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
@@ -59,7 +63,9 @@ export interface StartJobOptions {
   readonly promptInSummary?: boolean;
 }
 
+/** The result of `startJob`. */
 export interface StartedJob {
+  /** Handle of the job, new or existing. */
   readonly handle: JobHandle;
   /** False where a job of this id was there already: it runs, or it has ended and `again` was not given. */
   readonly started: boolean;

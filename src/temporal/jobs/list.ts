@@ -5,11 +5,15 @@ import { deploymentProblem, jobIdOfWorkflow, jobWorkflowId } from '../../contrac
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { lenientClient, memoOf, type UnreadableMemo } from '../readable-memos.js';
 
+/** A job in a list. */
 export interface JobSummary {
+  /** Id of the job. */
   readonly jobId: string;
   /** `running`, or how the workflow ended. A job that has a named outcome is `completed`, whatever the outcome. */
   readonly status: string;
+  /** ISO 8601 time. */
   readonly startedAt: string;
+  /** ISO 8601 time; null while the job runs. */
   readonly endedAt: string | null;
   /** First line of the first prompt. */
   readonly prompt: string | null;
@@ -17,7 +21,9 @@ export interface JobSummary {
   readonly unreadable: UnreadableMemo | null;
 }
 
+/** Options of `listJobs`. */
 export interface ListJobsOptions {
+  /** Name of the deployment. */
   readonly deployment: string;
   /** Only those that run. False by default. */
   readonly open?: boolean;

@@ -22,6 +22,7 @@ const tries = 5;
 const busyPauseMs = 1_000;
 const busyTries = 30;
 
+/** The result of `requestStop`. */
 export interface RequestedStop extends StopRequestAddress {
   /**
    * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null where the
@@ -30,6 +31,7 @@ export interface RequestedStop extends StopRequestAddress {
   readonly accepted: StopRequestView;
 }
 
+/** Options of `requestStop`. */
 export interface RequestStopOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;

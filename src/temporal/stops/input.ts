@@ -22,6 +22,7 @@ export const stopOptionsSchema = z.strictObject({
 
 /** What is asked of the stop of one sandbox. */
 export interface StopOptions {
+  /** Id of the sandbox. */
   readonly sandboxId: string;
   /** The same id is the same request, and its first settings stand. Default: a new one. */
   readonly requestId?: string;

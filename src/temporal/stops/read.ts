@@ -11,7 +11,9 @@ import { explainStopError } from './errors.js';
 
 /** Which request, and on which chain of runs. */
 export interface StopRequestAddress {
+  /** Id of the sandbox. */
   readonly sandboxId: string;
+  /** Id of the request. */
   readonly requestId: string;
   /** A run that has the request. */
   readonly runId: string;
@@ -50,6 +52,7 @@ export async function stopReport(client: Client, sandboxId: string): Promise<Sto
   }
 }
 
+/** Options of `awaitStop`. */
 export interface AwaitStopOptions {
   /** Told whenever something has changed. Default: nobody. */
   readonly onChange?: (view: StopRequestView) => void;
