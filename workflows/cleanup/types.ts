@@ -65,11 +65,11 @@ export interface CleanupPlanned {
   readonly planRef: string;
   /** The actions, in pieces. */
   readonly chunks: readonly { readonly ref: string; readonly count: number }[];
-  /** Number of sandboxes that the plan considered. */
+  /** Number of sandboxes of the account. */
   readonly fleet: number;
-  /** Number of actions that the limits of the policy allow in a night. */
+  /** Number of actions that the limits allow now. */
   readonly allowed: number;
-  /** Number of those that earlier runs of the same night have used. */
+  /** Number of actions that earlier runs took in the same night. */
   readonly takenTonight: number;
   /** Number of planned actions. */
   readonly due: number;
