@@ -1,18 +1,18 @@
-/** What every command is handed, and how its exit code leaves it. */
+/** What every command gets, and where it sets its exit code. */
 import type { Command } from 'commander';
 import type { CliIo } from './io.js';
 
 export interface CommandContext {
   readonly io: CliIo;
-  /** The job that the command is about, for the report of a failure. */
+  /** The job of the command, for error reports. */
   jobId: string | null;
   exitCode: number;
 }
 
-/** Adds one command to its parent. Called at start-up: it imports nothing heavy; its action does. */
+/** Adds one command to its parent. Runs at start-up, so only the command's action may import heavy modules. */
 export type AddCommand = (parent: Command, context: CommandContext) => void;
 
-/** Collects an option that may be given several times. */
+/** Collects a repeatable option. */
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }

@@ -1,4 +1,4 @@
-/** Durations as people write them. */
+/** Parses and formats durations. */
 import { UsageError } from './usage-error.js';
 
 const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -17,12 +17,12 @@ export function parseDurationMs(text: string, option: string): number {
     ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
     : Number.NaN;
   if (!Number.isSafeInteger(Math.round(ms)) || Math.round(ms) < 1) {
-    throw new UsageError(`${option}: "${text}" is not a duration. Write it like 90s, 30m, 2h or 1h30m.`);
+    throw new UsageError(`${option}: "${text}" is not a duration. Use a form like 90s, 30m, 2h or 1h30m.`);
   }
   return Math.round(ms);
 }
 
-/** Writes ms for people: `350 ms`, `12 s`, `3 m 5 s`, `2 h 10 m`. */
+/** Formats ms: `350 ms`, `12 s`, `3 m 5 s`, `2 h 10 m`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,4 +1,4 @@
-/** What an error means for the person at the terminal: a message, an exit code, and the `error` of `--json`. */
+/** Turns an error into a message, an exit code, and the `error` of `--json`. */
 import type { JobError } from '../../workflows/job/types.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type ErrorKind, sandflowErrorOf } from '../contract/sandflow-error-codes.js';
@@ -16,7 +16,7 @@ const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
   outcome: exitCodes.otherOutcome,
 };
 
-/** Temporal's own words for what its server answers, by name: importing its client would slow every command. */
+/** Temporal's errors by name: importing its client would slow every command. */
 const temporalErrors: ReadonlySet<string> = new Set([
   'ServiceError',
   'TransportError',
@@ -29,7 +29,7 @@ const temporalErrors: ReadonlySet<string> = new Set([
   'ScheduleNotFoundError',
 ]);
 
-/** Never throws. An error that nobody planned for has the code `internal`. */
+/** Never throws. An unexpected error has the code `internal`. */
 export function failureOf(error: unknown): Failure {
   const status = numberIn(error, 'status');
   const exitCode = exitCodeOf(error, status);
@@ -64,7 +64,7 @@ function exitCodeOf(error: unknown, status: number | undefined): number {
 
 function isOfTemporal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // An answer of gRPC has a number for a code, and details.
+  // A gRPC error has a numeric code, and details.
   const isAnswer = typeof valueIn(error, 'code') === 'number' && typeof valueIn(error, 'details') === 'string';
   return temporalErrors.has(error.name) || isAnswer || isOfTemporal(error.cause);
 }
@@ -72,11 +72,11 @@ function isOfTemporal(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (systemCodeOf(error) === 'EADDRINUSE') {
     const port = numberIn(error, 'port');
-    return `The port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or end what uses it.`;
+    return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or end the program that uses it.`;
   }
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SandflowError) return error.message;
-  // The client of Temporal hides the reason in a chain of causes: the innermost says what happened.
+  // Temporal's client hides the reason in a chain of causes: the innermost is the most specific.
   const cause = innermost(error);
   return cause === error || cause.message === '' ? error.message : `${error.message}: ${cause.message}`;
 }
@@ -85,7 +85,7 @@ function innermost(error: Error): Error {
   return error.cause instanceof Error ? innermost(error.cause) : error;
 }
 
-/** What the system or the network said, such as `ENOSPC`; Node's own `ERR_…` are defects of whoever called it. */
+/** An error code of the system or the network, such as `ENOSPC`. Node's own `ERR_…` codes are defects of the caller. */
 function systemCodeOf(error: unknown): string | undefined {
   const code = stringIn(error, 'code');
   if (code !== undefined && /^(?:E[A-Z0-9]+|UND_ERR_\w+|ERR_(?:TLS|SSL)_\w+)$/.test(code)) return code;

@@ -1,17 +1,17 @@
 /** The exit codes of the command line. */
 export const exitCodes = {
-  /** The job or batch completed and left nothing to look after, or the command did what it was asked to. */
+  /** The job or batch completed and left nothing behind, or the command succeeded. */
   done: 0,
-  /** The job or batch has another named outcome, it left something, a file of it is missing, or a check of `doctor` failed. */
+  /** The job or batch ended with another outcome, left something behind, a file is missing, or a check of `doctor` failed. */
   otherOutcome: 1,
-  /** Bad usage or configuration, or the service refuses the key or the account; nothing was started. */
+  /** Invalid usage or configuration, or the service rejected the key or the account; nothing was started. */
   usage: 2,
-  /** Temporal or the service cannot be reached, throttles, or answers with errors for too long; the job or batch, if there is one, is not finished. */
+  /** Temporal or the service is unreachable, throttles, or returns errors for too long; the job or batch, if any, is not finished. */
   unreachable: 3,
-  /** The watch's own deadline passed and the job or batch still runs. */
+  /** `--watch-deadline` passed; the job or batch is still running. */
   watchDeadline: 4,
-  /** An error that nobody planned for: a defect of sandflow. */
+  /** An unexpected error: a defect of sandflow. */
   internal: 70,
-  /** Detached by Ctrl-C; the job or batch goes on. */
+  /** Detached by Ctrl-C; the job or batch is still running. */
   detached: 130,
 } as const;

@@ -1,4 +1,4 @@
-/** Keeps the stacks of errors that nobody planned for, so that whoever reports one has what a mend needs. */
+/** Logs the stacks of unexpected errors for bug reports. */
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { prepareTrustedFolder } from '../os/trusted-folder.js';
@@ -6,13 +6,13 @@ import type { CliIo } from './io.js';
 
 /**
  * Appends the stack to `logs/errors.log` of `SANDFLOW_HOME`, mode 600. Never throws.
- * @returns where it is, in words; the stack itself where it could not be written
+ * @returns where the stack is, as text; the stack itself if it could not be written
  */
 export async function logInternalError(error: unknown, io: Pick<CliIo, 'readConfig'>): Promise<string> {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   try {
     const { home } = await io.readConfig();
-    // Where others may write, a link could lead to another file of the user.
+    // In a folder that others may write, a link could lead to another file of the user.
     await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
     const file = join(home, 'logs', 'errors.log');
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });

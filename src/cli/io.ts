@@ -1,30 +1,30 @@
-/** What the command line may touch of its process; tests hand in their own. */
+/** The parts of the process that the command line may use; tests pass their own. */
 import type { Config } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 
 export interface OutputStream {
-  /** False where the reader is behind, who tells by `drain` that there is room again. */
+  /** False if the reader is behind; `drain` signals that there is room again. */
   write(text: string | Uint8Array): unknown;
   once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Of a terminal; respects NO_COLOR. */
+  /** Terminals only; respects NO_COLOR. */
   hasColors?(): boolean;
 }
 
 export interface CliIo {
   readonly stdin: AsyncIterable<string | Buffer>;
-  /** Results, and nothing else. */
+  /** Results only. */
   readonly stdout: OutputStream;
-  /** Everything for people. */
+  /** Messages for people. */
   readonly stderr: OutputStream;
-  /** Relative paths start here. */
+  /** Base of relative paths. */
   readonly cwd: string;
-  /** How this program is started: the embedded stack is made of commands of it. */
+  /** How to start this program: the embedded stack runs its commands. */
   readonly main: MainProgram;
   readonly readConfig: () => Promise<Config>;
-  /** Sets what modes new files of this process and its children do not get. Left out where the process is not this program's own. */
+  /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */
   readonly umask?: (mask: number) => void;
   /** Aborted by the first Ctrl-C or SIGTERM; its reason is the name of the signal. */
   readonly interrupted: AbortSignal;

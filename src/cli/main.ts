@@ -11,7 +11,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     interrupt.abort(signal);
   });
 }
-// A reader that has gone, such as `| head`, is no failure of ours.
+// A closed pipe, as with `| head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

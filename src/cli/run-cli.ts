@@ -1,4 +1,4 @@
-/** Runs the command line inside a process that it does not own: returns the exit code, never exits. */
+/** Runs the command line in a process that it does not own: returns the exit code and never exits. */
 import { CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/types.js';
 import type { CommandContext } from './command.js';
@@ -38,18 +38,18 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
   }
 }
 
-/** What a Ctrl-C cut short failed because of it, whatever the error says. */
+/** After Ctrl-C, any error counts as the interruption. */
 const interruptedFailure = {
   exitCode: exitCodes.detached,
   error: { code: 'interrupted', message: 'Interrupted.', status: null, requestId: null, details: null },
 };
 
-/** Asks for a report, and says where the stack of the error is. */
+/** Asks for a bug report, and says where the stack is. */
 async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {
   const where = await logInternalError(thrown, io);
   return {
     ...error,
-    message: `sandflow met an error that nobody planned for: ${error.message}\nThis is a defect of sandflow. Please report it, with ${where}`,
+    message: `Unexpected error: ${error.message}\nThis is a defect of sandflow. Please report it, with ${where}`,
   };
 }
 

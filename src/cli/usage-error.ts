@@ -1,4 +1,4 @@
-/** What a person typed cannot be done. */
+/** An error in the command line's arguments. */
 import { SandflowError } from '../contract/sandflow-error.js';
 
 /** Ends the command with exit code 2, before anything is started. */

@@ -65,14 +65,14 @@ describe('sandflow run with nothing configured', () => {
 
   it('detaches at the first Ctrl-C, stops a watch at its deadline, and the job goes on until it is cancelled', async () => {
     const watched = cli.start(['run', untilInterrupted, '--id', 'long']);
-    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent works');
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     watched.process.kill('SIGINT');
     expect(await watched.ended).toMatchObject({
       exitCode: 130,
       stderr: expect.stringContaining('sandflow jobs watch long'),
     });
     expect(await cli.run(['jobs', 'watch', 'long', '--watch-deadline', '1s'])).toMatchObject({ exitCode: 4 });
-    expect((await cli.run(['jobs', 'show', 'long'])).stdout).toContain('the agent works');
+    expect((await cli.run(['jobs', 'show', 'long'])).stdout).toContain('the agent is working');
     expect((await cli.run(['jobs', 'resolve', 'long', '--abandon'])).exitCode).toBe(2);
     expect(await cli.run(['jobs', 'cancel', 'long', '--wait'])).toMatchObject({ exitCode: 0 });
     const { exitCode, stdout } = await cli.run(['jobs', 'watch', 'long', '--json']);
@@ -88,7 +88,7 @@ describe('sandflow run with nothing configured', () => {
       stdout: 'later\n',
     });
     const watched = cli.start(['jobs', 'watch', 'later', '--json']);
-    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent works');
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     expect((await cli.run(['jobs', 'prompt', 'later', shell('echo second')])).exitCode).toBe(0);
     const listed = JSON.parse((await cli.run(['jobs', 'list', '--open', '--json'])).stdout);
     expect(listed.jobs).toMatchObject([{ jobId: 'later', status: 'running' }]);
@@ -98,7 +98,7 @@ describe('sandflow run with nothing configured', () => {
 
   it('goes on watching when Temporal is killed, and the job completes', async () => {
     const watched = cli.start(['run', shell('sleep 3; echo through'), '--id', 'kill']);
-    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent works');
+    await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     const [temporal = Number.NaN] = cli.alive(`--db-filename ${cli.home}/`);
     process.kill(temporal, 'SIGKILL');
     expect(await watched.ended).toMatchObject({

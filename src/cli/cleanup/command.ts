@@ -4,26 +4,26 @@ import { addCleanupSchedule } from './schedule-command.js';
 
 const help = `
 Examples:
-  sandflow cleanup plan policy.yaml               what it would do, and why it leaves the rest alone
-  sandflow cleanup run policy.yaml                does it
-  sandflow cleanup schedule apply policy.yaml     does it every night
-  sandflow cleanup report                         how the last one went
+  sandflow cleanup plan policy.yaml               show what it would do, and why it skips the rest
+  sandflow cleanup run policy.yaml                run it
+  sandflow cleanup schedule apply policy.yaml     run it every night
+  sandflow cleanup report                         show the result of the last run
 
 Exit codes:
-  0    it was planned, or everything that was due was done or left alone for a reason
-  1    something failed or was not confirmed, or nothing was done: outside of its window, or beside another run
-  130  Ctrl-C ended the wait; the cleanup goes on
+  0    the plan is complete, or every due action was done or skipped for a reason
+  1    an action failed or was not confirmed, or nothing was done: outside the window, or during another run
+  130  Ctrl-C ended the wait; the cleanup continues
 `;
 
-/** `sandflow cleanup`: sandboxes that nobody needs any more, by a policy. */
+/** `sandflow cleanup`: stops and deletes unneeded sandboxes by a policy. */
 export const addCleanup: AddCommand = (parent, context) => {
   const cleanup = parent
     .command('cleanup')
-    .description('Stop and delete what a policy says, and nothing that someone still needs')
+    .description('Stop and delete sandboxes by a policy; skip those still in use')
     .addHelpText('after', help);
   cleanup
     .command('plan')
-    .description('Show what a policy would do now; changes nothing')
+    .description('Show what a policy would do now, without changes')
     .argument('<policy>', 'a policy file')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: ReportOptions) => {
@@ -32,11 +32,11 @@ export const addCleanup: AddCommand = (parent, context) => {
     });
   cleanup
     .command('run')
-    .description('Plan, then do what was planned; each action is checked once more right before it')
+    .description('Plan, then run the plan; each action is checked again right before it')
     .argument('<policy>', 'a policy file')
     .option('--dry-run', 'only plan')
-    .option('--wait', 'wait until it has ended, which is the default')
-    .option('--detach', 'start it, print its id and leave')
+    .option('--wait', 'wait until it has ended (the default)')
+    .option('--detach', 'start it, print its id and exit')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: RunCleanupOptions) => {
       const { runCleanup } = await import('./run-cleanup.js');
@@ -44,8 +44,8 @@ export const addCleanup: AddCommand = (parent, context) => {
     });
   cleanup
     .command('report')
-    .description('Show how the last cleanup went, or one of your choice')
-    .argument('[id]', 'id of a run; default: the last one that has ended')
+    .description('Show the report of the last cleanup, or of a given one')
+    .argument('[id]', 'id of a run (default: the last one that has ended)')
     .option('--json', 'print one JSON object on stdout')
     .action(async (id: string | undefined, options: ReportOptions) => {
       const { showReport } = await import('./run-cleanup.js');
@@ -53,7 +53,7 @@ export const addCleanup: AddCommand = (parent, context) => {
     });
   cleanup
     .command('validate')
-    .description('Check a policy file; asks nobody and starts nothing')
+    .description('Check a policy file offline')
     .argument('<policy>', 'a policy file')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: ReportOptions) => {

@@ -1,4 +1,4 @@
-/** The policy file that a command was given. */
+/** Reads the policy file of a command. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { notifyCommandId } from '../../notify/index.js';
@@ -12,13 +12,13 @@ export interface PolicyFile {
   readonly notifyCommand: string | undefined;
 }
 
-/** @throws UsageError where there is no such file; SandflowError `bad_policy` */
+/** @throws UsageError if the file cannot be read; SandflowError `bad_policy` */
 export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>): Promise<PolicyFile> {
   let text: string;
   try {
     text = await readFile(resolve(cwd, file), 'utf8');
   } catch (cause) {
-    throw new UsageError(`The policy ${file} cannot be read.`, { cause });
+    throw new UsageError(`The policy ${file} cannot be read. Check that it exists and is readable.`, { cause });
   }
   let notifyCommand: string | undefined;
   const policy = readPolicy(text, file, {

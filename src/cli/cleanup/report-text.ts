@@ -1,4 +1,4 @@
-/** The report of a cleanup, for people. */
+/** The report of a cleanup as text. */
 import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup/types.js';
 import { formatDuration } from '../duration.js';
 import { formatTable } from '../output/table.js';
@@ -22,7 +22,7 @@ export function reportTable({ plan }: CleanupReport): string {
   return formatTable(['SANDBOX', 'NAME', 'STATE', 'AGE', 'OWNER', 'SAVED', 'RULE', 'DECISION'], rows);
 }
 
-/** What became of a sandbox, or will. */
+/** What was or will be done with a sandbox. */
 function decisionText({ results, action, why, snapshotIds }: ReportEntry): string {
   if (results.length > 0) {
     const texts = results.map(({ outcome, why: reason }) => (reason === null ? outcome : `${outcome}: ${reason}`));
@@ -40,7 +40,7 @@ function ageText(ms: number): string {
   return past < 2 * dayMs ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / dayMs)} d`;
 }
 
-/** Two or three lines: how it ended, what was done, and what wants a look. */
+/** Two or three lines: the outcome, what was done, and what to check. */
 export function summaryLines({ outcome, planned, counts, policy, error }: CleanupSummary): string[] {
   const lines: string[] = [];
   const done = (Object.entries(counts) as [string, number][]).filter(([, count]) => count > 0);
@@ -50,24 +50,24 @@ export function summaryLines({ outcome, planned, counts, policy, error }: Cleanu
   lines.push([`${policy}: ${outcome.replaceAll('_', ' ')}`, ...due, ...outcomes, ...left].join(' · '));
   if (planned?.refusal) lines.push(`Nothing was done: ${planned.refusal.why}.`);
   if (error) lines.push(`${error.code}: ${error.message}`);
-  if (planned && planned.orphans > 0) lines.push(`Jobs that have ended left ${planned.orphans} sandboxes behind.`);
+  if (planned && planned.orphans > 0) lines.push(`Ended jobs left ${planned.orphans} sandboxes behind.`);
   if (planned && planned.unknownOwners > 0) {
-    lines.push(`Of ${planned.unknownOwners} the owner is not known to Temporal; they are left alone and worth a look.`);
+    lines.push(
+      `Temporal does not know the owner of ${planned.unknownOwners} sandboxes; they were skipped. Check them.`,
+    );
   }
   if (planned && planned.unreadable > 0) {
-    lines.push(
-      `${planned.unreadable} sandboxes or snapshots of the lists could not be read; they are left alone and worth a look.`,
-    );
+    lines.push(`${planned.unreadable} listed sandboxes or snapshots could not be read; they were skipped. Check them.`);
   }
   for (const { sandboxId, name, dataExpiresAt } of planned?.warnings ?? []) {
     lines.push(
-      `The data of ${name ?? ''} (${sandboxId}), which is protected, is deleted by the service at ${dataExpiresAt}.`,
+      `The service deletes the data of ${name ?? ''} (${sandboxId}), which is protected, at ${dataExpiresAt}.`,
     );
   }
   return lines.map(oneLine);
 }
 
-/** True where everything went as it was meant to. */
+/** True if every action succeeded. */
 export function wentWell({ outcome, counts }: CleanupSummary): boolean {
   const isDone = outcome === 'planned' || outcome === 'applied';
   return isDone && counts.failed === 0 && counts.not_confirmed === 0;

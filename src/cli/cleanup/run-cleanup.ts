@@ -1,4 +1,4 @@
-/** What `sandflow cleanup run` and `sandflow cleanup plan` do. */
+/** `sandflow cleanup run`, `plan` and `report`. */
 import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/types.js';
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
@@ -37,7 +37,7 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
     const mode = options.dryRun ? 'plan' : 'apply';
     const handle = await patiently(() => startCleanup(temporal, { deployment, taskQueue, policy, mode }));
     const id = handle.workflowId.slice(cleanupPrefix(deployment).length);
-    const comeBack = `See how it went with: sandflow cleanup report ${id}`;
+    const comeBack = `See the report with: sandflow cleanup report ${id}`;
     if (options.detach) {
       if (options.json) printJson(io.stdout, { id, summary: null, plan: null, error: null });
       else io.stdout.write(`${id}\n`);
@@ -46,14 +46,14 @@ export async function runCleanup(file: string, options: RunCleanupOptions, conte
     }
     const summary = await watchCleanup(handle, io, reporter);
     if (summary === undefined) {
-      io.stderr.write(`Detached; the cleanup ${id} goes on. ${comeBack}\n`);
+      io.stderr.write(`Detached; cleanup ${id} continues. ${comeBack}\n`);
       return exitCodes.detached;
     }
     return show({ id, summary, results }, options, context);
   });
 }
 
-/** What `sandflow cleanup report` does. @returns the exit code */
+/** `sandflow cleanup report`. @returns the exit code */
 export async function showReport(
   asked: string | undefined,
   options: ReportOptions,
@@ -62,15 +62,18 @@ export async function showReport(
   return withPlatform(context, {}, async ({ temporal, config, results }) => {
     const { deployment } = config;
     const id = asked ?? (await latest(listCleanups(temporal, { deployment })));
-    if (id === undefined) throw new UsageError('No cleanup has ended yet. Begin one with: sandflow cleanup run POLICY');
+    if (id === undefined) throw new UsageError('No cleanup has ended yet. Run one with: sandflow cleanup run POLICY');
     const handle = cleanupHandle(temporal, deployment, id);
     const { status } = await describeReadable(temporal, handle.workflowId).catch((cause: unknown) => {
-      throw new UsageError(`Temporal knows no cleanup "${id}" any more.`, { cause });
+      throw new UsageError(`Temporal has no cleanup "${id}"; it may have been removed after the retention period.`, {
+        cause,
+      });
     });
-    if (status.name === 'RUNNING') throw new UsageError(`The cleanup "${id}" is not finished.`);
+    if (status.name === 'RUNNING')
+      throw new UsageError(`Cleanup "${id}" is still running. Try again when it has ended.`);
     if (status.name !== 'COMPLETED') {
       const how = status.name.toLowerCase().replaceAll('_', ' ');
-      throw new UsageError(`The cleanup "${id}" was ended from outside (${how}), and left no report.`);
+      throw new UsageError(`Cleanup "${id}" was ended from outside sandflow (${how}) and has no report.`);
     }
     const summary = await handle.result();
     return show({ id, summary, results }, options, context);
@@ -96,11 +99,14 @@ async function show({ id, summary, results }: Ended, { json }: ReportOptions, { 
   for (const [index, line] of summaryLines(summary).entries()) {
     io.stderr.write(`${index === 0 ? paint(isWell ? 'green' : 'red', line) : line}\n`);
   }
-  if (!report) io.stderr.write('The result store here does not have the report; the worker keeps it elsewhere.\n');
+  if (!report)
+    io.stderr.write(
+      'This result store does not have the report. Set SANDFLOW_RESULTS to the directory that the worker uses.\n',
+    );
   return isWell ? exitCodes.done : exitCodes.otherOutcome;
 }
 
-/** Undefined where the worker's result store is out of reach: the summary stands without it. */
+/** Undefined if the worker's result store is unreachable: the summary is shown without it. */
 async function readReport(results: ResultStore, { reportRef }: CleanupSummary): Promise<CleanupReport | undefined> {
   if (reportRef === null) return undefined;
   const bytes = await results.get(reportRef).catch(() => undefined);

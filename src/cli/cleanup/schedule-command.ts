@@ -2,23 +2,23 @@ import type { AddCommand } from '../command.js';
 import type { ApplyScheduleOptions } from './schedules.js';
 
 const changes = {
-  pause: 'Keep a schedule from beginning anything',
-  resume: 'Let a schedule that was paused go on',
-  trigger: 'Begin a run now, unless one is at work',
-  delete: 'Delete a schedule; runs that have begun go on',
+  pause: 'Pause a schedule',
+  resume: 'Resume a paused schedule',
+  trigger: 'Start a run now, unless one is running',
+  delete: 'Delete a schedule; runs that have started continue',
 } as const;
 
 /** `sandflow cleanup schedule`: every night. */
 export const addCleanupSchedule: AddCommand = (parent, context) => {
-  const schedule = parent.command('schedule').description('Clean up at its time, on a Temporal Schedule');
+  const schedule = parent.command('schedule').description('Run cleanups on a Temporal Schedule');
   schedule
     .command('apply')
-    .description('Create the schedule of a policy, or replace it; one that is paused stays paused')
+    .description('Create or replace the schedule of a policy; a paused one stays paused')
     .argument('<policy>', 'a policy file; its name names the schedule')
     .option('--at <time>', "time of day in the policy's zone, like 02:30 (default: when its first window opens)")
     .option('--cron <expression>', "in place of --at: a cron expression, in the policy's zone")
-    .option('--jitter <duration>', 'begin up to so much later', '10m')
-    .option('--catch-up <duration>', 'a night that was missed is caught up when Temporal is back within this', '24h')
+    .option('--jitter <duration>', 'delay the start by a random time up to this', '10m')
+    .option('--catch-up <duration>', 'make up for a missed run if Temporal is back within this time', '24h')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: ApplyScheduleOptions) => {
       const { applySchedule } = await import('./schedules.js');

@@ -1,4 +1,4 @@
-/** What `sandflow cleanup schedule` does. */
+/** `sandflow cleanup schedule`. */
 import { startTimeOf } from '../../retention/index.js';
 import {
   applyCleanupSchedule,
@@ -26,8 +26,8 @@ export interface ApplyScheduleOptions {
 }
 
 const embeddedNotice =
-  'The embedded Temporal server ends when nobody needs it, and a schedule does nothing while it is away. For every ' +
-  'night keep `sandflow dev` running, or set TEMPORAL_ADDRESS to a server that stays up.';
+  'The embedded Temporal server ends when it is idle, and schedules do not run while it is down. To run every ' +
+  'night, keep `sandflow dev` running, or set TEMPORAL_ADDRESS to a server that stays up.';
 
 export async function applySchedule(
   file: string,
@@ -51,7 +51,7 @@ export async function applySchedule(
     return { created: isNew, next: listed.find((schedule) => schedule.policy === policy.name)?.nextAt ?? null };
   });
   if (options.json) return printJson(io.stdout, { policy: policy.name, created, nextAt: next, error: null });
-  const verb = created ? 'is scheduled' : 'was scheduled, and is replaced';
+  const verb = created ? 'scheduled' : 'schedule replaced';
   io.stdout.write(`${policy.name} ${verb}${next === null ? '' : `; next at ${next}`}\n`);
 }
 
@@ -64,14 +64,14 @@ function timeOf(
   const { minute, days, minutesLeft } = start();
   if (minutesLeft !== null && jitterMs >= minutesLeft * 60_000) {
     const left = formatDuration(minutesLeft * 60_000);
-    throw new UsageError(`--jitter: it could begin when its window has closed, ${left} after it may begin.`);
+    throw new UsageError(`--jitter must be shorter than ${left}, the time from the start to the end of the window.`);
   }
   return { kind: 'daily', minute, days };
 }
 
 function minuteOf(text: string): number {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
-  if (hours === undefined) throw new UsageError(`--at: "${text}" is not a time of day. Write it like 02:30.`);
+  if (hours === undefined) throw new UsageError(`--at: "${text}" is not a time of day. Use a form like 02:30.`);
   return Number(hours) * 60 + Number(minutes);
 }
 
@@ -82,7 +82,7 @@ export async function listSchedules({ json }: { readonly json?: boolean }, conte
     return listCleanupSchedules(temporal, config.deployment);
   });
   if (json) return printJson(io.stdout, { schedules, error: null });
-  if (schedules.length === 0) return void io.stderr.write('There are no cleanup schedules.\n');
+  if (schedules.length === 0) return void io.stderr.write('No cleanup schedules found.\n');
   const rows = schedules.map(({ policy, paused, nextAt, lastRun }) => [
     policy,
     paused ? 'paused' : 'on',

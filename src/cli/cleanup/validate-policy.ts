@@ -1,4 +1,4 @@
-/** What `sandflow cleanup validate` does. */
+/** `sandflow cleanup validate`. */
 import { windowsText } from '../../retention/index.js';
 import type { CommandContext } from '../command.js';
 import { printJson } from '../output/json.js';
@@ -15,6 +15,6 @@ export async function validatePolicy(
   const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
   io.stdout.write(
     `${name}: ${count(rules.length, 'rule')}, ${count(protect.length, 'protected pattern')}, ` +
-      `at most ${limits.maxActions} actions and ${limits.maxPercent} % a night, ${windowsText(policy)}\n`,
+      `at most ${limits.maxActions} actions and ${limits.maxPercent} % per night, ${windowsText(policy)}\n`,
   );
 }

@@ -1,4 +1,4 @@
-/** Waits for a cleanup and shows how far it is. */
+/** Waits for a cleanup and shows its progress. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup/types.js';
 import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups/client.js';
@@ -8,7 +8,7 @@ import { createStatusLine } from '../output/status-line.js';
 
 const lookEveryMs = 1_000;
 
-/** Undefined where Ctrl-C came first: the cleanup goes on. */
+/** Undefined after Ctrl-C: the cleanup continues. */
 export async function watchCleanup(
   handle: CleanupHandle,
   { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
@@ -21,14 +21,14 @@ export async function watchCleanup(
   const look = async () => {
     while (!stopped.aborted) {
       await sleep(lookEveryMs, undefined, { signal: stopped });
-      // Where no worker answers now, the result still comes.
+      // No worker may answer now; the result still arrives.
       const progress = await cleanupProgress(handle).catch(() => undefined);
       if (!progress || stopped.aborted) continue;
       status.show(() => progressText(progress));
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince) {
         status.close();
-        reporter.notice(`The service refuses for now (${blocked.message}); the cleanup waits and tries again.`);
+        reporter.notice(`The service refuses for now (${blocked.message}); the cleanup waits and retries.`);
       }
       blockedSince = blocked?.since ?? '';
     }
@@ -48,7 +48,7 @@ export async function watchCleanup(
 }
 
 function progressText({ phase, due, counts }: CleanupProgress): string {
-  if (phase === 'planning') return 'planning: reading the sandboxes and asking whose they are';
+  if (phase === 'planning') return 'planning: reading the sandboxes and their owners';
   const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return `${phase}: ${done} of ${due ?? '?'} looked after, ${counts.deleted} deleted, ${counts.stopped} stopped`;
+  return `${phase}: ${done} of ${due ?? '?'} done, ${counts.deleted} deleted, ${counts.stopped} stopped`;
 }

@@ -1,4 +1,4 @@
-/** How a watched job leaves the terminal: the result on stdout, what else there is to know on stderr, the exit code. */
+/** Ends a watch: the result on stdout, everything else on stderr, the exit code. */
 import type { JobResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import { formatDuration } from '../duration.js';
@@ -27,10 +27,10 @@ export interface FinishOptions {
 /** @returns the exit code */
 export async function finish(end: WatchEnd, io: Streams, options: FinishOptions): Promise<number> {
   const { jobId, json, isolation = null } = options;
-  const comeBack = `Come back with: sandflow jobs watch ${jobId}`;
+  const comeBack = `Reattach with: sandflow jobs watch ${jobId}`;
   if (end.kind === 'detached' || end.kind === 'deadline') {
     const detached = end.kind === 'detached';
-    const message = `${detached ? 'Detached' : 'The watch is over'}; the job ${jobId} goes on. ${comeBack}`;
+    const message = `${detached ? 'Detached' : 'Stopped watching'}; job ${jobId} is still running. ${comeBack}`;
     io.stderr.write(`${message}\n`);
     if (json)
       printJson(io.stdout, {
@@ -52,13 +52,13 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
 
-/** The answer of the last prompt; where each prompt had a conversation of its own, the answers of all. */
+/** The answer to the last prompt, or all answers if the prompts ran in separate conversations. */
 function printAnswers({ prompts }: JobReport, io: Streams): void {
   const sideBySide = new Set(prompts.map(({ conversationId }) => conversationId)).size > 1;
   const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
   for (const [index, answer] of answers.entries()) {
     const text = `${index > 0 ? '\n' : ''}${answer}${answer.endsWith('\n') ? '' : '\n'}`;
-    // As bytes: what the agent has answered goes into a pipe as it is.
+    // As bytes, so that a pipe gets the agent's answer unchanged.
     io.stdout.write(Buffer.from(text));
   }
 }
@@ -75,7 +75,7 @@ function printSummary(report: JobReport, io: Streams): void {
   ];
   io.stderr.write(`${parts.join(' · ')}\n`);
   for (const file of report.files) {
-    const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(write it with: --get ${file.path})`);
+    const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(save it with: --get ${file.path})`);
     io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
   }
   if (report.error) io.stderr.write(`  ${report.error.code}: ${setIn(report.error.message, '    ')}\n`);
@@ -85,11 +85,11 @@ function printSummary(report: JobReport, io: Streams): void {
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
 }
 
-/** What else there is to know of a file that was collected. */
+/** Notes about a collected file. */
 function marksOf({ ref, partial, unchanged }: ReportedFile): string {
   if (ref === null) return '';
   const marks = [
-    ...(partial ? ['partial: collected before the job came to its own end'] : []),
+    ...(partial ? ['partial: collected before the job had finished'] : []),
     ...(unchanged ? ['unchanged: the job did not change it'] : []),
   ];
   return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
@@ -101,12 +101,12 @@ function endOfSandbox({ stop, deletion }: JobReport): string {
   return ` (stop ${stop.status}${stop.kept ? `, ${keptTexts[stop.kept]}` : ''})`;
 }
 
-/** Puts results that were cut back to their whole length, and says which files are missing. */
+/** Restores cut results and lists missing files. */
 async function wholeReport(result: JobResult, options: FinishOptions): Promise<JobReport> {
   const prompts = await Promise.all(
     result.prompts.map(async (prompt) => {
       if (prompt.resultRef === null) return prompt;
-      // Where the store is out of reach the cut answer stands; `resultRef` says where the whole is.
+      // If the store is unreachable, the cut answer stays; `resultRef` refers to the whole one.
       const whole = await options.readWhole(prompt.resultRef).catch(() => undefined);
       return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
     }),

@@ -1,4 +1,4 @@
-/** What a stop kept, in words. */
+/** Describes what a stop saved. */
 import type { PreservedWork } from '../../../workflows/job/types.js';
 
 export const keptTexts: Readonly<Record<PreservedWork, string>> = {

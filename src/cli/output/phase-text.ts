@@ -1,4 +1,4 @@
-/** Where a job is, in words. */
+/** Describes the progress of a job. */
 import type { JobPhase, JobProgress } from '../../../workflows/job/types.js';
 import { oneLine } from './terminal-safe.js';
 
@@ -10,7 +10,7 @@ const phases: Readonly<Record<JobPhase, string>> = {
   putting_files: 'putting files',
   running_commands: 'running commands',
   prompting: 'sending the prompt',
-  following: 'the agent works',
+  following: 'the agent is working',
   collecting_files: 'collecting files',
   interrupting: 'interrupting the agent',
   stopping: 'stopping the sandbox',
@@ -19,7 +19,7 @@ const phases: Readonly<Record<JobPhase, string>> = {
   ended: 'ended',
 };
 
-/** The phase, the sandbox, and how far the prompts are when there are several. */
+/** The phase, the sandbox and, with several prompts, how many are done. */
 export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'prompts'>): string {
   const { sandboxId, prompts } = progress;
   const parts: string[] = [phases[progress.phase] ?? progress.phase];
@@ -31,17 +31,17 @@ export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'p
   return parts.join(' · ');
 }
 
-/** Why a job does not go on by itself, and what a person can do. */
+/** Why a job is blocked, and what to do about it. */
 export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): string {
   const { jobId, blocked } = progress;
   if (!blocked) return '';
   if (blocked.reason === 'outcome_unknown') {
     return [
-      `The job waits for your decision, since ${blocked.since}: ${oneLine(blocked.message)}`,
-      `  it did take effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
-      `  it did not:          sandflow jobs resolve ${jobId} --resend`,
-      `  give up:             sandflow jobs resolve ${jobId} --abandon`,
+      `The job waits for your decision since ${blocked.since}: ${oneLine(blocked.message)}`,
+      `  it took effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
+      `  it did not:      sandflow jobs resolve ${jobId} --resend`,
+      `  end the job:     sandflow jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
-  return `The service refuses ${blocked.step}, and the job waits until that is mended, since ${blocked.since}: ${oneLine(blocked.message)}`;
+  return `The service has refused ${blocked.step} since ${blocked.since}; the job waits until that is resolved: ${oneLine(blocked.message)}`;
 }

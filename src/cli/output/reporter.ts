@@ -8,14 +8,14 @@ import { createStatusLine } from './status-line.js';
 import { setIn, terminalSafe } from './terminal-safe.js';
 
 export interface Reporter {
-  /** Something that the person should know. Shown also when quiet, unless it is only `detail`. */
+  /** A message for the user. Shown even when quiet, unless it is `detail`. */
   notice(text: string, weight?: 'warning' | 'detail'): void;
   progress(progress: JobProgress): void;
-  /** What woke the job, from its start; those that were shown are left out. */
+  /** What woke the job, from its start; each is shown once. */
   wakes(wakes: readonly Wake[]): void;
-  /** Output of the agent as it comes. */
+  /** Live output of the agent. */
   agent(text: string): void;
-  /** Takes the status line away. */
+  /** Removes the status line. */
   close(): void;
 }
 
@@ -69,8 +69,8 @@ function wakeText(wake: Wake): string {
   const waited = `after ${formatDuration(wake.waitedMs)}`;
   if (wake.by === 'webhook') {
     const lag = wake.lagMs === null ? '' : `, ${formatDuration(wake.lagMs)} old`;
-    return `woken by the webhook ${wake.event ?? ''} ${waited} (waited for ${wake.waitedFor}${lag})`;
+    return `woken by the ${wake.event ?? ''} webhook ${waited} (waiting for ${wake.waitedFor}${lag})`;
   }
   const cause = wake.by === 'safety_poll' ? 'the safety poll' : 'the deadline';
-  return `woken by ${cause} ${waited} (waited for ${wake.waitedFor})`;
+  return `woken by ${cause} ${waited} (waiting for ${wake.waitedFor})`;
 }

@@ -1,4 +1,4 @@
-/** A few lines at the bottom of a terminal that are drawn anew, with other lines scrolling above them. */
+/** A few lines at the bottom of a terminal that are redrawn, with other lines scrolling above. */
 import type { OutputStream } from '../io.js';
 import { control } from './terminal.js';
 
@@ -6,18 +6,18 @@ const redrawMs = 1_000;
 
 export interface ScreenLines {
   readonly enabled: boolean;
-  /** Draws what `lines` gives for a width, now and every second. */
+  /** Draws the lines that `lines` returns for a width, now and every second. */
   show(lines: (width: number) => readonly ScreenLine[]): void;
   /** Writes a whole line above. */
   printAbove(text: string): void;
-  /** Takes the lines away. */
+  /** Removes the lines. */
   close(): void;
 }
 
 export interface ScreenLine {
   /** What is written, colours included. */
   readonly text: string;
-  /** Columns that it takes. */
+  /** Width in columns. */
   readonly width: number;
 }
 

@@ -1,4 +1,4 @@
-/** One line at the bottom of a terminal that is drawn anew, with other lines scrolling above it. */
+/** One line at the bottom of a terminal that is redrawn, with other lines scrolling above. */
 import type { OutputStream } from '../io.js';
 import { control } from './terminal.js';
 import { oneLine } from './terminal-safe.js';

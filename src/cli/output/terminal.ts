@@ -15,8 +15,8 @@ export function control(sequences: string): string {
 }
 
 /**
- * Strings are made safe on terminals, in pipes and in files alike: a log is looked at later. Bytes are exact, and they are what
- * a person asked for as it is; on a terminal they are made safe too.
+ * Strings are made safe on terminals, in pipes and in files alike: a log may be shown on a terminal later. Bytes pass through
+ * unchanged, except on a terminal, where they are made safe too.
  */
 export function createTerminal(stream: OutputStream): OutputStream {
   const shown = (text: string | Uint8Array): string =>

@@ -1,4 +1,4 @@
-/** What lists show of rows that cannot be read here, such as for want of a key. */
+/** Shows rows of lists that cannot be read here, for example because a key is missing. */
 import type { UnreadableMemo } from '../../temporal/readable-memos.js';
 import type { CliIo } from '../io.js';
 
@@ -8,7 +8,7 @@ export function cellOf(text: string | null, unreadable: UnreadableMemo | null): 
   return text ?? (unreadable ? `(cannot be read: ${unreadable.code})` : '');
 }
 
-/** Says once why, for all rows that have the same reason. */
+/** Prints each reason once. */
 export function sayUnreadable(
   rows: readonly { readonly unreadable: UnreadableMemo | null }[],
   { stderr }: Pick<CliIo, 'stderr'>,

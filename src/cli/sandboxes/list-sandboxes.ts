@@ -1,4 +1,4 @@
-/** What `sandflow sandboxes` does. */
+/** `sandflow sandboxes`. */
 import type { Sandbox } from '../../contract/records.js';
 import { sandboxStates } from '../../contract/states.js';
 import type { CommandContext } from '../command.js';
@@ -22,7 +22,7 @@ export async function listSandboxes(options: ListOptions, context: CommandContex
   const { io } = context;
   const unknown = options.state.find((state) => !sandboxStates.some((known) => known === state));
   if (unknown !== undefined) {
-    throw new UsageError(`--state: "${unknown}" is not a state. States are ${sandboxStates.join(', ')}.`);
+    throw new UsageError(`--state must be one of ${sandboxStates.join(', ')}, not "${unknown}".`);
   }
   const fits = nameMatches(options.name ?? '*');
   const query = options.cost ? ({ include: 'cost' } as const) : {};
@@ -33,7 +33,7 @@ export async function listSandboxes(options: ListOptions, context: CommandContex
     .sort((a, b) => timeOf(b) - timeOf(a));
   if (options.json) return printJson(io.stdout, { sandboxes: found.map(sandboxReport), error: null });
   if (found.length === 0)
-    return void io.stderr.write(`${all.length === 0 ? 'There are no sandboxes' : 'None of the sandboxes fits'}.\n`);
+    return void io.stderr.write(`${all.length === 0 ? 'No sandboxes found' : 'No sandbox matches'}.\n`);
   io.stdout.write(tableOf(found, options.cost === true));
 }
 

@@ -1,6 +1,6 @@
 import { fitsAny } from '../../retention/index.js';
 
-/** Names by pattern: `*` stands for any characters, `?` for one; the whole name must fit. */
+/** Matches whole names: `*` matches any characters, `?` matches one. */
 export function nameMatches(pattern: string): (name: string | undefined) => boolean {
   return (name) => fitsAny([pattern], name ?? '');
 }

@@ -1,4 +1,4 @@
-/** What `--json` prints of a sandbox: every field that is known to hold no secret. */
+/** The fields that `--json` prints of a sandbox: those known to contain no secret. */
 import type { Sandbox } from '../../contract/records.js';
 
 const shown = [

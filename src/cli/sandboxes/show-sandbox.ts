@@ -1,4 +1,4 @@
-/** What `sandflow sandboxes show` does. */
+/** `sandflow sandboxes show`. */
 import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox } from '../../contract/records.js';
 import type { CommandContext } from '../command.js';
@@ -16,7 +16,7 @@ export async function showSandbox(
 ): Promise<void> {
   const { io } = context;
   if (!isSandboxId(sandboxId)) {
-    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` shows them.`);
+    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
   }
   const signal = io.interrupted;
   const { sandbox } = await withService(context, ({ reads }) => reads.getSandbox(sandboxId, { signal }));
@@ -28,7 +28,7 @@ export async function showSandbox(
 
 type Line = readonly [label: string, text: string];
 
-/** What a person wants to know; what is as usual is left out. */
+/** One line per fact; values that are normal are omitted. */
 export function linesOf(sandbox: Sandbox, nowMs: number): Line[] {
   const { error, health, healthReason, setupStatus, setupError, access, visibility, team } = sandbox;
   const lines: readonly (readonly [string, string | null])[] = [
@@ -80,7 +80,7 @@ function environmentText({ environment, environmentVersion }: Sandbox): string |
 function snapshotText(sandbox: Sandbox, nowMs: number): string {
   const { snapshots, snapshotAvailable, snapshotCompletedAt, snapshotVerifiedAt, lastSnapshotStatus } = sandbox;
   const expired = sandbox.dataExpiredAt == null ? '' : `, data deleted ${sandbox.dataExpiredAt}`;
-  if (snapshots === false) return 'off: a stop keeps nothing';
+  if (snapshots === false) return 'off: a stop saves nothing';
   const verified = snapshotVerifiedAt ?? snapshotCompletedAt;
   const kept = snapshotAvailable
     ? `kept${verified == null ? '' : `, verified ${ageText(verified, nowMs)} ago`}`
@@ -92,7 +92,7 @@ function snapshotText(sandbox: Sandbox, nowMs: number): string {
 
 function lastStopText({ stop }: Sandbox, nowMs: number): string | null {
   if (stop == null) return null;
-  const asked = stop.requestedAt == null ? '' : `, asked for ${ageText(stop.requestedAt, nowMs)} ago`;
+  const asked = stop.requestedAt == null ? '' : `, requested ${ageText(stop.requestedAt, nowMs)} ago`;
   const ended = stop.endedAt == null ? '' : `, ended ${ageText(stop.endedAt, nowMs)} ago`;
   return sentence(`${stop.id} ${stop.status}${asked}${ended}`, stop.error);
 }

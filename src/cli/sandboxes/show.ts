@@ -9,7 +9,7 @@ export const addSandboxesShow: AddCommand = (parent, context) => {
     .option('--json', 'print one JSON object on stdout')
     .action(async (sandboxId: string, _: object, command: Command) => {
       const { showSandbox } = await import('./show-sandbox.js');
-      // The list, which is the command above, has a --json too, and takes it first.
+      // The parent command has --json too, and parses it first.
       await showSandbox(sandboxId, command.optsWithGlobals<{ readonly json?: boolean }>(), context);
     });
 };

@@ -1,15 +1,15 @@
-/** Times of a sandbox, as people ask for them. */
+/** Times of a sandbox as text. */
 import type { Sandbox } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
 import { formatDuration } from '../duration.js';
 
-/** How long ago; empty where the time is not known. */
+/** How long ago; empty if the time is unknown. */
 export function ageText(at: string | null | undefined, nowMs: number): string {
   if (at == null) return '';
   return durationText(nowMs - Date.parse(at));
 }
 
-/** How long until it stops by itself: `off` where it does not, empty where it does not run. */
+/** Time until auto-stop: `off` if disabled, empty if the sandbox does not run. */
 export function ttlLeftText(sandbox: Pick<Sandbox, 'state' | 'archiveAfter'>, nowMs: number): string {
   if (!isUsable(sandbox.state)) return '';
   return sandbox.archiveAfter == null ? 'off' : durationText(Date.parse(sandbox.archiveAfter) - nowMs);

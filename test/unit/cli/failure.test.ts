@@ -85,7 +85,7 @@ describe('failures', () => {
     });
     expect(exitCode).toBe(70);
     const log = join(home, 'logs', 'errors.log');
-    expect(stderr).toContain(`error: sandflow met an error that nobody planned for: a defect`);
+    expect(stderr).toContain(`error: Unexpected error: a defect`);
     expect(stderr).toContain(`Please report it, with the end of ${log}`);
     expect(JSON.parse(stdout).error.code).toBe('internal');
     expect(await readFile(log, 'utf8')).toMatch(/TypeError: a defect\n +at /);
@@ -95,7 +95,7 @@ describe('failures', () => {
   it('tells which port is in use and what to do', () => {
     const error = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
     expect(failureOf(error).error.message).toBe(
-      'The port 7391 is in use. Choose another with --port, or end what uses it.',
+      'Port 7391 is in use. Choose another with --port, or end the program that uses it.',
     );
   });
 

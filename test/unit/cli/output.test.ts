@@ -132,10 +132,10 @@ describe('how a job leaves the terminal', () => {
       const { exitCode, stderr } = await finished({ kind: 'ended', result: all });
       expect(exitCode).toBe(1);
       expect(stderr).toContain(
-        'left: a sandbox "sf-d-j-x-main-1" may exist. Its create got no answer. Look: sandflow sandboxes --name "sf-d-j-x-main-1"',
+        'left: a sandbox "sf-d-j-x-main-1" may exist. Its create got no answer. Check: sandflow sandboxes --name "sf-d-j-x-main-1"',
       );
       expect(stderr).toContain(
-        'left: an agent may still work in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Look: sandflow sandboxes show bx_2345abcd',
+        'left: an agent may still work in bx_2345abcd (sf-d-j-x-main-1), conversation conv_1. It was not interrupted. Check: sandflow sandboxes show bx_2345abcd',
       );
     });
   });
@@ -202,7 +202,7 @@ describe('the progress of a job', () => {
     reporter.progress(progress);
     reporter.close();
     expect(text()).toBe(
-      'woken by the webhook sandbox.ready after 400 ms (waited for usable, 12 ms old)\nthe agent works · bx_2345abcd …\n',
+      'woken by the sandbox.ready webhook after 400 ms (waiting for usable, 12 ms old)\nthe agent is working · bx_2345abcd …\n',
     );
   });
 
@@ -214,7 +214,7 @@ describe('the progress of a job', () => {
     reporter.close();
     vi.useRealTimers();
     const lines = text().split('\u001b[1G\u001b[2K');
-    expect(lines.filter((line) => line.startsWith('the agent works'))).toHaveLength(3);
+    expect(lines.filter((line) => line.startsWith('the agent is working'))).toHaveLength(3);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(24);
     expect(text().endsWith('\u001b[1G\u001b[2K')).toBe(true);
   });
@@ -224,7 +224,7 @@ describe('the progress of a job', () => {
     reporter.progress({ ...progress, blocked });
     reporter.progress({ ...progress, blocked });
     expect(text().match(/jobs resolve j --sent --sandbox ID/g)).toHaveLength(1);
-    expect(text()).not.toContain('the agent works');
+    expect(text()).not.toContain('the agent is working');
   });
 
   it('lets no output of an agent move the cursor', () => {

@@ -81,10 +81,10 @@ describe('sandflow sandboxes', () => {
     expect(await cli(['sandboxes', '--name', 'x'], { env })).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: 'None of the sandboxes fits.\n',
+      stderr: 'No sandbox matches.\n',
     });
     const empty = await serving({ ok: true, sandboxes: [] });
-    expect((await cli(['sandboxes'], { env: empty.env })).stderr).toBe('There are no sandboxes.\n');
+    expect((await cli(['sandboxes'], { env: empty.env })).stderr).toBe('No sandboxes found.\n');
   });
 
   it.each([[['sandboxes', '--json']], [['sandboxes']]])('%j shows no secret', async (args) => {
@@ -93,7 +93,7 @@ describe('sandflow sandboxes', () => {
   });
 
   it.each([
-    [['sandboxes', '--state', 'sleeping'], '--state: "sleeping" is not a state'],
+    [['sandboxes', '--state', 'sleeping'], 'not "sleeping"'],
     [['sandboxes', 'show', 'bx_1'], '"bx_1" is not a sandbox id'],
     [['sandboxes', 'burn'], 'burn'],
   ])('%j ends with 2, before the settings are read', async (args, message) => {
@@ -112,7 +112,7 @@ describe('sandflow sandboxes show', () => {
     expect(stdout).toMatch(/^state +archived$/m);
     expect(stdout).toMatch(/^created +3 d ago \(/m);
     expect(stdout).toMatch(/^snapshot +none$/m);
-    expect(stdout).toMatch(/^last stop +stop_1 failing, asked for 1 h ago: the disk is full$/m);
+    expect(stdout).toMatch(/^last stop +stop_1 failing, requested 1 h ago: the disk is full$/m);
     expect(stdout).not.toContain('undefined');
     expect(stand.seen[0]?.url).toBe(`/v1/sandboxes/${old.id}`);
   });

@@ -88,7 +88,7 @@ describe('sandflow cleanup', () => {
     const old = await archived(stand, 'nights-old');
     expect(await cli(['schedule', 'apply', policy, '--at', '02:30'])).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringMatching(/^nights is scheduled/),
+      stdout: expect.stringMatching(/^nights scheduled/),
     });
     const handle = stand.client.schedule.getHandle(`cleanup/${stand.taskQueue.replaceAll('-', '')}/nights`);
     expect(await handle.describe()).toMatchObject({
@@ -97,7 +97,7 @@ describe('sandflow cleanup', () => {
     });
     expect(await cli(['schedule', 'pause', 'nights'])).toMatchObject({ exitCode: 0, stdout: 'nights paused\n' });
     const again = await cli(['schedule', 'apply', policy, '--at', '03:30', '--jitter', '1m']);
-    expect(again.stdout).toMatch(/^nights was scheduled, and is replaced/);
+    expect(again.stdout).toMatch(/^nights schedule replaced/);
     expect(await handle.describe()).toMatchObject({ state: { paused: true }, spec: { jitter: 60_000 } });
     await expect.poll(async () => (await cli(['schedule', 'list'])).stdout).toMatch(/nights +paused/);
 
