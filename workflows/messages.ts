@@ -1,4 +1,4 @@
-/** The names and payloads of every signal, query and update. Bridge and command line import this file. */
+/** Names and payloads of every signal, query and update. The bridge and the command line import this file. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
 import type { CleanupProgress } from './cleanup/types.js';
@@ -7,7 +7,7 @@ import type { FanoutProgress } from './fanout/types.js';
 import type { JobProgress, PromptStep } from './job/types.js';
 import type { StopReport, StopRequest, StopRequestView } from './stop/types.js';
 
-/** Workflow types, for those who start workflows by name. */
+/** Workflow types, for starting workflows by name. */
 export const workflowTypes = {
   createThenPrompt: 'createThenPrompt',
   retentionCleanup: 'retentionCleanup',
@@ -19,9 +19,9 @@ export const workflowTypes = {
   deliverNotification: 'deliverNotification',
 } as const;
 
-/** A lifecycle event of a sandbox, as the bridge hands it on. A hint: the next call to the service is the truth. */
+/** A lifecycle event of a sandbox, as the bridge relays it. It is only a hint: the service holds the truth. */
 export interface SandboxEvent {
-  /** The event's id, the same for every delivery. Receivers drop what they have seen. */
+  /** The event's id, the same for every delivery. Receivers drop duplicates. */
   readonly id: string;
   /** Event type (specification, "Event types"). */
   readonly type: SandboxEventType;
@@ -38,45 +38,50 @@ export interface SandboxEvent {
 }
 export const sandboxEventSignal = defineSignal<[SandboxEvent]>('sandboxEvent');
 
-/** Where a job is. */
+/** Returns the progress of a job. */
 export const progressQuery = defineQuery<JobProgress>('progress');
 
-/** Tells a job that ends to collect no files any more: its sandbox is to end now. */
+/** Makes an ending job skip the remaining files and end its sandbox immediately. Safe to repeat. */
 export const skipCollectingSignal = defineSignal('skipCollecting');
 
-/** From a job that leases the sandbox of another job, to that one: it asks for leases before it stops its sandbox. */
+/**
+ * Sent by a job that leases another job's sandbox. The other job then claims its sandbox before it stops it. Safe to
+ * repeat.
+ */
 export const sandboxSharedSignal = defineSignal('sandboxShared');
 
-/** Sends one more prompt to a live job, into its first conversation, after those that it already has. */
+/** Adds a prompt to a running job, in its first conversation, after its other prompts. */
 export const promptUpdate = defineUpdate<{ readonly index: number }, [PromptStep]>('prompt');
 
-/** What a person decides about a call of which nobody can know whether it took effect. */
+/** A person's decision about a call whose outcome is unknown. */
 export interface Resolution {
-  /** `sent`: it did. `resend`: it did not, do it again. `abandon`: end the job as `outcome_unknown`. */
+  /** `sent`: the call took effect. `resend`: it did not; repeat it. `abandon`: end the job as `outcome_unknown`. */
   readonly action: 'sent' | 'resend' | 'abandon';
-  /** With `sent` for a create: the sandbox that it made. */
+  /** With `sent` for a create: the sandbox that it created. */
   readonly sandboxId?: string;
-  /** With `sent` for a prompt: the conversation or prompt that it made, where known. */
+  /** With `sent` for a prompt: the conversation or prompt that it created, if known. */
   readonly conversationId?: string;
   /** With `sent` for a prompt: the id of the prompt, if known. */
   readonly promptId?: string;
 }
 export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution]>('resolve');
 
-/** A workflow that wants the events of a sandbox that it does not own. Expires unless renewed. */
+/** Registers a workflow for the events of a sandbox that it does not own. Expires unless renewed. */
 export interface WatchRegistration {
   readonly workflowId: string;
-  /** From when the watch hears of it, in ms. */
+  /** Lifetime from the time that the watch receives it, in ms. */
   readonly lastsMs: number;
 }
 export const watchRegisterSignal = defineSignal<[WatchRegistration]>('watchRegister');
-/** Leaves the watch, and gives up the lease. */
+/** Unregisters a workflow, and releases its lease. Safe to repeat. */
 export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string }]>('watchUnregister');
 
-/** What a sandbox is leased for. `work`: in its machine, which must run on. `fork`: what it holds is copied. */
+/** Use of a lease. `work`: in the machine, which must keep running. `fork`: the content is copied. */
 export type LeaseUse = 'work' | 'fork';
 
-/** While a lease lasts, nobody else is granted a claim that would end its use. It brings the sandbox's events, too. */
+/**
+ * During a lease, nobody else is granted a claim that would end its use. The holder also receives the sandbox's events.
+ */
 export interface LeaseRequest {
   readonly workflowId: string;
   readonly use: LeaseUse;
@@ -84,12 +89,12 @@ export interface LeaseRequest {
   readonly lastsMs: number;
 }
 
-/** While a claim lasts, nobody else is granted a lease or a claim. */
+/** During a claim, nobody else is granted a lease or a claim. */
 export interface ClaimRequest {
   readonly claimant: string;
-  /** Tells claims of one claimant apart, which may stand side by side. */
+  /** Distinguishes simultaneous claims of one claimant. */
   readonly purpose: string;
-  /** The uses that it would end: a stop ends `work`, a deletion any. */
+  /** The uses that the claim would end: a stop ends `work`, a deletion ends any. */
   readonly ends: LeaseUse | 'any';
   /** From when it is granted, in ms. */
   readonly lastsMs: number;
@@ -97,31 +102,31 @@ export interface ClaimRequest {
 
 export interface HoldAnswer {
   readonly granted: boolean;
-  /** Others that have claimed the sandbox; ten at most. */
+  /** Others that have claimed the sandbox; at most ten. */
   readonly claimedBy: readonly string[];
-  /** Others that lease it in a way that is asked about; ten at most. */
+  /** Others whose leases conflict with the request; at most ten. */
   readonly leasedBy: readonly string[];
 }
 
-/** Asks for a lease, or renews it. Refused while another's claim stands. Safe to repeat. */
+/** Requests or renews a lease. Refused while somebody else holds a claim. Safe to repeat. */
 export const leaseSandboxUpdate = defineUpdate<HoldAnswer, [LeaseRequest]>('leaseSandbox');
 
-/** Asks for the right to stop or delete a sandbox, or renews it. Refused while others hold it. Safe to repeat. */
+/** Requests or renews the right to stop or delete a sandbox. Refused while others hold it. Safe to repeat. */
 export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('claimSandbox');
 
-/** Gives a claim back that was granted. */
+/** Releases a granted claim. */
 export const releaseClaimSignal = defineSignal<[Pick<ClaimRequest, 'claimant' | 'purpose'>]>('releaseClaim');
 
-/** Where a cleanup is. */
+/** Returns the progress of a cleanup. */
 export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgress');
 
 /**
- * Asks for the sandbox to be stopped. Answers when the service has accepted the stop, when the request has ended, or
- * when the service refuses for now; it goes on in any case. Safe to repeat with the same request id.
+ * Requests a stop of the sandbox. Returns once the service has accepted the stop, the request has ended, or the service
+ * refuses temporarily; the request continues in any case. Safe to repeat with the same request id.
  */
 export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');
 
-/** The service throttles the fork of an item, which asks again at `untilMs`, in ms since the epoch. */
+/** The service throttles the fork of an item. The item retries at `untilMs`, in ms since the epoch. */
 export interface FanoutThrottled {
   readonly index: number;
   readonly untilMs: number;
@@ -129,7 +134,7 @@ export interface FanoutThrottled {
 /** From an item to its chunk. */
 export const fanoutThrottledSignal = defineSignal<[FanoutThrottled]>('fanoutThrottled');
 
-/** Why an item does not go on by itself; null when it does again. */
+/** Why an item cannot continue by itself; null once it can. */
 export interface FanoutBlocked {
   readonly index: number;
   readonly message: string | null;
@@ -137,20 +142,20 @@ export interface FanoutBlocked {
 /** From an item to its chunk. */
 export const fanoutBlockedSignal = defineSignal<[FanoutBlocked]>('fanoutBlocked');
 
-/** Hands a batch some of its items. Answers when they are stored. A chunk that it knows changes nothing. */
+/** Adds items to a batch. Returns once they are stored. Safe to repeat: a known chunk changes nothing. */
 export const addChunkUpdate = defineUpdate<{ readonly isNew: boolean }, [ChunkSubmission]>('addChunk');
 
-/** Says that a batch has all its items. Safe to repeat. */
+/** Declares that a batch has all its items. Safe to repeat. */
 export const sealUpdate = defineUpdate<{ readonly isNew: boolean }, [SealRequest]>('seal');
 
-/** Where a batch is. */
+/** Returns the progress of a batch. */
 export const fanoutProgressQuery = defineQuery<FanoutProgress>('fanoutProgress');
 
-/** From a batch to a chunk: how much of everything it may have. */
+/** From a batch to a chunk: its grant. */
 export const chunkGrantSignal = defineSignal<[ChunkGrant]>('chunkGrant');
 
-/** From a chunk to its batch: how far it is. */
+/** From a chunk to its batch: its progress. */
 export const chunkReportSignal = defineSignal<[ChunkReport]>('chunkReport');
 
-/** Where each request to stop the sandbox is. */
+/** Returns the progress of each request to stop the sandbox. */
 export const stopReportQuery = defineQuery<StopReport>('stopReport');

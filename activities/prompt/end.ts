@@ -1,6 +1,6 @@
 /**
- * Reads whether a prompt has ended: by its id where the service gave one, by the events of its conversation where it
- * did not (trap S2). The one adapter between the two.
+ * Reads whether a prompt has ended: by its id if the service returned one, otherwise by the events of its conversation
+ * (trap S2). The only adapter between the two.
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
@@ -12,9 +12,9 @@ import { newTo, type PromptRecord } from './record.js';
 
 export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
 
-/** Which prompt of a history it is. */
+/** Identifies a prompt in a history. */
 export type PromptInHistory = Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'> & {
-  /** What was there before it; null where no record was made. */
+  /** The record of the state before it; null if there is none. */
   readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
 };
 
@@ -25,8 +25,8 @@ const endStatuses: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is known of the prompt now; undefined when nothing is.
- * @param readRecord asked only where the prompt must be told from others by what was there before it
+ * Reads the current state of the prompt; undefined if nothing is known.
+ * @param readRecord called only if the record is needed to distinguish the prompt from earlier ones
  */
 export async function readPromptEnd(
   client: SandboxClient,
@@ -48,7 +48,7 @@ export async function readPromptEnd(
         endedAt: prompt.endedAt ?? null,
       };
     } catch (error) {
-      // The record of a prompt is an assumption: a service may give an id and have no record under it.
+      // Prompts by id are an assumption: a service may return an id and have no prompt under it.
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }
@@ -56,7 +56,7 @@ export async function readPromptEnd(
   return promptEndOfEvents(events, { ...input, record: await readRecord() });
 }
 
-/** What the history of a conversation says about a prompt; undefined where it does not hold it. */
+/** The state of a prompt by the history of its conversation; undefined if the history does not hold it. */
 export function promptEndOfEvents(
   events: readonly SandboxHistoryEvent[],
   input: PromptInHistory,
@@ -93,7 +93,7 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
   ).find(({ promptId: of }) => of == null || (promptId === null && !knownPromptIds.includes(of)));
 }
 
-/** Events without prompt ids that are of one prompt: those of a conversation run one after the other, in order. */
+/** The events of one prompt, without prompt ids: prompts of a conversation run sequentially. */
 function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {
   const waiting: SandboxHistoryEvent[] = [];
   const own: SandboxHistoryEvent[] = [];

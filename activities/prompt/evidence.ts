@@ -1,4 +1,4 @@
-/** Looks in the history of a sandbox for proof that a prompt was accepted. */
+/** Searches the history of a sandbox for proof that a prompt was accepted. */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
 import type { Text } from '../../src/contract/texts.js';
@@ -7,22 +7,22 @@ import { isSameText } from '../store/texts.js';
 import { type HistoryOptions, readHistory } from './history.js';
 import { newTo, type PromptRecord } from './record.js';
 
-/** Which prompt, without its text: it is large, and where this goes it goes beside it. */
+/** Identifies a prompt without its text, which is large and travels separately. */
 export interface PromptQuery {
   readonly sandboxId: string;
-  /** The conversation that it is sent to; null for a new one. */
+  /** The conversation that receives it; null for a new one. */
   readonly conversationId: string | null;
   /** Other prompts of this job with the same text, and their conversations. */
   readonly knownPromptIds: readonly string[];
   readonly knownConversationIds: readonly string[];
-  /** As asked for; undefined leaves the choice to the service, and then it is not compared. */
+  /** The requested provider; undefined leaves the choice to the service, and it is then not compared. */
   readonly provider?: string;
   readonly model?: string;
-  /** Where its record is in the result store. */
+  /** Key of its record in the result store. */
   readonly recordKey: string;
-  /** False where others work in the same sandbox: then nothing is adopted, since nobody can tell whose it is. */
+  /** False if others use the same sandbox: then no prompt is adopted, because its owner is unknown. */
   readonly isOwnSandbox: boolean;
-  /** When the sandbox was made: what is older is of the sandbox that it is a fork of. Null where that is not known. */
+  /** When the sandbox was created: older events belong to the source of the fork. Null if unknown. */
   readonly sandboxMadeAt: string | null;
 }
 
@@ -36,23 +36,23 @@ export interface EvidenceOptions {
   readonly attempt: Attempt;
   /** The prompt's exact text, or its digest. */
   readonly text: Text;
-  /** What was there before the first byte; null where no record was made. */
+  /** The record of the state before the first byte; null if there is none. */
   readonly record: PromptRecord | null;
 }
 
-/** Looking must end long before the attempt does. */
+/** Time limit of the search; it must end long before the attempt does. */
 const lookTimeoutMs = 8_000;
-/** How often the history is read for the record where some of its events cannot be read. */
+/** How often the history is read for the record if some of its events are unreadable. */
 const recordReads = 3;
 
 /**
- * The prompt that the history holds beyond the record, or null. Where more than one fits, none is taken: adopting the wrong
- * one would report somebody else's answer. In a sandbox of others none ever is.
+ * Finds the prompt that the history holds beyond the record, or null. If several match, it adopts none: the wrong one would
+ * report somebody else's answer. In a shared sandbox it never adopts one.
  */
 export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
   if (!query.isOwnSandbox) return null;
   const found = await findOnce(query, options);
-  // Nothing in a history says whose it is, so a misrouted answer looks like any other: it must say the same twice.
+  // A history does not name its sandbox, so a misrouted answer looks valid: two reads must agree.
   const again = found && (await findOnce(query, options));
   const isSame = again && again.id === found.id && again.promptId === found.promptId;
   if (!isSame || again.conversationId !== found.conversationId) return null;
@@ -72,7 +72,7 @@ async function findOnce(
   return match && fitting.length === 1 ? match : null;
 }
 
-/** Reads what must be in the record: the events that queued the same text, in the conversation where there is one. */
+/** Reads the content of the record: the events that queued the same text, in the conversation if there is one. */
 export async function readEqualPrompts(
   client: SandboxClient,
   query: PromptQuery,
@@ -86,7 +86,7 @@ export async function readEqualPrompts(
     };
     const reading = { ...options, conversationId: query.conversationId, onLeftOut };
     const history = await readHistory(client, query.sandboxId, reading);
-    // An event that cannot be read now and can be later would pass for a new prompt then; one that never can be hurts nobody.
+    // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable is harmless.
     if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
   }
 }
@@ -114,7 +114,7 @@ export function newPrompts(
   });
 }
 
-/** A prompt that asks for a new conversation is the first one in it. */
+/** A prompt that starts a new conversation is the first one in it. */
 function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): ReadonlySet<SandboxHistoryEvent> {
   const first = new Map<string | null | undefined, SandboxHistoryEvent>();
   for (const event of history) {
@@ -123,7 +123,7 @@ function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): Rea
   return new Set(first.values());
 }
 
-/** Whether provider and model are those that were asked for, where the service shows them: in the event, or in the prompt. */
+/** True if provider and model match the request, as far as the event or the prompt shows them. */
 async function isAsAsked(
   event: SandboxHistoryEvent,
   { provider, model, sandboxId }: PromptQuery,
@@ -139,7 +139,7 @@ async function isAsAsked(
       shown.provider ??= prompt.provider;
       shown.model ??= prompt.model;
     } catch (error) {
-      // The record of a prompt is an assumption: a service may have none.
+      // Prompts by id are an assumption: a service may have none.
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }

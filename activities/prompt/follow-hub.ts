@@ -1,9 +1,9 @@
 /**
- * All follows of a worker process share their reads: one `GET /sandboxes` per tick, however many sandboxes are
- * followed. The loop runs only while somebody waits.
+ * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are followed.
+ * The loop runs only while a follow waits.
  *
- * The list is a hint. Where it keeps failing, hangs, or leaves a sandbox out, a follow is told to look itself: each ever
- * more rarely, and all of them together within one budget.
+ * The list is a hint. If it keeps failing, hangs, or omits a sandbox, a follow reads the sandbox itself: each at growing
+ * intervals, and all of them within one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
@@ -11,30 +11,30 @@ import { describeFailure } from '../retry/classify.js';
 import { createReadLimit } from './read-limit.js';
 
 export interface FollowHubOptions {
-  /** Between two ticks while a young follow waits, in ms. Default 500. */
+  /** Interval between ticks while a young follow waits, in ms. Default: 500. */
   readonly minIntervalMs?: number;
-  /** Between two ticks when every follow is old, in ms. Default 10 000. */
+  /** Interval between ticks if every follow is old, in ms. Default: 10 000. */
   readonly maxIntervalMs?: number;
 }
 
-/** What a tick saw of a sandbox. */
+/** What a tick reports about a sandbox. */
 export interface SharedRead {
-  /** Undefined where the list does not show it, which proves nothing (trap S13): the follow looks itself. */
+  /** Undefined if the list omits the sandbox, which proves nothing (trap S13): the follow must read it itself. */
   readonly sandbox: Sandbox | undefined;
 }
 
 export interface FollowHub {
   /**
-   * The first shared read that starts after this call; or the turn of this follow to look itself. Failures of the list
-   * are waited out.
+   * Waits for the first shared read that starts after this call, or for the turn of this follow to read by itself. Does not
+   * fail if the list fails.
    * @throws the signal's reason
    */
   next(
     sandboxId: string,
     options: {
-      /** When the follow began: the older, the rarer the ticks that it asks for. */
+      /** When the follow started, in ms since the epoch: older follows request fewer ticks. */
       readonly followedSinceMs: number;
-      /** When it last looked itself; 0 for never. */
+      /** When it last read by itself, in ms since the epoch; 0 for never. */
       readonly lookedAtMs: number;
       readonly signal: AbortSignal;
     },
@@ -44,7 +44,7 @@ export interface FollowHub {
 interface Waiter {
   readonly sandboxId: string;
   readonly intervalMs: number;
-  /** From when on it may look itself. */
+  /** From when on it may read by itself. */
   readonly lookDueMs: number;
   isMissing: boolean;
   readonly resolve: (read: SharedRead) => void;
@@ -53,12 +53,12 @@ interface Waiter {
 
 /** Follows of this age ask for the longest interval; the interval grows in proportion to the age. */
 const ageShare = 1 / 20;
-/** A follow looks itself half as often as it would be told by the list, at most every 30 s. */
+/** A follow reads by itself half as often as the list would update it, at most every 30 s. */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
-/** A list that fails is asked for every minute at the least. */
+/** Longest interval between reads of a failing list. */
 const rarestListMs = 60_000;
-/** So many failures one after the other, or so long without an answer, and follows look themselves. */
+/** After this many consecutive failures, or this long without an answer, follows read by themselves. */
 const silentAfterFailures = 2;
 const silentAfterMs = 5_000;
 
@@ -70,7 +70,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let wake: AbortController | undefined;
   let failures = 0;
   let listing = false;
-  // These outlive the loop, which ends whenever nobody waits: the next one to wait must not make it tick at once.
+  // These outlive the loop, which ends when no follow waits: the next waiter must not cause an immediate tick.
   let lastTickMs = 0;
   let notBeforeMs = 0;
 
@@ -94,7 +94,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
         else waiter.isMissing = true;
       }
     } catch (error) {
-      // Whatever it says, it says it of the list: nobody's follow ends by it.
+      // An error of the list ends no follow.
       failures += 1;
       notBeforeMs = Date.now() + (describeFailure(error, 1)?.retryAfterMs ?? 0);
     } finally {
@@ -103,7 +103,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
     }
   }
 
-  /** Tells those to look themselves whose turn it is. @returns when it is somebody's turn next */
+  /** Wakes the follows whose turn it is to read by themselves. @returns when the next turn is */
   function giveTurns(): number {
     const silentSinceMs = failures >= silentAfterFailures ? 0 : listing ? lastTickMs + silentAfterMs : Infinity;
     const turnOf = (waiter: Waiter) => Math.max(waiter.lookDueMs, waiter.isMissing ? 0 : silentSinceMs);
@@ -123,7 +123,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
       if (!listing && tickDueMs() <= Date.now()) void tick();
       const turnMs = giveTurns();
       if (waiters.size === 0) break;
-      // A younger follow may come, or the last one may leave: both change what is due next.
+      // A younger follow may arrive, or the last one may leave: both change the next tick.
       await pause(Math.min(listing ? Infinity : tickDueMs(), turnMs) - Date.now(), wake.signal);
     }
     running = false;
@@ -162,18 +162,18 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   };
 }
 
-/** One follow of a sandbox, which remembers since when it follows and when it last looked itself. */
+/** One follow of a sandbox. It tracks when it started and when it last read by itself. */
 export function createFollower(hub: FollowHub, sandboxId: string) {
   const followedSinceMs = Date.now();
   let lookedAtMs = 0;
   return {
-    /** As `FollowHub.next`. */
+    /** Like `FollowHub.next`. */
     async next(signal: AbortSignal): Promise<SharedRead> {
       const read = await hub.next(sandboxId, { followedSinceMs, lookedAtMs, signal });
       if (!read.sandbox) lookedAtMs = Date.now();
       return read;
     },
-    /** Waits as long as a follow of this age waits between two looks of its own. */
+    /** Waits as long as a follow of this age waits between two reads of its own. */
     async pause(signal: AbortSignal): Promise<void> {
       const ageMs = Date.now() - followedSinceMs;
       await pause(Math.max(250, Math.min(rarestLookMs, ageMs * lookAgeShare)), signal);
@@ -181,7 +181,7 @@ export function createFollower(hub: FollowHub, sandboxId: string) {
   };
 }
 
-/** Resolves after `ms`, or when the signal is aborted. Without end where `ms` is. */
+/** Resolves after `ms`, which may be infinite, or when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || ms <= 0) return resolve();

@@ -1,6 +1,6 @@
 /**
- * Follows a prompt to its end. Nothing is pushed when a prompt finishes (trap S1), so this polls, cheaply: shared
- * reads tell when something may have ended, one read of the prompt or its conversation confirms it.
+ * Follows a prompt to its end. The service pushes no event when a prompt finishes (trap S1), so this polls cheaply: shared
+ * reads show when something may have ended, and one read of the prompt or its conversation confirms it.
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -18,34 +18,34 @@ export interface FollowPromptInput {
   readonly sandboxId: string;
   readonly promptId: string | null;
   readonly conversationId: string | null;
-  /** The prompt's text or digest, which finds it in the history where there is no id. */
+  /** The prompt's text or digest, to find it in the history if there is no id. */
   readonly prompt: Text;
-  /** Other prompts of this job with the same text, for a history that names them. */
+  /** Other prompts of this job with the same text, to exclude them if the history names them. */
   readonly knownPromptIds: readonly string[];
-  /** Where the record of what was there before the prompt is in the result store. */
+  /** Key of the record of the state before the prompt, in the result store. */
   readonly recordKey: string;
-  /** False where others work in the same sandbox: then a prompt without an id cannot be told without its record. */
+  /** False if others use the same sandbox: then a prompt without an id can only be identified by its record. */
   readonly isOwnSandbox: boolean;
-  /** Where the whole result is kept in the result store when it is too long for history. */
+  /** Key of the full result in the result store, if it is too long for history. */
   readonly resultKey: string;
-  /** How much of the answer history and the job have room for, in bytes. */
+  /** Longest part of the answer that history and the job can hold, in bytes. */
   readonly answerBytes: number;
-  /** True while conversations run side by side, whose ends the sandbox's state cannot tell apart. */
+  /** True if conversations run in parallel: then the sandbox's state does not show which one ended. */
   readonly sideBySide: boolean;
-  /** How long a read may lag behind a write, in ms: what lasts longer is believed. */
+  /** How long a read may lag behind a write, in ms. An observation that lasts longer is final. */
   readonly readLagMs: number;
 }
 
 export interface PromptEnd {
   /**
-   * A final status; `sandbox_lost` when the sandbox is not usable any more and the prompt has not ended; `not_found` when the
-   * service has shown nothing of the prompt for longer than a read may lag: what it answered was not of this prompt.
+   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the service
+   * has not shown the prompt for longer than a read may lag: its answer belonged to another prompt.
    */
   readonly status: string;
-  /** State of the sandbox when the prompt had ended or the sandbox was lost; null when there is no such sandbox. */
+  /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
   readonly sandboxState: string | null;
   readonly promptId: string | null;
-  /** Cut to `answerBytes`; `resultRef` then names the whole. */
+  /** Cut to `answerBytes`; `resultRef` then names the full result. */
   readonly result: string | null;
   readonly resultRef: string | null;
   readonly error: string | null;
@@ -54,7 +54,7 @@ export interface PromptEnd {
   readonly endedAt: string | null;
 }
 
-/** What one follow works with. */
+/** The dependencies of one follow. */
 interface Follow {
   readonly client: SandboxClient;
   readonly input: FollowPromptInput;
@@ -64,9 +64,9 @@ interface Follow {
 
 const heartbeatEveryMs = 20_000;
 const maxErrorLength = 2_000;
-/** While conversations run side by side, every so many ticks a prompt is confirmed although the sandbox is running. */
+/** While conversations run in parallel, a prompt is checked every this many ticks, even if the sandbox is running. */
 const confirmEveryTicks = 4;
-/** Where a prompt ended as if by a stop, the state of the sandbox may follow a moment later. */
+/** If a prompt ended as if by a stop, the state of the sandbox may change a moment later. */
 const stateFollowsMs = 1_000;
 
 /** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 20 s. */
@@ -115,7 +115,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
     const shared = (await follower.next(one.attempt.signal)).sandbox?.state;
     if (shared === 'running' && !(sideBySide && tick % confirmEveryTicks === 0)) continue;
     const end = await one.readEnd().catch((error: unknown) => {
-      // The sandbox itself says whether it is gone.
+      // Only a read of the sandbox itself shows whether it is gone.
       if (isMissing(error)) return undefined;
       throw error;
     });
@@ -127,7 +127,7 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
       if (isUnseen) return withoutEnd(one.input, 'not_found', shared);
       continue;
     }
-    // A list may be incomplete, old or wrong, so only a read of the sandbox itself says how it is.
+    // A list may be incomplete, stale or wrong, so only a read of the sandbox itself counts.
     const state = await readState(one);
     if (state === null) missingSinceMs ??= Date.now();
     else missingSinceMs = undefined;
@@ -138,14 +138,14 @@ async function follow(hub: FollowHub, one: Follow): Promise<PromptEnd> {
   }
 }
 
-/** A state that nobody knows is no loss: the prompt's own record tells its end. */
+/** An unknown state is no loss: the prompt's own record shows its end. */
 function isLoss(state: string | null): boolean {
   return state === null || (!isUsable(state) && (sandboxStates as readonly string[]).includes(state));
 }
 
 /**
- * The sandbox, where it may be why the prompt did not complete: a stop and an error end what runs there.
- * @returns `idle` where it is not known
+ * The state of the sandbox, if it may explain why the prompt did not complete: a stop or an error ends running prompts.
+ * @returns `idle` if unknown
  */
 async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ readonly sandboxState: string | null }> {
   if (status === 'completed') return { sandboxState: 'idle' };
@@ -155,7 +155,7 @@ async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ rea
     await new Promise((resolve) => setTimeout(resolve, stateFollowsMs));
     return { sandboxState: await readState(one) };
   } catch {
-    // The end of the prompt is known, and is not given up for a read that only explains it.
+    // The end of the prompt is known; a failed read that would only explain it must not lose it.
     return { sandboxState: 'idle' };
   }
 }
@@ -187,7 +187,7 @@ function withoutEnd(input: FollowPromptInput, status: string, sandboxState: stri
   };
 }
 
-/** History has room for an answer, not for a book. */
+/** Stores an answer that is too long for history in the result store. */
 async function cutResult(
   given: PromptEnd,
   { resultKey, answerBytes }: Pick<FollowPromptInput, 'resultKey' | 'answerBytes'>,
@@ -198,7 +198,7 @@ async function cutResult(
   const whole = Buffer.from(end.result);
   if (whole.byteLength <= answerBytes) return end;
   const { ref } = await results.put(resultKey, whole);
-  // A cut in the middle of a character leaves its first bytes, which decode to a replacement character.
+  // A cut inside a character leaves its first bytes, which decode to a replacement character.
   const result = whole
     .subarray(0, answerBytes)
     .toString('utf8')

@@ -1,4 +1,4 @@
-/** Reads the history of a sandbox, or of one of its conversations, oldest first and whole. */
+/** Reads the full history of a sandbox, or of one of its conversations, oldest first. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import { idPatterns } from '../../src/contract/ids.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
@@ -8,20 +8,20 @@ export interface HistoryOptions {
   /** Null for the whole sandbox. */
   readonly conversationId: string | null;
   readonly attempt: Attempt;
-  /** Deadline of each call in ms. Default: the client's. */
+  /** Time limit of each call, in ms. Default: the client's. */
   readonly timeoutMs?: number;
-  /** Goes on when the activity is cancelled. Default false. */
+  /** Continues if the activity is cancelled. Default: false. */
   readonly throughCancel?: boolean;
-  /** Told how many events could not be read, where there are any. */
+  /** Called with the number of unreadable events, if there are any. */
   readonly onLeftOut?: (events: number) => void;
 }
 
-/** No service is known to send pages that are smaller, so a shorter answer is the last one. */
+/** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
-/** 100,000 events where a page holds 1,000. What is older than that is read, and what is newer is not. */
+/** Limit of pages: 100,000 events if a page holds 1,000. Events beyond it are not read; these are the newest. */
 const maxPages = 100;
 
-/** Assumption: paging by `after`. A service that does not know it sends the first page again, and that ends it. */
+/** Assumption: paging by `after`. A service without it sends the first page again, which ends the loop. */
 export async function readHistory(
   client: SandboxClient,
   sandboxId: string,

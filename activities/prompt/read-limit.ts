@@ -1,14 +1,14 @@
-/** How often follows look themselves, all of a process together, while the list that they share says nothing. */
+/** Rate limit of the follows' own reads, per process, while the shared list gives no information. */
 
 export interface ReadLimit {
-  /** From when on there is one to spend, in ms since the epoch. */
+  /** When the next read is allowed, in ms since the epoch. */
   nextMs(): number;
   spend(): void;
 }
 
-/** One look is two calls as a rule: 1,000 follows make 8 a second, and each is looked at every 4 minutes. */
+/** One read is usually two calls: 1,000 follows make 8 calls a second, and each follow reads every 4 minutes. */
 const everyMs = 250;
-/** So many may follow one another at once after a quiet time. */
+/** Number of reads allowed in a burst after a quiet period. */
 const burst = 8;
 
 export function createReadLimit(): ReadLimit {

@@ -1,6 +1,6 @@
 /**
- * The record of a prompt, made before its first byte: what the history held that could be confused with it. It is in the
- * result store, where a reset of the job, a second run of an item and a follow find it.
+ * The record of a prompt, written before its first byte: the events in the history that could be confused with it. It is in
+ * the result store, so that a reset job, a second run of an item and a follow can find it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -12,18 +12,18 @@ import type { PromptEvidence } from './evidence.js';
 
 export interface PromptRecord {
   readonly phase: 'sending' | 'not_sent' | 'accepted';
-  /** The activity that made it. */
+  /** The activity that wrote the record. */
   readonly by: string;
-  /** What the service answered, once it has. */
+  /** The answer of the service, once there is one. */
   readonly accepted: PromptEvidence | null;
-  /** Digests of the ids of the events that queued the same text before; the newest where they were too many. */
+  /** Digests of the ids of earlier events that queued the same text; only the newest if there are too many. */
   readonly seen: readonly string[];
-  /** False where `seen` leaves out older ones: then nothing that stands before a seen one is new. */
+  /** False if `seen` omits older events: then no event before a seen one is new. */
   readonly seenAll: boolean;
 }
 
 export interface PromptRecords {
-  /** Null where none was made. */
+  /** Reads the record; null if there is none. */
   read(key: string): Promise<PromptRecord | null>;
   /** Replaces the record. */
   write(key: string, record: PromptRecord): Promise<void>;
@@ -51,7 +51,7 @@ export function recordOf(queued: readonly SandboxHistoryEvent[]): Omit<PromptRec
   return { phase: 'sending', accepted: null, seen: seen.slice(-maxSeen), seenAll: seen.length <= maxSeen };
 }
 
-/** Those of the events, oldest first, that the record does not know. Without a record: all of them. */
+/** The events, oldest first, that are not in the record. Without a record: all of them. */
 export function newTo(
   record: Pick<PromptRecord, 'seen' | 'seenAll'> | null,
   queued: readonly SandboxHistoryEvent[],

@@ -16,21 +16,21 @@ export interface SendPromptInput {
   readonly query: PromptQuery;
   readonly body: Omit<PromptBody, 'prompt'> & { readonly prompt: Text };
   /**
-   * - `ask_record`: the record in the result store says whether an earlier run may have sent it; without one nobody has.
-   * - `doubt`: the same, but without a record it is not known: after a reset, by a worker with another store perhaps.
-   * - `known_not`: this run knows that it is not sent, or somebody decided that it is sent again.
+   * - `ask_record`: the record in the result store shows whether an earlier run may have sent it; no record means not sent.
+   * - `doubt`: the same, but no record means unknown, for example after a reset, on a worker with another store.
+   * - `known_not`: this run knows that it was not sent, or a person decided to send it again.
    */
   readonly earlier: 'ask_record' | 'doubt' | 'known_not';
 }
 
-/** What is asked before the first byte must leave time for the call itself. */
+/** Time limit of the reads before the first byte; they must leave time for the call. */
 const recordTimeoutMs = 8_000;
 
 /**
- * Queues a prompt. Sent at most once, also by several runs that share the record.
+ * Queues a prompt. Sends it at most once, even across runs that share the record.
  *
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the prompt was accepted; `result_not_found` where
- *   the prompt is kept in a store that is not this worker's
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the prompt was accepted; `result_not_found` if the
+ *   prompt's text is in a store that this worker does not use
  */
 export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
@@ -64,7 +64,7 @@ export function sendPromptActivity(client: SandboxClient, results: ResultStore) 
   };
 }
 
-/** This activity, through all its attempts. */
+/** Identifies this activity across all its attempts. */
 function makerOf(): string {
   const { workflowExecution, activityId } = activityInfo();
   return `${workflowExecution?.runId ?? ''}/${activityId}`;
@@ -78,7 +78,7 @@ async function whatOthersDid(
   if (earlier === 'known_not') return { was: 'not_sent' };
   const record = await records.read(query.recordKey);
   if (record?.phase === 'accepted' && record.accepted) return { was: 'accepted', value: record.accepted };
-  // An earlier attempt of this activity left no intent, and so it sent nothing.
+  // An earlier attempt of this activity recorded no intent, so it sent nothing.
   if (record?.phase === 'sending' && record.by !== by) return { was: 'perhaps_sent', known: record };
   if (record === null && earlier === 'doubt') return { was: 'perhaps_sent', known: undefined };
   return { was: 'not_sent' };
@@ -110,15 +110,15 @@ async function send(
 export interface FindPromptInput {
   readonly query: PromptQuery;
   readonly text: Text;
-  /** True where what the service answered is known to be wrong. Default false. */
+  /** True if the answer of the service is known to be wrong. Default: false. */
   readonly despiteAnswer?: boolean;
 }
 
-/** Reads that look for a prompt which may have been sent. Short, so workflows run them as local activities. */
+/** Reads that search for a prompt that may have been sent. Short, so workflows run them as local activities. */
 export function createPromptReads(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
   return {
-    /** Looks for evidence that a prompt was accepted; null when there is none, which proves nothing. */
+    /** Searches for evidence that a prompt was accepted; null if there is none, which proves nothing. Safe to repeat. */
     async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
       return withCallCount(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);
@@ -127,7 +127,7 @@ export function createPromptReads(client: SandboxClient, results: ResultStore) {
       });
     },
 
-    /** How far the record says that a prompt came; null where there is none. Calls nobody. */
+    /** Reads the phase in the record of a prompt; null without a record. Makes no calls to the service. */
     async readPromptPhase(recordKey: string): Promise<PromptRecord['phase'] | null> {
       return (await records.read(recordKey))?.phase ?? null;
     },

@@ -1,15 +1,15 @@
 /**
- * Retry class `evidence`: calls without an idempotency key that must not be made twice (trap S3). The activity writes
- * its intent to Temporal, and waits until Temporal has it, before the first byte goes out:
+ * Retry class `evidence`: calls without an idempotency key that must run at most once (trap S3). The activity records its
+ * intent in Temporal, and waits for the confirmation, before it sends the first byte:
  *
  *     (nothing) ──intent──► sending ──accepted──► done
  *                              └──certainly not──► not_sent
  *
- * A later attempt that finds no intent, or `not_sent`, sends. One that finds `sending` looks for evidence and never
- * sends. An attempt that Temporal has given up cannot write its intent any more, and so cannot send either.
+ * A later attempt that finds no intent, or `not_sent`, sends. One that finds `sending` searches for evidence and never
+ * sends. An attempt that Temporal has abandoned can no longer record its intent, and so cannot send either.
  *
- * Beats tell Temporal while the call lasts that somebody waits for its answer. A cancel does not cut it: the workflow must
- * learn what it did.
+ * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow must
+ * learn its outcome.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -19,64 +19,64 @@ import type { Attempt, Spent } from './attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';
 
-/** What others than this activity may have done, from where they left it. */
+/** What other activities may have done before, as they recorded it. */
 export type Earlier<Value, Known> =
   | { readonly was: 'not_sent' }
   | { readonly was: 'accepted'; readonly value: Value }
-  /** Nobody knows: it is only looked for. `known` is undefined where nothing was left. */
+  /** Unknown: the call is only searched for, never sent. `known` is undefined if no record exists. */
   | { readonly was: 'perhaps_sent'; readonly known: Known | undefined };
 
 export interface EvidenceCall<Value, Known> {
   readonly endpoint: EndpointName;
   readonly attempt: Attempt;
-  /** What is sent, such as `the prompt`, for messages. */
+  /** What the call sends, such as `the prompt`; used in messages. */
   readonly what: string;
-  /** Where evidence is looked for, such as `the history of bx_…`, for messages. */
+  /** Where evidence is searched, such as `the history of bx_…`; used in messages. */
   readonly where: string;
-  /** Asked before anything else is done, for what another activity may have sent. Default: nobody has. */
+  /** Called first: reports what another activity may have sent. Default: nothing was sent. */
   readonly earlier?: () => Promise<Earlier<Value, Known>>;
   /**
-   * Makes and keeps what `look` must know of the time before the first byte. It is also kept with the intent, so it is small
-   * and holds no secret. Where it fails, nothing is sent, and it is tried again.
+   * Records what `look` must know about the state before the first byte. The intent includes it, so it must be small and hold
+   * no secret. If it fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
-  /** How long the call may take at most, in ms, where the attempt lasts so long. Default 30 s. */
+  /** Time limit of the call, in ms, if the attempt allows it. Default: 30 s. */
   readonly longestMs?: number | undefined;
-  /** Without an abort signal: a call that is cut in the middle would leave the outcome unknown for nothing. */
+  /** Makes the call. Has no abort signal: aborting a call would needlessly leave its outcome unknown. */
   readonly send: (timeoutMs: number) => Promise<Value>;
-  /** Evidence that it took effect, or null. `known` is undefined where no record was made. */
+  /** Returns evidence that the call took effect, or null. `known` is undefined if no record exists. */
   readonly look: (known: Known | undefined) => Promise<Value | null>;
-  /** Keeps what became of the call. Best effort. */
+  /** Records the outcome of the call. Best effort. */
   readonly settled?: (known: Known, value: Value | null) => Promise<void>;
 }
 
 interface Intent<Known> {
-  /** Undefined where no attempt came so far. */
+  /** Undefined if no attempt got this far. */
   readonly phase?: 'sending' | 'not_sent';
   readonly known?: Known;
-  /** What the attempts have cost; `createAttempt` goes on counting from it. */
+  /** Cost of the attempts so far; `createAttempt` continues the count. */
   readonly spent?: Spent;
 }
 
-/** The call is given up this long before the attempt's own end. */
+/** The call is abandoned this long before the end of the attempt. */
 const marginMs = 5_000;
 const longestCallMs = 30_000;
-/** An attempt that has less than this for its call does not make it. */
+/** An attempt with less time than this for its call does not make it. */
 const shortestCallMs = 5_000;
-/** Temporal may have given an attempt up whose intent it took so slowly. */
+/** If recording the intent takes longer than this, Temporal may have abandoned the attempt. */
 const slowestIntentMs = 5_000;
 const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 
 /**
  * Makes the call at most once.
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it took effect, `not_sent` when a cancel came
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the call took effect; `not_sent` if a cancel arrived
  *   before the first byte
  */
 export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): Promise<Value> {
   const earlier = activityInfo().heartbeatDetails as Intent<Known> | undefined;
   const beats = createIntentBeats<Intent<Known>>(earlier);
   const [made] = await Promise.allSettled([sendOrAdopt(call, earlier, beats)]);
-  // What is left must come after the last beat.
+  // The final details must follow the last heartbeat.
   await beats.stop();
   if (made.status === 'fulfilled') return made.value;
   beats.leave({ spent: spentOf(call.attempt) });
@@ -89,7 +89,7 @@ async function sendOrAdopt<Value, Known>(
   beats: IntentBeats<Intent<Known>>,
 ): Promise<Value> {
   if (call.attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
-  // That this activity itself has not sent is known best here; otherwise others may have.
+  // This activity's own record is the best proof that it did not send. Without one, others may have sent.
   const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
   if (others?.was === 'accepted') return others.value;
   if (others?.was === 'perhaps_sent') return adoptOrGiveUp(call, 'others', others.known);
@@ -128,7 +128,7 @@ async function sendNow<Value, Known>(
 
 const spentOf = ({ calls, maybeSent }: Attempt): Spent => ({ calls: calls(), maybeSent });
 
-/** What `make` gives; where it fails, nothing was sent. */
+/** The result of `make`; if it fails, nothing was sent. */
 async function prepared<T>({ attempt }: { readonly attempt: Attempt }, make: () => Promise<T> | T): Promise<T> {
   try {
     return await make();
@@ -143,13 +143,13 @@ async function notSentAfterAll<Value, Known>(
   known: Known,
 ): Promise<void> {
   await call.settled?.(known, null).catch(() => undefined);
-  // After a cancel nobody will make another attempt, and Temporal takes no beat.
+  // After a cancel there is no further attempt, and Temporal accepts no heartbeat.
   await beats.record({ phase: 'not_sent', spent: spentOf(call.attempt) }).catch((error: unknown) => {
     if (!beats.isCancelled()) throw error;
   });
 }
 
-/** How long a call may last that begins now, in ms. */
+/** Time limit of a call that starts now, in ms. */
 function callTimeMs(): number {
   const { currentAttemptScheduledTimestampMs, startToCloseTimeoutMs } = activityInfo();
   return currentAttemptScheduledTimestampMs + startToCloseTimeoutMs - Date.now() - marginMs;
@@ -161,7 +161,7 @@ const tooLate = (what: string) =>
 const cancelledBefore = (what: string) =>
   ApplicationFailure.nonRetryable(`A cancel came before ${what} was sent`, notSentCode);
 
-/** The failure where the call certainly had no effect: another attempt may make it. */
+/** The failure of a call that certainly had no effect: another attempt may make it. */
 function notSent(error: unknown, attempt: Attempt): unknown {
   const failure = describeFailure(error, attempt.calls());
   if (!failure) return error;

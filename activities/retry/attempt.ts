@@ -1,16 +1,16 @@
-/** Runs the calls of one activity attempt: counts them, beats while they last, and turns errors into failures. */
+/** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
-/** A call that takes longer than this beats, so that a dead worker is noticed long before a slow service is. */
+/** A longer call sends heartbeats at this interval, so that a dead worker is detected long before a slow service. */
 const heartbeatEveryMs = 3_000;
 
-/** What the attempts of an activity have done until now; handed on as heartbeat details. */
+/** What the attempts of an activity have done so far; passed on as heartbeat details. */
 export interface Spent {
   readonly calls: number;
-  /** True where one of them may have taken effect. */
+  /** True if one of them may have taken effect. */
   readonly maybeSent: boolean;
 }
 
@@ -18,15 +18,15 @@ export interface Attempt {
   readonly attempt: number;
   /** Aborted when the activity is cancelled or its worker shuts down. */
   readonly signal: AbortSignal;
-  /** Counts a call and makes it. */
+  /** Makes and counts a call. */
   call<T>(make: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Calls so far, those of earlier attempts included as far as these could say. */
+  /** Number of calls so far, including earlier attempts that could report theirs. */
   readonly calls: () => number;
-  /** True where an earlier attempt may have taken effect. */
+  /** True if an earlier attempt may have taken effect. */
   readonly maybeSent: boolean;
 }
 
-/** What an attempt looks like to code that makes calls; tests may make their own. */
+/** Creates the attempt that callers use; tests may create their own. */
 export function createAttempt(): Attempt {
   const signal = Context.current().cancellationSignal;
   const { attempt } = activityInfo();
@@ -44,7 +44,7 @@ export function createAttempt(): Attempt {
   };
 }
 
-/** A local activity has no heartbeat and makes one call an attempt; of a worker that was killed nothing is known. */
+/** A local activity has no heartbeat and makes one call per attempt; the calls of a killed worker are unknown. */
 function spentBefore(): Spent {
   const { attempt, isLocal, heartbeatDetails } = activityInfo();
   if (isLocal) return { calls: attempt - 1, maybeSent: false };
@@ -54,7 +54,7 @@ function spentBefore(): Spent {
 
 /**
  * Runs `body` as an attempt of a repeatable activity.
- * @throws ApplicationFailure whose type is the code, whose first detail is a `ServiceFailure`
+ * @throws ApplicationFailure with the error code as its type and a `ServiceFailure` as its first detail
  */
 export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): Promise<Counted<T>> {
   const attempt = createAttempt();
@@ -64,7 +64,7 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
     } catch (error) {
       const calls = attempt.calls();
       const { maybeSent } = attempt;
-      // The next attempt goes on counting.
+      // The next attempt continues the count.
       const spent: Spent = { calls, maybeSent: maybeSent || effectOf(error) === 'unknown' };
       if (!activityInfo().isLocal) heartbeat({ spent });
       throw repeatableFailure(error, { calls, maybeSent });
@@ -73,7 +73,7 @@ export async function withCallCount<T>(body: (attempt: Attempt) => Promise<T>): 
 }
 
 /**
- * What an attempt returns: of what is too long Temporal says less.
+ * Checks the size of a result, because Temporal's own error for a result that is too large says less.
  * @throws ApplicationFailure `answer_too_large`
  */
 export function fitting<T>(value: T, calls: number): T {
@@ -84,7 +84,7 @@ export function fitting<T>(value: T, calls: number): T {
   throw finalFailure({ ...unsaid, code: 'answer_too_large', message, meaning: 'permanent', calls });
 }
 
-/** Beats while `body` runs, with what `details` returns. Local activities have no heartbeat. */
+/** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */
 export async function withHeartbeat<T>(body: () => Promise<T>, details: () => unknown = () => undefined): Promise<T> {
   if (activityInfo().isLocal) return body();
   const timer = setInterval(() => heartbeat(details()), heartbeatEveryMs);

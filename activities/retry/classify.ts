@@ -1,25 +1,25 @@
-/** Turns an error of the client into a Temporal failure. The one place that says *again, and when?* */
+/** Maps an error of the client to a Temporal failure. The only place that decides whether and when a call is retried. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/error-codes.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
 import { cut, payloadBytes } from '../../src/contract/texts.js';
 
-/** What a failed call says about the call's effect. */
+/** What is known about the effect of a failed call. */
 export type Effect =
-  /** It certainly did not happen: nothing was sent, or the service itself refused it. */
+  /** The call certainly had no effect: nothing was sent, or the service itself refused it. */
   | 'none'
-  /** It may have happened, or may still happen. */
+  /** The call may have taken effect, or may still do so. */
   | 'unknown';
 
-/** What a workflow is told of an error, in characters; details that take more bytes than this are left out. */
+/** Longest error message for a workflow, in characters. Details with more bytes than this are omitted. */
 const maxMessageLength = 2_000;
 const maxDetailsBytes = 4_000;
 
-/** A page of a proxy may ask for any pause; a service that is back is not left alone for longer than this. */
+/** Longest Retry-After that is obeyed, in ms: a proxy may request any pause, even after the service is back. */
 const longestPauseMs = 300_000;
 
-/** Whether the call that ended with `error` can have had an effect. Errors that are not the client's are unknown. */
+/** Whether the call that failed with `error` may have had an effect. For errors not from the client, this is unknown. */
 export function effectOf(error: unknown): Effect {
   if (error instanceof ApiError) {
     const refused = error.typed && error.status >= 400 && error.status < 500;
@@ -29,7 +29,7 @@ export function effectOf(error: unknown): Effect {
   return 'unknown';
 }
 
-/** What a workflow is told about `error`; undefined for errors that are not the client's. */
+/** The description of `error` for a workflow; undefined for errors not from the client. */
 export function describeFailure(error: unknown, calls: number): ServiceFailure | undefined {
   if (error instanceof ApiError) {
     const { code, endpoint, status, meaning, requestId, retryAfterMs, details } = error;
@@ -57,7 +57,7 @@ export function describeFailure(error: unknown, calls: number): ServiceFailure |
   return undefined;
 }
 
-/** Anybody may have written the message, at any length. */
+/** The message may come from any source and have any length. */
 function bounded({ message }: Error): { readonly message: string } {
   return { message: cut(message, maxMessageLength) };
 }
@@ -67,11 +67,10 @@ function short(details: ServiceFailure['details']): ServiceFailure['details'] {
 }
 
 /**
- * Who repeats, by meaning:
- * - `temporal`: the retry policy of the activity. So it is for all that is ambiguous, and it goes on through a cancel.
- * - `workflow`: the workflow, which shows what it waits for and stops when it is cancelled. So it is for what the
- *   service refused and may accept later.
- * - `nobody`.
+ * Who retries a call, by its meaning:
+ * - `temporal`: the retry policy of the activity, for ambiguous outcomes. It continues after a cancel.
+ * - `workflow`: the workflow, for refusals that the service may lift later. It shows its wait and stops when cancelled.
+ * - `nobody`: the failure is final.
  */
 export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 'workflow' | 'nobody' {
   if (meaning === 'permanent') return 'nobody';
@@ -79,7 +78,7 @@ export function retryOwner(meaning: ErrorMeaning, effect: Effect): 'temporal' | 
   return effect === 'unknown' ? 'temporal' : 'workflow';
 }
 
-/** The failure for an error of a call that may be repeated: all retry classes but `evidence` and `once`. */
+/** The failure of a call that may be repeated: all retry classes except `evidence` and `once`. */
 export function repeatableFailure(
   error: unknown,
   { calls, maybeSent = false }: { readonly calls: number; readonly maybeSent?: boolean },
@@ -97,7 +96,7 @@ export function repeatableFailure(
   });
 }
 
-/** The failure for a call that must not be repeated, whatever its meaning: the workflow decides. */
+/** The failure of a call that must not be repeated, whatever its meaning: the workflow decides. */
 export function finalFailure(failure: ServiceFailure): ApplicationFailure {
   return ApplicationFailure.create({
     message: failure.message,
@@ -107,7 +106,7 @@ export function finalFailure(failure: ServiceFailure): ApplicationFailure {
   });
 }
 
-/** Nobody can know whether the call took effect; `why` says what was seen. */
+/** The failure of a call whose outcome is unknown; `why` describes the evidence. */
 export function outcomeUnknown(why: string, options: { readonly endpoint: string; readonly calls: number }): Error {
   return finalFailure({
     code: outcomeUnknownCode,

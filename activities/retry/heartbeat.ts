@@ -1,27 +1,27 @@
 /**
- * Beats with what an attempt is about to do, straight to Temporal: a beat of the SDK is throttled and returns before it is
- * delivered, so it could come late and say something older.
+ * Records the intent of an attempt in heartbeats sent directly to Temporal. The SDK throttles its heartbeats and returns
+ * before delivery, so they could arrive late and overwrite a newer intent.
  */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
 
 export interface IntentBeats<Intent> {
   /**
-   * Resolves when Temporal has it. From then on it is repeated every 3 s.
-   * @throws the client's error where Temporal has given this attempt up, or wants it cancelled
+   * Records the details. Resolves once Temporal has them; from then on they are repeated every 3 s.
+   * @throws the client's error if Temporal has abandoned this attempt or wants to cancel it
    */
   record(intent: Intent): Promise<void>;
-  /** True once a cancel was seen. */
+  /** True once a cancel was requested. */
   readonly isCancelled: () => boolean;
-  /** Resolves when no beat is on its way any more. */
+  /** Stops the heartbeats. Resolves when none is in flight. */
   stop(): Promise<void>;
-  /** Adds to what the next attempt finds; sent with the failure of this one. After `stop`. */
+  /** Sets what the next attempt finds; sent with the failure of this one. Call it after `stop`. */
   leave(more: Partial<Intent>): void;
 }
 
 const everyMs = 3_000;
 
-/** @param first what an earlier attempt left, which must not be lost while this one prepares */
+/** @param first the details of an earlier attempt, which must not be lost while this one prepares */
 export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeats<Intent> {
   const context = Context.current();
   const { taskToken } = activityInfo();
@@ -39,7 +39,7 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
     }
   };
   const timer = setInterval(() => {
-    // The SDK has a clock of its own for attempts that do not beat. What it sends must not be older than what was recorded.
+    // The SDK sends its own heartbeats for silent attempts. They must not be older than the recorded details.
     if (isRecorded) heartbeat(current);
     onItsWay = onItsWay.then(beat).catch(() => undefined);
   }, everyMs);

@@ -1,6 +1,6 @@
 /**
- * Retry class `keyed`: what create and fork share. A key repeats a call for 24 h; after that, and after a reset, the
- * name says whether the call took effect: it is unique to its job, step and generation.
+ * Retry class `keyed`: shared by create and fork. An idempotency key makes a call repeatable for 24 h. After that, and after
+ * a reset, the name shows whether the call took effect: it is unique to its job, step and generation.
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
@@ -11,19 +11,19 @@ import type { Attempt } from './attempt.js';
 import { outcomeUnknown } from './classify.js';
 
 export interface KeyedCall {
-  /** Exact; the address of the owner. */
+  /** The exact name: the address of the owner. */
   readonly name: string;
-  /** When the key was first sent, at the earliest, in ms since the epoch. */
+  /** Earliest time at which the key may have been sent first, in ms since the epoch. */
   readonly firstSentAtMs: number;
-  /** True after a reset, when the key was sent by a run that this one does not remember. */
+  /** True after a reset: an earlier run, unknown to this one, may have sent the key. */
   readonly lookFirst: boolean;
-  /** True where nobody else can have the name, so that a sandbox of any age that has it is the one. Default false. */
+  /** True if nobody else can have the name, so that a sandbox of any age with this name matches. Default: false. */
   readonly ofAnyAge?: boolean;
 }
 
-/** A sandbox that a keyed call gave. */
+/** A sandbox returned by a keyed call. */
 export interface KeyedSandbox extends SandboxView {
-  /** True where it was found by its name: an earlier run made it. */
+  /** True if the sandbox was found by its name: an earlier run created it. */
   readonly found?: true;
 }
 
@@ -35,16 +35,16 @@ export interface KeyedOptions {
   readonly send: (signal: AbortSignal) => Promise<{ readonly sandbox: Sandbox }>;
 }
 
-/** The service keeps a key for 24 h; an hour of that is left for a clock that is off and a call that is slow. */
+/** The service keeps a key for 24 h; one hour is a margin for clock skew and slow calls. */
 const trustKeyForMs = 23 * 3_600_000;
 const clockSkewMs = 300_000;
 const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
 
 /**
- * Safe to repeat: within 23 h of the first send by its key (specification, "Idempotency results"), from then on, and
- * after a reset, by looking for its exact name first (trap S4).
+ * Safe to repeat: within 23 h of the first send, by the key (specification, "Idempotency results"); after that, and after a
+ * reset, by a search for the exact name first (trap S4).
  *
- * @throws ApplicationFailure `outcome_unknown` when the key is too old and the name is not found, or found twice
+ * @throws ApplicationFailure `outcome_unknown` if the key is too old and the name is not found, or found twice
  */
 export async function createIdempotently(call: KeyedCall, options: KeyedOptions): Promise<KeyedSandbox> {
   const { attempt, endpoint } = options;
@@ -68,8 +68,8 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
 }
 
 /**
- * Whether an answer to a create is about a sandbox that this call cannot have made. A service need not take the name, so
- * another name alone says nothing; the address of another workflow does, and so does an age.
+ * True if an answer to a create names a sandbox that this call cannot have created. The service may not keep the name, so a
+ * different name alone proves nothing; the address of another workflow does, and so does an older creation time.
  */
 function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
   if (name === call.name) return false;

@@ -1,6 +1,6 @@
 /**
- * Retry class `read-first`: calls that may be repeated while they are still meant. What was there before the first byte
- * is written to Temporal, which has it before that byte goes out, so that a later attempt can tell what has changed.
+ * Retry class `read-first`: calls that may be repeated while the state still calls for them. The state before the first byte
+ * is recorded in Temporal before that byte is sent, so that a later attempt can detect changes.
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -10,34 +10,34 @@ import type { BeforeRequest } from '../sandbox/stop-decision.js';
 import { createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 
-/** What one attempt tells the next. */
+/** What one attempt passes to the next. */
 interface Memory {
   readonly before: BeforeRequest | null;
-  /** Since when the service has said that there is no such sandbox, in ms; null while it knows it. */
+  /** Since when the service has reported the sandbox missing, in ms since the epoch; null if it is known. */
   readonly missingSinceMs: number | null;
-  /** Calls so far; as `withCallCount` keeps it. */
+  /** Number of calls so far, as `withCallCount` counts them. */
   readonly spent?: { readonly calls: number; readonly maybeSent: boolean };
 }
 
 export interface ReadFirst {
-  /** Null where nothing was sent that may have been accepted. */
+  /** The state before the first request that may have been accepted; null if there was none. */
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
-  /** Makes the call, after Temporal has what was there before. A cancel does not cut it: nobody would know its effect. */
+  /** Makes the call once Temporal has the state before it. A cancel does not abort it: its effect would be unknown. */
   send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
-  /** True of a 404 that has lasted for longer than reads lag. */
+  /** True for a 404 that has lasted longer than reads may lag. */
   isBelieved(error: unknown): boolean;
 }
 
 export interface ReadFirstOptions {
   readonly sandboxId: string;
-  /** What an earlier activity of the same wish had found before its first byte. Default: none has sent anything. */
+  /** The state before the first byte of an earlier activity for the same request. Default: nothing was sent. */
   readonly before?: BeforeRequest | null | undefined;
-  /** How long a 404 must last to be believed, in ms. Default 90 s. */
+  /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number | undefined;
 }
 
-/** Second detail of a failure: what the next activity of the same wish must be given as `before`. */
+/** Second detail of a failure: pass it as `before` to the next activity for the same request. */
 export interface SentBefore {
   readonly sentBefore: BeforeRequest;
 }
@@ -46,8 +46,8 @@ const defaultReadLagMs = 90_000;
 const longestPauseMs = 15_000;
 
 /**
- * Runs `body` as an attempt that reads before it sends. A 404 is repeated until it has lasted.
- * @throws as `withCallCount`; where something may have been accepted, the second detail is a `SentBefore`
+ * Runs `body` as an attempt that reads before it sends. A 404 is retried until it has lasted.
+ * @throws as `withCallCount`; if a request may have been accepted, the second detail is a `SentBefore`
  */
 export async function readFirst<T>(
   client: SandboxClient,
@@ -58,7 +58,7 @@ export async function readFirst<T>(
   let memory = rememberedOf(activityInfo().heartbeatDetails) ?? { before, missingSinceMs: null };
   const remember = async (next: Partial<Memory>) => {
     memory = { ...memory, ...next };
-    // Also to the worker, which sends the newest that it was told when the attempt fails.
+    // Also reported to the worker, which sends its latest details when the attempt fails.
     heartbeat(memory);
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, memory);
   };
@@ -83,7 +83,7 @@ export async function readFirst<T>(
   };
   const lastedMs = () => Date.now() - (memory.missingSinceMs ?? Date.now());
 
-  /** The failure that has Temporal ask again, while a 404 may be a lag. */
+  /** The failure that makes Temporal retry while a 404 may be a lag. */
   const mayBeLag = (error: ApiError): ApplicationFailure | undefined => {
     if (tools.isBelieved(error)) return undefined;
     return ApplicationFailure.create({
@@ -110,7 +110,7 @@ export async function readFirst<T>(
   return withHeartbeat(run, () => memory);
 }
 
-/** True where the service itself says that there is no such thing. */
+/** True if the service itself reports that the resource does not exist. */
 function isMissing(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404 && error.typed;
 }
@@ -127,7 +127,7 @@ function withMemory(failure: unknown, sent: SentBefore): unknown {
   });
 }
 
-/** An activity that makes the calls of another one beats with nothing. */
+/** An activity that runs inside another one records no heartbeat details. */
 function rememberedOf(details: unknown): Memory | undefined {
   const isMemory = typeof details === 'object' && details !== null && 'missingSinceMs' in details;
   return isMemory ? (details as Memory) : undefined;

@@ -1,7 +1,7 @@
 /**
- * Remembers in the result store that the key of an item's fork was sent, when first, and with which body. A batch is resumed
- * days later, with another policy, by a run that knows nothing of the earlier ones; and the service's list may leave the
- * fork out (trap S13). A key is trusted for a day from its first send, and only with the very body that it was sent with.
+ * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be resumed days
+ * later, with another policy, by a run without knowledge of earlier ones; and the service's list may omit the fork (trap
+ * S13). A key is trusted for a day from its first send, and only with the same body.
  */
 import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
@@ -10,30 +10,30 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { effectOf } from './classify.js';
 import type { KeyedSandbox } from './idempotent-create.js';
 
-/** What a keyed call is made of, as far as it must be the same when it is repeated. */
+/** The parts of a keyed call that must be the same when it is repeated. */
 export interface RecordedCall<Body> {
   readonly body: Body;
-  /** When the key was first sent, at the earliest, in ms since the epoch. */
+  /** Earliest time at which the key may have been sent first, in ms since the epoch. */
   readonly firstSentAtMs: number;
   readonly lookFirst: boolean;
-  /** Key of the record in the result store. Default: none is kept. */
+  /** Key of the record in the result store. Default: no record. */
   readonly record?: string;
 }
 
 interface SentKey<Body> {
-  /** `not_sent`: every call with the key was refused, so that it had no effect. */
+  /** `not_sent`: every call with the key was refused, so none had an effect. */
   readonly state: 'sent' | 'not_sent';
   readonly firstSentAtMs: number;
-  /** Run of the workflow that sent it first. */
+  /** Run id of the workflow that sent it first. */
   readonly by: string;
   readonly body: Body;
 }
 
-/** A sandbox that is older than the call by more than clocks may differ was made before it. */
+/** A sandbox that is older than the call by more than this clock skew was created before it. */
 const clockSkewMs = 300_000;
 
 /**
- * Makes the call as it was first made, and says whether an earlier run may have made it. Safe to repeat.
+ * Makes the call with its original body, and reports whether an earlier run may have made it. Safe to repeat.
  * @param send makes the call with its key
  */
 export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
@@ -59,7 +59,7 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
   }
 }
 
-/** The service remembers a refused call for some minutes, and then takes its key only with the body of then. */
+/** The service remembers a refused call for some minutes, and then accepts its key only with the same body. */
 async function again<Body, T>(before: Body | undefined, send: (body?: Body) => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -1,4 +1,4 @@
-/** How a cleanup goes about it. Pure. */
+/** Default settings of a cleanup. Pure. */
 import type { CleanupCounts, CleanupSettings } from './types.js';
 
 export const defaultCleanupSettings: CleanupSettings = {

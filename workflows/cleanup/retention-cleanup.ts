@@ -1,11 +1,11 @@
 /**
- * Cleans up by a policy: plans, and then does what was planned, each action guarded once more right before it.
+ * Cleans up sandboxes by a policy: creates a plan, then applies it, and checks the guards again right before each action.
  *
  *     plan ─► refused (window, another run) ─► report
  *       └──► chunk of actions ⇄ keep its results ─► report
  *
- * Plan, actions and results are in the result store; a fleet of ten thousand is larger than history may hold. A long
- * run goes on as a new one between two chunks. It always ends in a named outcome, as its result.
+ * Plan, actions and results are in the result store, because a fleet of ten thousand exceeds the size limit of a history. A
+ * long run continues as new between two chunks. It always returns a named outcome.
  */
 import {
   CancellationScope,
@@ -40,7 +40,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {
-    // Of the run before it only this one's memo is seen from here on.
+    // Only the memo of the current run is visible, so it must include the previous run.
     if (run.planned) run.reserve(run.left);
     const planned = run.planned ?? (await planInTime(run));
     if (input.mode === 'plan') outcome = 'planned';
@@ -59,7 +59,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   return CancellationScope.nonCancellable(() => report(run, outcome, error));
 }
 
-/** @throws JobTermination where the service, or Temporal, did not let it be made in time */
+/** Creates the plan. @throws JobTermination if the service or Temporal prevents the plan within the time limit */
 async function planInTime(run: CleanupState): Promise<CleanupPlanned> {
   const { planDeadlineMs } = run.settings;
   const whole = CancellationScope.current();
@@ -93,7 +93,7 @@ async function plan(run: CleanupState): Promise<CleanupPlanned> {
   return run.planned;
 }
 
-/** Chunk after chunk, until all are done or the history has become long. */
+/** Applies chunks one by one, until all are done or the history is long. */
 async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   run.phase = 'applying';
   for (let chunk = chunks[run.nextChunk]; chunk && !hasLongHistory(run); chunk = chunks[run.nextChunk]) {
@@ -111,11 +111,11 @@ async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promis
 interface Chunk {
   readonly ref: string;
   readonly count: number;
-  /** Actions of earlier chunks. */
+  /** Number of actions in earlier chunks. */
   readonly before: number;
 }
 
-/** So many at once, each taking the next when it is done with one. */
+/** Runs a fixed number of workers in parallel; each takes the next action when it finishes one. */
 async function cleanChunk(run: CleanupState, { ref, count, before }: Chunk, results: ActionResult[]): Promise<void> {
   let next = 0;
   const lane = async () => {

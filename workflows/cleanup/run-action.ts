@@ -1,4 +1,7 @@
-/** One action of a cleanup: begun by an activity that asks everything once more, and followed to its end. */
+/**
+ * Runs one action of a cleanup: an activity checks the guards again and starts it, then the action is followed to its
+ * end.
+ */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/action.js';
 import { toJobTermination } from '../job/termination.js';
@@ -15,7 +18,7 @@ export interface OneAction {
   readonly number: number;
 }
 
-/** Never throws, but for a cancel of the whole cleanup: what fails is reported, and the next one's turn comes. */
+/** Runs one action. Throws only if the whole cleanup is cancelled: failures are reported, and the next action follows. */
 export async function runCleanupAction(
   run: CleanupState,
   { chunkRef, index, number }: OneAction,
@@ -30,7 +33,7 @@ export async function runCleanupAction(
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
       for (let attempt = 1; ; attempt += 1) {
         const applied = await retryRefusals(run, 'clean up', () => effects.applyCleanup({ chunkRef, index }));
-        // What the failed deletion has left is not what was planned any more, and that is no reason to call it skipped.
+        // The failed deletion itself changed the sandbox, so this action counts as failed, not as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
         if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing to delete any more');
@@ -57,7 +60,7 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
   return { number, outcome, guard, why, operationId };
 }
 
-/** The stop's own record ends it, not the state of the sandbox, which may be of an earlier stop. */
+/** The stop's own record confirms its end. The state of the sandbox may reflect an earlier stop. */
 async function followStop(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
   const isGone = createPatience(run);
@@ -72,7 +75,7 @@ async function followStop(run: CleanupState, applied: AppliedAction): Promise<Ac
   return resultOf(applied, 'not_confirmed', 'the service gave the stop no id');
 }
 
-/** Nobody leases the sandbox before its deletion has ended. */
+/** Follows a deletion. Its claim prevents leases until it has ended. */
 async function followDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, claim } = applied;
   return claim === null
@@ -95,7 +98,7 @@ async function lookAtDeletion(run: CleanupState, applied: AppliedAction): Promis
   return resultOf(applied, 'not_confirmed', 'the service has accepted the deletion, and named no operation');
 }
 
-/** Reads lag behind writes: what is missing is gone only when it has been missing for so long. */
+/** Reads lag behind writes: a missing resource counts as gone only once it has been missing for longer than the lag. */
 function createPatience({ settings }: CleanupState): (seen: object | null) => boolean {
   let missingSinceMs: number | null = null;
   return (seen) => {

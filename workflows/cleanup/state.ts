@@ -1,4 +1,4 @@
-/** The state of one cleanup: how far it is, what blocks it, whom it tells. */
+/** The state of one cleanup: its progress, what blocks it, and whom it notifies. */
 import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { JobError, JobProgress } from '../job/types.js';
 import type { Caller } from '../shared/retry-refusals.js';
@@ -17,7 +17,7 @@ import type {
 
 export class CleanupState implements Caller {
   readonly settings: CleanupSettings;
-  /** Keys of this cleanup in the result store begin with this. */
+  /** Prefix of this cleanup's keys in the result store. */
   readonly key: string;
   readonly startedAt: string;
   readonly input: Caller['input'];
@@ -44,7 +44,7 @@ export class CleanupState implements Caller {
     this.apiCalls = carried?.apiCalls ?? 0;
   }
 
-  /** Written down before it is done: other runs of this night count it even when this one is killed. */
+  /** Records actions before they run, so that other runs of the same night count them even if this run is killed. */
   reserve(actions: number): void {
     const { stopped, deleted, gone, failed, not_confirmed: unconfirmed } = this.counts;
     const fleet = this.planned?.fleet ?? null;
@@ -53,7 +53,7 @@ export class CleanupState implements Caller {
     upsertMemo({ ...memo });
   }
 
-  /** Actions that nothing is known of yet. */
+  /** Number of actions without a result. */
   get left(): number {
     const known = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
     return Math.max(0, (this.planned?.due ?? 0) - known);

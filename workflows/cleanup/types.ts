@@ -1,31 +1,31 @@
-/** What goes into a `retentionCleanup` and what comes out of it. Types only. */
+/** The input, result and progress of a `retentionCleanup`. Types only. */
 import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
 import type { JobError, JobProgress } from '../job/types.js';
 
-/** How it goes about it. Every field has a default in `defaults.ts`; tests change them. */
+/** Settings of a cleanup. `defaults.ts` holds the default of every field; tests change them. */
 export interface CleanupSettings {
   /**
-   * How long a run waits, once it has planned, before it looks for other runs of the same night, in ms: Temporal shows
-   * runs that have just begun with a delay.
+   * How long a run waits after planning before it searches for other runs of the same night, in ms: Temporal lists new runs
+   * with a delay.
    */
   readonly settleMs: number;
-  /** How long making the plan may take, with all refusals that are waited out, in ms. */
+  /** Time limit for the plan, including waits for refusals, in ms. */
   readonly planDeadlineMs: number;
-  /** How many sandboxes are worked on at once. */
+  /** Number of actions that run concurrently. */
   readonly concurrency: number;
-  /** How many actions are reported together, as one object of the result store. */
+  /** Number of actions whose results are stored together, as one object of the result store. */
   readonly chunkSize: number;
-  /** How long one action may take, from its first call to its confirmation, in ms. */
+  /** Time limit of one action, from its first call to its confirmation, in ms. */
   readonly actionDeadlineMs: number;
-  /** How often a deletion that failed is asked for, in all. */
+  /** Total attempts for a deletion that fails. */
   readonly deletionAttempts: number;
-  /** The first look at a stop or deletion that is under way, in ms; then twice as long, up to … */
+  /** Delay before the first poll of a running stop or deletion, in ms. It doubles after each poll. */
   readonly lookFirstMs: number;
-  /** … this, in ms. */
+  /** Longest delay between two polls, in ms. */
   readonly lookMaxMs: number;
-  /** How long a read may lag behind a write, in ms: what is missing for longer is gone. */
+  /** How long a read may lag behind a write, in ms. A resource that is missing for longer is gone. */
   readonly readLagMs: number;
-  /** A run whose history is longer goes on as a new one, in events. Default: when Temporal suggests it. */
+  /** History length, in events, after which the cleanup continues as new. Default: when Temporal suggests it. */
   readonly maxHistoryEvents: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface CleanupInput {
   readonly mode: 'plan' | 'apply';
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
-  /** What an earlier run of the chain hands on. */
+  /** State carried over from an earlier run of the chain. */
   readonly carried?: CleanupCarried;
 }
 
@@ -59,11 +59,11 @@ export interface CleanupCarried {
   readonly apiCalls: number;
 }
 
-/** What the plan came to. The plan itself is in the result store: of a large fleet it is larger than a payload may be. */
+/** Summary of the plan. The plan itself is in the result store: for a large fleet it exceeds the size of a payload. */
 export interface CleanupPlanned {
   /** Reference to the plan in the result store. */
   readonly planRef: string;
-  /** The actions, in pieces. */
+  /** References of the actions, in chunks. */
   readonly chunks: readonly { readonly ref: string; readonly count: number }[];
   /** Number of sandboxes of the account. */
   readonly fleet: number;
@@ -77,25 +77,25 @@ export interface CleanupPlanned {
   readonly overLimit: number;
   /** Sandboxes of closed jobs of this deployment. */
   readonly orphans: number;
-  /** Sandboxes whose owner Temporal does not know: left alone, and worth a look. */
+  /** Sandboxes whose owner Temporal does not know: skipped, and worth checking. */
   readonly unknownOwners: number;
-  /** Rows of the service's list that could not be read: what they stand for is left alone, and not in the plan. */
+  /** Unreadable rows of the service's list: their sandboxes are skipped and not in the plan. */
   readonly unreadable: number;
   /** The soonest 50. */
   readonly warnings: readonly ExpiryWarning[];
   /** Total number of warnings. */
   readonly warningCount: number;
-  /** Why nothing may be done now, or null. */
+  /** Why no action may run now, or null. */
   readonly refusal: { readonly outcome: 'outside_window' | 'another_run'; readonly why: string } | null;
 }
 
 /**
- * - `stopped`, `deleted`: done, and confirmed by the stop's or the deletion's own record.
- * - `gone`: there was nothing to delete any more when a call was repeated whose answer was lost. Counts as done.
- * - `skipped`: a guard refused; `guard` says which one.
- * - `failed`: the service refused or failed, also when it was tried again.
- * - `not_confirmed`: accepted, but not seen to be finished in time. The service goes on with it.
- * - `not_reached`: the cleanup was cancelled before it.
+ * - `stopped`, `deleted`: done, and confirmed by the record of the stop or deletion.
+ * - `gone`: nothing was left to delete when a call with a lost answer was repeated. Counts as done.
+ * - `skipped`: a guard refused the action; `guard` names it.
+ * - `failed`: the service refused or failed, including retries.
+ * - `not_confirmed`: accepted, but not confirmed in time. The service continues.
+ * - `not_reached`: the cleanup was cancelled before this action.
  */
 export type ActionOutcome = 'stopped' | 'deleted' | 'gone' | 'skipped' | 'failed' | 'not_confirmed' | 'not_reached';
 
@@ -118,10 +118,10 @@ export type CleanupCounts = Readonly<Record<ActionOutcome, number>>;
 
 /**
  * - `planned`: a dry run.
- * - `applied`: everything that was due has been tried; the counts say how it went.
- * - `outside_window`, `another_run`: nothing was done, and why.
- * - `cancelled`: it was cut short.
- * - `failed`: no plan could be made in time, or the results could not be kept.
+ * - `applied`: every due action was attempted; the counts show the results.
+ * - `outside_window`, `another_run`: nothing was done, for this reason.
+ * - `cancelled`: the cleanup was cut short.
+ * - `failed`: no plan could be created in time, or the results could not be stored.
  */
 export type CleanupOutcome = 'planned' | 'applied' | 'outside_window' | 'another_run' | 'cancelled' | 'failed';
 
@@ -141,21 +141,21 @@ export interface CleanupSummary {
   readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
   /** Number of actions by outcome. */
   readonly counts: CleanupCounts;
-  /** In the result store; null where there is none. */
+  /** Reference in the result store; null if there is none. */
   readonly reportRef: string | null;
-  /** Calls to the service. */
+  /** Number of calls to the service. */
   readonly apiCalls: number;
   /** Why the cleanup failed; null if it did not. */
   readonly error: JobError | null;
 }
 
-/** One sandbox of the report: what was planned, and what became of it. */
+/** One sandbox of the report: its planned actions and their results. */
 export interface ReportEntry extends PlanEntry {
-  /** One for each action that was planned; a sandbox may have several snapshots to delete. */
+  /** One for each planned action; a sandbox may have several snapshots to delete. */
   readonly results: readonly ActionResult[];
 }
 
-/** What a cleanup leaves behind. */
+/** The stored report of a cleanup. */
 export interface CleanupReport {
   /** The result of the workflow. */
   readonly summary: CleanupSummary;
@@ -163,26 +163,26 @@ export interface CleanupReport {
   readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
 }
 
-/** What the memo of a run holds, for lists and for the limit of the night. */
+/** The memo of a run, for lists and for the limit per night. */
 export interface CleanupMemo {
   /** Name of the policy. */
   readonly policy: string;
   /** `plan` changes nothing; `apply` acts. */
   readonly mode: CleanupInput['mode'];
-  /** Actions that it has done or is about to do. */
+  /** Number of actions done or about to run. */
   readonly acted: number;
-  /** Sandboxes that there were when it was planned; null before. */
+  /** Number of sandboxes at the time of the plan; null before. */
   readonly fleet: number | null;
 }
 
-/** Answer of the progress query. */
+/** Result of the progress query. */
 export interface CleanupProgress {
   /** The current phase. */
   readonly phase: 'planning' | 'applying' | 'reporting' | 'ended';
-  /** Null before the plan is there. */
+  /** Null until the plan exists. */
   readonly due: number | null;
   /** Number of actions so far, by outcome. */
   readonly counts: CleanupCounts;
-  /** Why it does not go on by itself, or null. */
+  /** Why the cleanup cannot continue by itself; null if it can. */
   readonly blocked: JobProgress['blocked'];
 }

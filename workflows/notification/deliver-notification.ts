@@ -1,6 +1,6 @@
 /**
- * Delivers one notification, at least once, for a day: to its URL and to its command, neither waiting for the other.
- * It outlives the workflow that tells. A delivery that is given up fails, so that Temporal's lists show it.
+ * Delivers one notification at least once, with retries for a day, to its URL and to its command independently. It outlives
+ * the workflow that sends it. An abandoned delivery fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notification/notify.js';
@@ -17,7 +17,7 @@ export interface NotificationDelivery {
 export async function deliverNotification({ target, notification }: NotificationDelivery): Promise<void> {
   const { url, ...others } = target;
   const ways: NotifyTarget[] = url === undefined ? [] : [{ url }];
-  // Whatever else is there is the worker's to refuse, which says why.
+  // The worker refuses any other target and reports why.
   if (Object.keys(others).length > 0) ways.push(others);
   const { notify } = deliveryProxies(notifyTaskQueue(workflowInfo().taskQueue));
   const ends = await Promise.allSettled(ways.map((way) => notify(way, notification)));

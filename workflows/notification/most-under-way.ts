@@ -1,2 +1,4 @@
-/** Temporal takes no more than 2,000 children at once, and the end is told even where nothing else is any more. */
+/**
+ * Limits of deliveries in progress: Temporal allows 2,000 children. The end is still notified when others are dropped.
+ */
 export const mostUnderWay = { ended: 1_000, others: 500 };

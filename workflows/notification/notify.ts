@@ -1,4 +1,4 @@
-/** Tells somebody that something happened, beside what the workflow does: nothing waits for whoever is told. */
+/** Sends notifications in parallel with the workflow: nothing waits for the receiver. */
 import {
   CancellationScope,
   ChildWorkflowCancellationType,
@@ -22,12 +22,12 @@ interface Teller {
   readonly sandbox: { readonly id: string } | null;
 }
 
-/** Deliveries of this workflow that are under way. Each workflow has a module of its own. */
+/** Deliveries of this workflow that are in progress. Each workflow has its own instance of this module. */
 let underWay = 0;
 
 /**
- * Notifies whom the caller names. The delivery is a workflow of its own, which outlives this one; what is waited for is
- * only that Temporal has started it, since a workflow that has ended starts no more.
+ * Notifies the caller's targets. Each delivery is a separate workflow that outlives this one. Waits only until Temporal has
+ * started it, because an ended workflow cannot start another.
  */
 export async function sendNotification(
   run: Teller,
@@ -45,7 +45,7 @@ export async function sendNotification(
     if (patched('notifications-apart')) await CancellationScope.nonCancellable(() => deliverApart(notify, told));
     else await notifications.notify(notify, told);
   } catch {
-    // It had its minutes, or the job ends: the result tells the rest.
+    // The time for the delivery is over, or the job ends: the result holds the same information.
   }
 }
 
@@ -65,7 +65,7 @@ async function deliverApart(target: NotifyTarget, told: Omit<Notification, 'id'>
       args: [{ target, notification: { id: `msg_${id}`, ...told } }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
-      // Where no worker takes it, it is given up as well.
+      // A delivery that no worker picks up is abandoned too.
       workflowExecutionTimeout: '2 days',
       staticSummary: told.event,
     });

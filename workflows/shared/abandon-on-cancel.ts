@@ -1,12 +1,12 @@
-/** Reads that their waiters may leave. */
+/** Reads that a cancel abandons instead of cancelling. */
 import { CancellationScope, condition } from '@temporalio/workflow';
 
-/** Those of this workflow that have not come to their end. */
+/** Reads of this workflow that have not ended. */
 const underWay = new Set<CancellationScope>();
 
 /**
- * Runs a local activity that is left behind, not cancelled, when the current scope is cancelled: one that is cancelled
- * in the very task that brings its result fails that task for good ("invalid transition in state machine").
+ * Runs a local activity, and abandons it if the current scope is cancelled. A local activity that is cancelled in the same
+ * workflow task that delivers its result fails that task permanently ("invalid transition in state machine").
  */
 export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);
@@ -27,8 +27,8 @@ function detached<T>(read: () => Promise<T>): { readonly reading: Promise<T>; re
 }
 
 /**
- * Runs a whole workflow. What it has left behind is over when it ends: Temporal takes no end of a workflow whose local
- * activities still run, and would ask for it again and again.
+ * Runs a whole workflow, and waits for its abandoned reads before it ends: Temporal does not accept the end of a workflow
+ * whose local activities still run, and retries that task forever.
  */
 export async function endingReads<T>(workflow: () => Promise<T>): Promise<T> {
   try {

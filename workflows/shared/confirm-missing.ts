@@ -1,10 +1,13 @@
-/** A 404 may be a read that lags behind a write: it is believed when it has lasted. */
+/**
+ * Confirms that something is missing: a 404 may be a read that lags behind a write, so it counts only once it has
+ * lasted.
+ */
 import { sleep } from '@temporalio/workflow';
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;
 
-/** Looks until there is something to see, or the lag has passed; null then. */
+/** Repeats a read until it finds something, or until the lag has passed. @returns null in that case */
 export async function confirmMissing<T>(readLagMs: number, look: () => Promise<T | null>): Promise<T | null> {
   const untilMs = Date.now() + readLagMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {

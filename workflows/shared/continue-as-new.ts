@@ -1,12 +1,12 @@
-/** How a job leaves a wait because its history has become long. */
+/** Ends a wait of a job because its history is long. */
 import { workflowInfo } from '@temporalio/workflow';
 
-/** Thrown where nothing is under way that a new run could not begin again; never leaves the workflow. */
+/** Thrown only where a new run can repeat whatever is in progress. Never leaves the workflow. */
 export class ContinueAsNewRequest extends Error {
   override readonly name = 'ContinueAsNewRequest';
 }
 
-/** @param maxEvents undefined: when Temporal suggests it */
+/** @param maxEvents limit of the history, in events. Default: when Temporal suggests it */
 export function hasLongHistory(maxEvents: number | undefined): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= (maxEvents ?? Number.POSITIVE_INFINITY);

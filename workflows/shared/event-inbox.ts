@@ -1,10 +1,10 @@
 /**
- * Events of sandboxes as they come: late, doubled, out of order, and sometimes before the workflow knows the id of
- * its own sandbox. Drops what it has seen, forgets what is not asked for.
+ * Collects events of sandboxes, which may arrive late, twice, out of order, or before the workflow knows the id of its own
+ * sandbox. Drops duplicates, and the events beyond its limit.
  */
 import type { SandboxEvent } from '../messages.js';
 
-/** A place in the stream of events: those recorded after it are newer. */
+/** A position in the stream of events: events recorded after it are newer. */
 export type InboxMark = number;
 
 interface Recorded {
@@ -12,14 +12,14 @@ interface Recorded {
   readonly event: SandboxEvent;
 }
 
-/** What an inbox hands on when its workflow goes on as new. Marks stay good. */
+/** The state of an inbox that continue-as-new carries over. Marks stay valid. */
 export interface CarriedInbox {
   readonly recorded: readonly Recorded[];
   readonly position: number;
 }
 
 const keepAtMost = 500;
-/** What is handed on is one payload with all the rest; older events have done what they could. */
+/** Carried events share one payload with the rest of the state; older events are no longer useful. */
 const carryAtMost = 100;
 
 export class EventInbox {
@@ -27,7 +27,10 @@ export class EventInbox {
   private readonly seen = new Set<string>();
   private position = 0;
 
-  /** @param isFair whether a full inbox drops of the sandbox with the most events, asked only then; if not, the oldest */
+  /**
+   * @param isFair called when the inbox is full: true drops the oldest event of the sandbox with the most events, false the
+   *   oldest of all. Default: true
+   */
   constructor(
     carried?: CarriedInbox,
     private readonly isFair: () => boolean = () => true,
@@ -38,7 +41,7 @@ export class EventInbox {
     for (const { event } of carried.recorded) this.seen.add(event.id);
   }
 
-  /** Records an event, unless it was seen before. */
+  /** Records an event. Safe to repeat: a known event changes nothing. */
   record(event: SandboxEvent): void {
     if (this.seen.has(event.id)) return;
     this.seen.add(event.id);
@@ -56,12 +59,15 @@ export class EventInbox {
     return { recorded, position: this.position };
   }
 
-  /** Take it before the call whose consequence is waited for: its event can overtake its answer (trap S8). */
+  /**
+   * The current position. Take it before the call whose effect you wait for: the event can overtake the answer (trap
+   * S8).
+   */
   mark(): InboxMark {
     return this.position;
   }
 
-  /** The oldest event of this sandbox and one of these types after the mark, with the mark that leaves it behind. */
+  /** The oldest event of this sandbox with one of these types after the mark, and a mark right after that event. */
   next(
     sandboxId: string,
     types: readonly string[],
@@ -74,7 +80,7 @@ export class EventInbox {
   }
 }
 
-/** The oldest event of the sandbox that has sent the most: one that only has the name of ours pushes out nothing but its own. */
+/** The oldest event of the sandbox with the most events: a sandbox that merely shares our name displaces only its own. */
 function placeToDrop(recorded: readonly Recorded[]): number {
   const counts = new Map<string, number>();
   for (const { event } of recorded) counts.set(event.sandboxId, (counts.get(event.sandboxId) ?? 0) + 1);

@@ -1,12 +1,12 @@
-/** Sees a call to its end through a cancel, where it would leave behind what nobody knows. */
+/** Lets a call finish despite a cancel, so that it leaves nothing unknown behind. */
 import { CancellationScope, CancelledFailure, patched, sleep } from '@temporalio/workflow';
 import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
 /**
- * Runs the call that makes `name` to its end also through a cancel, and gives it up when the end does not come within the
- * time for cleaning up. Nothing is begun after a cancel. While it is not known whether something was made, the run holds its
- * name.
+ * Runs the call that creates `name` to its end even after a cancel, and abandons it only when the cleanup time is over.
+ * Starts nothing after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName` holds its name.
+ * @throws CancelledFailure, or what the call threw
  */
 export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
@@ -26,12 +26,11 @@ export async function finishDespiteCancel<T>(run: JobState, name: string, make: 
   }
 }
 
-/** How much of the time for cleaning up a prompt under way may take: what is left is for interrupting, files and the end. */
+/** Share of the cleanup time for a prompt in flight; the rest is for interrupting, files and the end. */
 const shareOfPrompt = 1 / 4;
 
 /**
- * Waits for a prompt under way also after a cancel, since then it is known what became of it; for a share of the time for
- * cleaning up at most.
+ * Waits for a prompt in flight even after a cancel, so that its outcome is known; at most for a share of the cleanup time.
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the prompt under way is given up';
@@ -40,14 +39,14 @@ export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): 
 }
 
 interface GivingUp {
-  /** Of the time for cleaning up that is left at the cancel. */
+  /** Share of the cleanup time that is left at the cancel. */
   readonly share: number;
   readonly summary: string;
-  /** Asked at the cancel, where it matters. Default: it may. */
+  /** Called at the cancel, if it matters. Default: the call may be abandoned. */
   readonly mayGiveUp?: () => boolean;
 }
 
-/** @throws the cancel of the current scope, when the call has not come to its end within the share of time */
+/** @throws the cancellation of the current scope, if the call does not end within its share of the time */
 async function untilGivenUp<T>(
   run: JobState,
   call: Promise<T>,
@@ -67,7 +66,7 @@ async function untilGivenUp<T>(
   }
 }
 
-/** The service refused it, and no earlier attempt can have been accepted. */
+/** True if the service refused the call, and no earlier attempt can have been accepted. */
 function isCertainlyNotMade(error: unknown): boolean {
   const failure = serviceFailureOf(error);
   return failure !== undefined && failure.status !== null && failure.maybeSent !== true;

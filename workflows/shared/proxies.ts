@@ -1,20 +1,20 @@
-/** The activities as workflows see them: one proxy per promise, each with the reason for its timeouts. */
+/** Activity proxies for workflows: one per kind of guarantee, each with the reason for its timeouts. */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FollowActivities, ForkActivities, NotifyActivities, SandflowActivities } from '../../activities/index.js';
 import { timeToSend } from '../../src/contract/transfer-time.js';
 import { abandonOnCancel } from './abandon-on-cancel.js';
 
 /**
- * Reads are short and may run twice, so they run inside the workflow task that they follow from. The client gives one
- * up after 30 s. A service that is away for longer than a moment is waited for by `patiently`, where the wait is seen and
- * costs few events. Their failures reach the workflow bare, and not within an `ActivityFailure`.
+ * Reads are short and safe to repeat, so they run inside the workflow task that needs them. The client abandons one after
+ * 30 s. For a longer outage of the service, `retryRefusals` waits visibly and with few events. Their failures reach the
+ * workflow directly, not wrapped in an `ActivityFailure`.
  */
 const localReads = proxyLocalActivities<SandflowActivities>({
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
 });
 
-/** Each is left behind, and not cancelled, where its waiter is cancelled: see `abandonOnCancel`. */
+/** Reads that are abandoned, not cancelled, if their waiter is cancelled: see `abandonOnCancel`. */
 export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
   get: (_, name: keyof SandflowActivities) => {
     const read = localReads[name] as (...args: unknown[]) => Promise<unknown>;
@@ -25,8 +25,8 @@ export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
 
 /**
- * Effects. A call lasts 30 s at most; beats tell a dead worker from a slow service. They are never cut in the middle:
- * a cancel waits until it is known what the call did, at most for `scheduleToCloseTimeout`, set where they are called.
+ * Effects. A call lasts at most 30 s; heartbeats distinguish a dead worker from a slow service. Effects are never cut off
+ * halfway: a cancel waits until the outcome is known, at most for `scheduleToCloseTimeout`, which the caller sets.
  */
 export const effects = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '60 seconds',
@@ -35,13 +35,13 @@ export const effects = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Options of an effect that sends so many bytes: what a slow line needs comes on top of the time of a small one. */
+/** Timeout options of an effect that sends `bytes`: adds the time that a slow connection needs. */
 export function timeForSending(bytes: number): { readonly startToCloseTimeout?: number } {
   const callMs = timeToSend(bytes);
   return callMs === undefined ? {} : { startToCloseTimeout: callMs + 30_000 };
 }
 
-/** As `effects`, on the task queue whose rate all workers share: how long a call waits there is nobody's failure. */
+/** Like `effects`, on the task queue whose rate all workers share: waiting there is not a failure. */
 export function forkProxies(taskQueue: string) {
   return proxyActivities<ForkActivities>({
     taskQueue,
@@ -52,28 +52,28 @@ export function forkProxies(taskQueue: string) {
   });
 }
 
-/** Run once, so there is nothing to repeat; beats tell a dead worker from a long command. */
+/** Commands run at most once; heartbeats distinguish a dead worker from a long command. */
 export const commands = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '2 hours',
   heartbeatTimeout: '15 seconds',
   retry,
 });
 
-/** Writes to the result store. A store that is out of order for longer has lost the result, and ends the wait. */
+/** Writes to the result store. If the store fails for more than an hour, the result is lost and the wait ends. */
 export const storing = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '5 minutes',
   scheduleToCloseTimeout: '1 hour',
   retry,
 });
 
-/** Moves up to 32 MiB, twice: to or from the sandbox and the result store, on a line that may be slow. */
+/** Transfers up to 32 MiB twice, between the sandbox and the result store, on a possibly slow connection. */
 export const files = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '15 seconds',
   retry,
 });
 
-/** Reads a whole account, and asks Temporal about the owner of each sandbox. Changes nothing. */
+/** Reads a whole account, and looks up the owner of each sandbox in Temporal. Changes nothing. */
 export const planning = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '30 seconds',
@@ -81,14 +81,14 @@ export const planning = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Only for runs that began before deliveries had workflows of their own: their results wait for it. */
+/** Only for runs that started before deliveries had their own workflows: their results wait for the delivery. */
 export const notifications = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '3 minutes',
   retry,
 });
 
-/** Nobody waits for it, so whoever is to be told may be away for a day; then it is given up. */
+/** Nobody waits for a delivery, so it is retried for a day and then abandoned. */
 export function deliveryProxies(taskQueue: string) {
   return proxyActivities<NotifyActivities>({
     taskQueue,
@@ -98,7 +98,7 @@ export function deliveryProxies(taskQueue: string) {
   });
 }
 
-/** Follows last as long as the work, on a task queue of their own, where they cannot starve stops. */
+/** Follows last as long as the work. Their own task queue keeps them from blocking stops. */
 export function followProxies(taskQueue: string) {
   return proxyActivities<FollowActivities>({
     taskQueue,

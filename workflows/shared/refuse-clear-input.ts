@@ -1,6 +1,6 @@
 /**
- * Refuses input that came in clear to a worker that wants it encrypted. In the bundle of workers that encrypt. Nothing here
- * makes a promise of its own, so that what ran with the other bundle replays with this one.
+ * Refuses unencrypted input on a worker that requires encryption. Only the bundle of such workers includes it. It creates no
+ * promises, so histories from the other bundle replay with this one.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { log, type WorkflowInterceptors } from '@temporalio/workflow';
@@ -14,7 +14,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
       handleSignal(input, next) {
         if (!input.args.some(isRefusedInput)) return next(input);
-        // Signals are hints, or are asked for again: one that is dropped costs a look at the service.
+        // Signals are hints, or are sent again: a dropped one costs one read of the service.
         log.warn('A signal was dropped, since it was not encrypted.', { signal: input.signalName });
         return Promise.resolve();
       },
@@ -32,7 +32,7 @@ export const interceptors = (): WorkflowInterceptors => ({
   ],
 });
 
-/** A rejection: what is thrown at once is an error of the workflow's task, which is tried for ever. */
+/** Rejects a promise: a synchronous throw would fail the workflow task, which Temporal retries forever. */
 function refusal(args: readonly unknown[], what: string): Promise<never> | undefined {
   return args.some(isRefusedInput) ? Promise.reject(notEncrypted(what)) : undefined;
 }

@@ -1,7 +1,7 @@
-/** Whether somebody has reset this very run; `JobState.wasReset` knows of earlier runs of the chain, too. */
+/** Detects a reset of this run. `JobState.wasReset` also covers earlier runs of the chain. */
 import { workflowInfo } from '@temporalio/workflow';
 
-/** A reset gives a run a new id and no memory of what the old one sent after the point of the reset. */
+/** True if this run was reset: it has a new id, and no record of what the old run sent after the reset point. */
 export function isResetRun(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo();
   return runId !== originalExecutionRunId;

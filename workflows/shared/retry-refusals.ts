@@ -1,4 +1,4 @@
-/** Makes a call that the service may refuse for a while, and waits visibly until it accepts. */
+/** Retries a call that the service refuses temporarily, with visible waits, until it is accepted. */
 import { sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Counted, ServiceFailure } from '../../src/contract/service-failure.js';
 import { serviceFailureOf } from '../job/termination.js';
@@ -8,7 +8,7 @@ import { refusedCallDelayMs } from './timing.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
 
-/** Whose calls they are: it counts them, shows what blocks them, and names who is told. A job, or a stop. */
+/** The caller, such as a job or a stop. It counts the calls, shows what blocks them, and names whom to notify. */
 export interface Caller {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
   readonly sandbox: { readonly id: string } | null;
@@ -16,19 +16,20 @@ export interface Caller {
   apiCalls: number;
   block(blocked: Omit<Blocked, 'since'>): void;
   unblock(): void;
-  /** Called before each wait; throws where the caller is to leave instead. */
+  /** Called before each wait. Throws if the caller must continue as new instead. */
   goOnAsNewIfDue?(): void;
-  /** Told when the service throttles a call, with the time at which it is tried again. */
+  /** Called when the service throttles a call, with the time of the next attempt, in ms since the epoch. */
   readonly onThrottled?: ((untilMs: number) => void) | undefined;
 }
 
-/** Somebody can do something about these, so they are shown and told: at once, or when they last. */
+/** Refusals that a person can resolve, and the number of attempts after which they are shown and notified. */
 const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
 
 /**
- * @param call an activity: refusals are repeated here, and so are reads that the service does not answer. What is ambiguous
- *   about an effect is repeated by the activity's own retry policy.
- * @throws what the activity threw, where waiting does not help
+ * Retries a call until the service accepts it.
+ * @param call an activity. Refusals and unanswered reads are retried here; the activity's own retry policy handles effects
+ *   with an ambiguous outcome.
+ * @throws the error of the activity, if waiting does not help
  */
 export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
@@ -55,7 +56,7 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
   }
 }
 
-/** A read whose worker did not end it in time says as little as one that was not answered. */
+/** Treats a read that timed out on the worker like one that the service did not answer. */
 function unansweredRead(error: unknown): ServiceFailure | undefined {
   if (!(error instanceof TimeoutFailure)) return undefined;
   const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 1 };

@@ -1,4 +1,4 @@
-/** How long waits last. Pure. */
+/** Computes the length of waits. Pure. */
 import type { JobTiming } from '../job/types.js';
 
 export const defaultTiming: JobTiming = {
@@ -14,12 +14,12 @@ export const defaultTiming: JobTiming = {
 
 const renewLeaseAgainMs = 15_000;
 
-/** The wait before the next renewal of a lease. */
+/** The wait before the next renewal of a lease, in ms. */
 export function renewLeaseInMs({ renewLeaseEveryMs }: JobTiming, isRenewed: boolean): number {
   return isRenewed ? renewLeaseEveryMs : Math.min(renewLeaseAgainMs, renewLeaseEveryMs);
 }
 
-/** The wait before the safety poll after `polls` of them. */
+/** The wait before the next safety poll, after `polls` polls, in ms. */
 export function safetyPollMs(timing: JobTiming, polls: number): number {
   const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = timing;
   return Math.min(safetyPollMaxMs, safetyPollFirstMs * safetyPollGrowth ** polls);
@@ -28,8 +28,8 @@ export function safetyPollMs(timing: JobTiming, polls: number): number {
 const grow = (firstMs: number, maxMs: number, tries: number) => Math.min(maxMs, firstMs * 2 ** tries);
 
 /**
- * The wait before a call is tried again that the service refused, or undefined where it is not to be tried again.
- * @param tries how often it was refused before
+ * The wait before a refused call is retried, in ms; undefined if it must not be retried.
+ * @param tries number of earlier refusals
  */
 export function refusedCallDelayMs(
   refusal: { readonly meaning: string; readonly retryAfterMs: number | null },

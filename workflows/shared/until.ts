@@ -1,9 +1,9 @@
 /**
- * Waits for a sandbox: woken by an event or by the safety timer, whichever comes first. For any workflow that hands
- * its `sandboxEvent` signals to an `EventInbox`.
+ * Waits for a sandbox. An event or the safety timer wakes the wait, whichever comes first. Works in any workflow that
+ * records its `sandboxEvent` signals in an `EventInbox`.
  *
- * An event is a hint and the service is the truth, so a wait ends by what `read` returns. Where the next call finds
- * out anyway whether the hint was right, `believe` saves the read.
+ * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the next call verifies
+ * the hint anyway, `believe` saves the read.
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/states.js';
@@ -14,28 +14,32 @@ import { safetyPollMs } from './timing.js';
 
 export interface UntilOptions<T> {
   readonly inbox: EventInbox;
-  /** A word for what is waited for, for people and for the record of wakes. */
+  /** Name of the awaited condition, shown to people and in the record of wakes. */
   readonly waitedFor: string;
   readonly wakeOn: readonly SandboxEventType[];
-  /** Events after it count: taken before the call that the wait follows. */
+  /** Only events after this mark count. Take it before the call whose effect you wait for. */
   readonly since: InboxMark;
-  /** Asks the service. Undefined: go on waiting. */
+  /** Reads the service. Undefined: continue to wait. */
   readonly read: () => Promise<T | undefined>;
-  /** What an event alone is good for. Undefined: ask the service. */
+  /** The result that an event alone proves. Undefined: read the service. Default: always read. */
   readonly believe?: (event: SandboxEvent) => T | undefined;
-  /** Reads once before it waits, where the caller has not just read. Default false. */
+  /** Reads once before the wait; use it if the caller has not just read. Default: false. */
   readonly readFirst?: boolean;
-  /** Ends the wait with undefined after so long. Default: never. */
+  /** Ends the wait with undefined after this time. Default: no limit. */
   readonly limitMs?: number;
-  /** How often the service is asked for want of events. */
+  /** Intervals of the safety polls. */
   readonly timing: JobTiming;
-  /** True when the wait is to be left, by the error that `by` makes. Default: never. */
+  /** Once `when` is true, the wait throws the error of `by`. Default: never. */
   readonly leave?: { readonly when: () => boolean; readonly by: () => Error };
-  /** Told of each wake and what it was by. Default: nobody. */
+  /** Called at each wake with its cause. */
   readonly onWake?: (wake: Wake) => void;
 }
 
-/** @returns what `read` or `believe` gave; undefined when `limitMs` ran out */
+/**
+ * Waits until `read` or `believe` returns a result.
+ * @returns that result; undefined once `limitMs` has passed
+ * @throws what `read` throws, or the error of `leave.by`
+ */
 export async function until<T>(sandboxId: string, options: UntilOptions<T>): Promise<T | undefined> {
   const { inbox, wakeOn, waitedFor, read, believe, timing } = options;
   const beganMs = Date.now();

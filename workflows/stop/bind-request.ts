@@ -1,4 +1,4 @@
-/** Asks the service to stop the sandbox, and binds the request to the stop that it receives. */
+/** Requests a stop from the service, and binds the request to the stop that it receives. */
 import { isCancellation, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
@@ -12,10 +12,10 @@ import { requestStop } from './request-stop.js';
 import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
-/** Ends with the request bound to a stop or ended; or cut short, with what the next try must know in the record. */
+/** Binds the request to a stop, or ends it. If cut short, the record holds what the next attempt must know. */
 export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
-    // A stop that keeps vanishing is asked for again ever more slowly.
+    // If the stop keeps vanishing, requests are repeated at growing intervals.
     if (record.askedAgain > 0) await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'ask again' });
     const { sandboxId } = run.input;
     const wish = { sandboxId, timing: run.timing, memory: record };
@@ -35,11 +35,11 @@ async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnsw
   if (how === 'resumed_since') {
     record.stopId = stop?.id ?? null;
     record.status = stop?.status ?? null;
-    // It was archived, if not for long; nobody is to think that it is now.
+    // The sandbox was archived, but not for long: do not report it as archived now.
     return run.settle(record, { outcome: 'superseded' });
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);
-  // There was nothing to stop. Its last stop, read by its own id, says when the work was to be saved.
+  // There was nothing to stop. The last stop, read by its own id, shows when the work was due to be saved.
   const last = stop && (await retryRefusals(run.callerFor(record), 'read', () => readStop(run, stop.id)));
   record.stopId = stop?.id ?? null;
   if (last) recordStop(record, last, Date.now());
@@ -55,6 +55,6 @@ function bind(run: StopWorkflowState, record: StopRecord, stop: StopView): void 
   record.stopId = stop.id;
   record.blocked = null;
   recordStop(record, stop, Date.now());
-  // Nothing will tell of a stop that has ended already.
+  // No event will arrive for a stop that has already ended.
   if (stop.status !== 'pending' && stop.status !== 'failing') run.mustLook = true;
 }

@@ -1,4 +1,4 @@
-/** Reads a stop by its own id, and the sandbox beside it: what the service says, whatever events there were. */
+/** Checks stops by their own ids, together with the sandbox: the state of the service decides, not events. */
 import { isCancellation } from '@temporalio/workflow';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { toJobTermination } from '../job/termination.js';
@@ -11,15 +11,15 @@ import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
 type Sight =
-  /** `stop` is null of an archived sandbox that shows none. */
+  /** `stop` is null if the archived sandbox shows none. */
   | { readonly kind: 'completed'; readonly stop: StopView | null; readonly sandbox: SandboxView | null }
-  /** A stop of another id has taken the place of one that nobody knows. */
+  /** A stop with another id has replaced one that the service no longer knows. */
   | { readonly kind: 'open' | 'superseded'; readonly stop: StopView }
   | { readonly kind: 'gone' | 'vanished' };
 
 /**
- * Looks at every stop that a request waits for, once.
- * @returns true when a request has ended or is asked again
+ * Checks every stop that a request waits for, once.
+ * @returns true if a request has ended or is repeated
  */
 export async function checkStops(run: StopWorkflowState): Promise<true | undefined> {
   const mark = run.inbox.mark();
@@ -70,14 +70,14 @@ async function see(run: StopWorkflowState, stopId: string): Promise<Sight> {
     const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
     if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
     if (sandbox?.state === 'cancelled') return { kind: 'gone' };
-    // The two reads are of two moments: somebody may have resumed it between them, or it may have been archived.
+    // Between the two reads, somebody may have resumed the sandbox, or it may have been archived.
     ifItLasts = { kind: sandbox === null ? 'gone' : 'vanished' };
     return sandbox && sightOf(sandbox, stop, stopId);
   });
   return seen ?? ifItLasts;
 }
 
-/** @param stop read by its id, and not ended by any status that is known; null where nobody knows it */
+/** @param stop read by its id, without a known final status; null if the service does not know it */
 function sightOf(sandbox: SandboxView, stop: StopView | null, stopId: string): Sight | null {
   const { state, stop: last } = sandbox;
   if (state === 'archived' && !isOpen(stop)) return { kind: 'completed', stop: stop ?? last, sandbox };

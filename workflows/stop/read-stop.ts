@@ -1,4 +1,4 @@
-/** Reads a sandbox and the stop that was asked for, until what they say goes together. */
+/** Reads a sandbox and the requested stop until the two reads are consistent. */
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { isUsable } from '../../src/contract/states.js';
 import type { JobState } from '../job/state.js';
@@ -8,11 +8,11 @@ import { reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 
 export type StopObservation =
-  /** `stop` is null of an archived sandbox that shows none. */
+  /** `stop` is null if the archived sandbox shows none. */
   | { readonly kind: 'completed' | 'superseded'; readonly stop: StopView | null; readonly sandbox: SandboxView }
-  /** It goes on. A stop of another id has taken the place of one that nobody knows, or that was superseded. */
+  /** Still in progress. A stop with another id has replaced one that is unknown or superseded. */
   | { readonly kind: 'open'; readonly stop: StopView }
-  /** There is no sandbox, or no such stop of it, and that has lasted. */
+  /** The sandbox, or this stop of it, has been missing for longer than a read may lag. */
   | { readonly kind: 'gone' | 'vanished' };
 
 export async function observeStop(run: JobState, sandboxId: string, stopId: string): Promise<StopObservation> {
@@ -34,7 +34,7 @@ export async function observeStop(run: JobState, sandboxId: string, stopId: stri
     }
     const kind = kindOf(stop, sandbox);
     if (kind === 'open') return { kind, stop };
-    // It was taken back, and stopped again by others: then their stop is what the sandbox ends by.
+    // The stop was superseded, and others stopped the sandbox again: their stop is the one that counts.
     if (kind === 'superseded' && last && last.id !== stopId) {
       if (isOpen(last)) return { kind: 'open', stop: last };
       if (sandbox.state === 'archived') return { kind: 'completed', stop: last, sandbox };
@@ -47,7 +47,7 @@ export async function observeStop(run: JobState, sandboxId: string, stopId: stri
   return seen ?? ifItLasts;
 }
 
-/** An unknown status of an archived sandbox is as good as `completed`. */
+/** If the sandbox is archived, an unknown status counts as `completed`. */
 function kindOf(stop: StopView, { state }: SandboxView): 'completed' | 'superseded' | 'open' {
   const { status } = stop;
   if (status === 'superseded' || status === 'completed') return status;

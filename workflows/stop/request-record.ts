@@ -1,4 +1,4 @@
-/** What is known of one request to stop, and when something is due for it. Pure. */
+/** The record of one request to stop, and when its next action is due. Pure. */
 
 import { preservedWorkOf } from '../../src/contract/preserved-work.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
@@ -28,24 +28,24 @@ export function deadlineAtMs({ arrivedAtMs, request }: StopRecord): number {
   return arrivedAtMs + request.deadlineMs;
 }
 
-/** When the alert is due, or undefined where it was raised, or never is. */
+/** When the alert is due, in ms since the epoch; undefined if it was raised or is disabled. */
 function alertAtMs({ arrivedAtMs, request, alertedAtMs }: StopRecord): number | undefined {
   return request.alertAfterMs === null || alertedAtMs !== null ? undefined : arrivedAtMs + request.alertAfterMs;
 }
 
-/** When something is due next for an open request. */
+/** When the next action of an open request is due, in ms since the epoch. */
 export function nextDueAtMs(record: StopRecord): number {
   return Math.min(deadlineAtMs(record), alertAtMs(record) ?? Number.POSITIVE_INFINITY);
 }
 
-/** What the service says goes into a record that is carried on, so each text has a limit. */
+/** Shortens a text of the service, because continue-as-new carries the record. */
 const longestText = 500;
 
 export function cutText<T extends string | null>(text: T): T {
   return text !== null && text.length > longestText ? (`${text.slice(0, longestText - 1)}…` as T) : text;
 }
 
-/** Writes down what a look at the request's own stop has shown. */
+/** Records a read of the request's own stop. */
 export function recordStop(record: StopRecord, stop: StopView, nowMs: number): void {
   record.status = cutText(stop.status);
   if (stop.status !== 'failing') return;
@@ -65,7 +65,7 @@ export interface Settlement {
   readonly error?: JobError | null;
 }
 
-/** Ends a request. Its first end stands. */
+/** Ends a request. Safe to repeat: the first end stands. */
 export function settleRecord(record: StopRecord, { outcome, kept = null, error = null }: Settlement, nowMs: number) {
   if (record.outcome !== null) return;
   record.outcome = outcome;
@@ -81,14 +81,14 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
   record.endedAtMs = nowMs;
 }
 
-/** What this very stop kept; null where the sandbox has had another stop since, which says nothing of this one. */
+/** What this stop preserved; null if the sandbox has had another stop since, which does not describe this one. */
 export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
   const asked = stop ?? { id: '', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
   return preservedWorkOf(sandbox, asked);
 }
 
-/** One sentence: what was seen of the stop so far. */
+/** One sentence: the observed state of the stop. */
 export function describeStop(record: StopRecord): string {
   const { stopId, status, failed, blocked } = record;
   if (stopId === null) return `The service has not accepted the stop${blocked ? `: ${blocked.message}` : ' yet'}.`;

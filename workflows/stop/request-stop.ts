@@ -1,4 +1,4 @@
-/** Asks the service to stop a sandbox, until it has an answer. */
+/** Requests a stop from the service, and retries until it has an answer. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { SentBefore } from '../../activities/retry/read-first.js';
 import type { BeforeRequest } from '../../activities/sandbox/stop-decision.js';
@@ -7,11 +7,11 @@ import type { JobTiming } from '../job/types.js';
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
-/** Carried wherever the wish goes on: through refusals, and through continue-as-new. */
+/** What must survive refusals and continue-as-new while the stop is requested. */
 export interface StopMemory {
-  /** What was there before the first request that may have been accepted; null where there was none. */
+  /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: BeforeRequest | null;
-  /** When the stop that was received was accepted, where the service said so: once it has ended the sandbox does not. */
+  /** When the service accepted the stop, if it said so: the sandbox no longer shows this once the stop has ended. */
   requestedAt?: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface StopCall {
   readonly memory: StopMemory;
 }
 
-/** @throws what the service refuses for good, as `retryRefusals` */
+/** Requests the stop. @throws permanent refusals of the service, as `retryRefusals` does */
 export async function requestStop(caller: Caller, { sandboxId, timing, memory }: StopCall): Promise<StopAnswer> {
   const { readLagMs } = timing;
   const summary = `stop ${sandboxId}`;
@@ -38,7 +38,7 @@ export async function requestStop(caller: Caller, { sandboxId, timing, memory }:
   return answer;
 }
 
-/** A refusal can follow a request of the same activity that was perhaps accepted. */
+/** A refusal can follow an earlier request of the same activity that may have been accepted. */
 function sentBeforeOf(error: unknown): BeforeRequest | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;

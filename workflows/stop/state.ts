@@ -1,4 +1,4 @@
-/** The state of one stop workflow: its requests, what it has seen, whom it tells. */
+/** The state of one stop workflow: its requests, its observations and its notifications. */
 import { CancellationScope, log, metricMeter, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { JobTiming, NotifyTarget, Wake } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
@@ -10,7 +10,7 @@ import type { StopInput, StopRecord, StopReport, StopRequest } from './types.js'
 
 const keepEnded = 200;
 const keepWakes = 20;
-/** Temporal takes 2,000 updates and 10,000 signals a run, and refuses or loses what comes then. */
+/** Temporal accepts 2,000 updates and 10,000 signals per run, and refuses or loses any further ones. */
 const mostUpdates = 1_000;
 const mostSignals = 5_000;
 
@@ -20,17 +20,17 @@ export class StopWorkflowState {
   readonly records: StopRecord[];
   private wakes: readonly Wake[];
   apiCalls: number;
-  /** Events up to here were looked after. */
+  /** Events up to this mark are handled. */
   since: InboxMark = 0;
-  /** True while a stop is bound of which nothing was read in this run. */
+  /** True while a bound stop has not been read in this run. */
   mustLook: boolean;
-  /** True while the run hands over to the next one. */
+  /** True while the run prepares to continue as new. */
   isPausing = false;
-  /** Counts what the watch must not sleep through: requests that come, are bound, or end beside it. */
+  /** Counter of changes that must wake the main loop: requests that arrive, are bound, or end in parallel. */
   news = 0;
   updates = 0;
   signals = 0;
-  /** What is under way beside the watch: calls that ask, and notifications. */
+  /** Number of calls and notifications that run in parallel with the main loop. */
   private underWay = 0;
   private readonly root = CancellationScope.current();
   private readonly asking = new Map<StopRecord, CancellationScope>();
@@ -55,7 +55,7 @@ export class StopWorkflowState {
     return this.underWay === 0;
   }
 
-  /** The record of a request; the one that is there where its id was seen before. */
+  /** Adds the record of a request. Safe to repeat: a known id returns the existing record. */
   take(request: StopRequest): { readonly record: StopRecord; readonly isNew: boolean } {
     const known = this.records.find((record) => record.request.requestId === request.requestId);
     if (known) return { record: known, isNew: false };
@@ -65,9 +65,9 @@ export class StopWorkflowState {
     return { record, isNew: true };
   }
 
-  /** Runs `work` beside the watch; it is cancelled when the request ends or the run pauses. */
+  /** Runs `work` in parallel with the main loop; cancels it when the request ends or the run pauses. */
   beside(record: StopRecord, work: () => Promise<void>): void {
-    // Not of the look that found that it must be asked again, which is over before the answer comes.
+    // Not a child of the check that started it, which is over before the answer arrives.
     const scope = new CancellationScope({ cancellable: true, parent: this.root });
     this.asking.set(record, scope);
     this.track(scope.run(work).finally(() => this.asking.delete(record)));
@@ -78,7 +78,7 @@ export class StopWorkflowState {
     settleRecord(record, settlement, Date.now());
     this.asking.get(record)?.cancel();
     this.tell(record, 'ended', settlement.outcome, record.error?.message ?? null);
-    // Nobody is told of it any more, and what is kept of it is carried on.
+    // It needs no further notifications, and continue-as-new carries the record.
     record.request = { ...record.request, notify: undefined };
     const ended = this.records.filter(({ outcome }) => outcome !== null);
     for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);
@@ -94,7 +94,7 @@ export class StopWorkflowState {
     this.tell(record, 'stop_failing', null, message);
   }
 
-  /** Lets whatever asks come to a known end, so that the next run can go on from it. */
+  /** Brings all requests in progress to a known state, so that the next run can continue from it. */
   pause(): void {
     this.isPausing = true;
     for (const scope of this.asking.values()) scope.cancel();
@@ -105,7 +105,7 @@ export class StopWorkflowState {
     this.showDetails();
   }
 
-  /** True where the run has taken so much that the next one is to go on: of history, of updates, of signals. */
+  /** True if history, updates or signals have reached the limit for continue-as-new. */
   get isFull(): boolean {
     const { maxHistoryEvents = Number.POSITIVE_INFINITY, maxMessages = Number.POSITIVE_INFINITY } = this.input;
     const { continueAsNewSuggested, historyLength } = workflowInfo();
@@ -122,7 +122,7 @@ export class StopWorkflowState {
     this.wakes = [...this.wakes, wake].slice(-keepWakes);
   };
 
-  /** Whoever makes calls for one request, or, without one, for all that wait. */
+  /** The caller for one request, or, without one, for all waiting requests. */
   callerFor(record?: StopRecord): Caller {
     const run = this;
     const concerned = () => (record ? [record] : this.waiting);

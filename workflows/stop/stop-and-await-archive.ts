@@ -1,13 +1,13 @@
 /**
- * Sees the stops of one sandbox through, for everybody who asks: one workflow per sandbox, one request per caller.
+ * Stops one sandbox and waits until it is archived, for all callers: one workflow per sandbox, one request per caller.
  *
  *     asking ─► waiting ─► archived | superseded | gone | still_failing
  *        │  ▲      │
  *        │  └──────┘ the stop vanished without being superseded
  *        └─► already_archived | gone | rejected | still_failing
  *
- * Each request is bound to the stop that it received itself, and ends by what the service says of that very stop: an
- * event carries no stop id, and may be of an earlier one (trap S6). Ends when no request is open.
+ * Each request is bound to the stop that it received, and only the service's record of that stop ends it: an event has no
+ * stop id, and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
  */
 import {
   ApplicationFailure,
@@ -28,9 +28,9 @@ import { deadlineAtMs, describeStop, nextDueAtMs, viewOfRecord } from './request
 import { StopWorkflowState } from './state.js';
 import type { StopInput, StopReport, StopRequest } from './types.js';
 
-/** A start whose update never came, because its caller went away, ends after this. */
+/** A run without any update, because its caller went away, ends after this time. */
 const firstRequestWithin = '10 seconds';
-/** The last look before a deadline is given up after this. */
+/** Time limit of the last check before a deadline. */
 const lastLook = '5 seconds';
 const openAtMost = 100;
 
@@ -40,7 +40,7 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const run = new StopWorkflowState(input);
-  // Before the handlers are set, which hand over what has come already.
+  // Before the handlers are set, because they deliver the messages that have already arrived.
   for (const record of run.open) if (record.stopId === null) run.beside(record, () => requestAndBindStop(run, record));
   handleMessages(run);
   try {
@@ -102,7 +102,7 @@ function refused(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'refused');
 }
 
-/** Until a stop has ended, a request has come, or something is due. */
+/** Waits until a stop has ended, a request has arrived, or an action is due. */
 async function watch(run: StopWorkflowState): Promise<void> {
   const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
   const seen = run.news;
@@ -137,7 +137,7 @@ async function watch(run: StopWorkflowState): Promise<void> {
   }
 }
 
-/** Raises the alerts that are due, and ends the requests whose deadline has passed, after one more look. */
+/** Raises due alerts, and ends requests whose deadline has passed, after one more check. */
 async function passWhatIsDue(run: StopWorkflowState): Promise<void> {
   if (run.waiting.some((record) => nextDueAtMs(record) <= Date.now())) {
     try {

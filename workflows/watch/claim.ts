@@ -1,4 +1,4 @@
-/** Holds the claim on a sandbox while it is stopped or deleted: nobody leases it meanwhile. */
+/** Holds a claim on a sandbox while it is stopped or deleted, so that nobody leases it in the meantime. */
 import {
   CancellationScope,
   getExternalWorkflowHandle,
@@ -14,7 +14,7 @@ import { effects } from '../shared/proxies.js';
 /** A claim lasts for 10 minutes. */
 const renewClaimEveryMs = 4 * 60_000;
 
-/** Renews a claim while `act` lasts, and gives it back then, however that ends. */
+/** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
 export async function holdingClaim<T>(sandboxId: string, wish: ClaimOptions, act: () => Promise<T>): Promise<T> {
   const renewals = new CancellationScope();
   const renewing = renewals.run(() => renewClaim(sandboxId, wish)).catch(() => undefined);
@@ -22,7 +22,7 @@ export async function holdingClaim<T>(sandboxId: string, wish: ClaimOptions, act
     return await act();
   } finally {
     renewals.cancel();
-    // A renewal that comes after the release would stand for its whole time.
+    // A renewal that arrives after the release would hold the claim for its full lifetime.
     await CancellationScope.nonCancellable(() => renewing);
     await CancellationScope.nonCancellable(() => releaseClaim(sandboxId, wish));
   }
@@ -44,6 +44,6 @@ async function releaseClaim(sandboxId: string, { purpose }: ClaimOptions): Promi
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(releaseClaimSignal, { claimant, purpose });
   } catch {
-    // A watch that has ended holds no claim any more.
+    // A watch that has ended holds no claims.
   }
 }

@@ -1,4 +1,4 @@
-/** Leases sandboxes that the workflow's name does not lead to: their events come, and nobody ends them meanwhile. */
+/** Leases sandboxes that the workflow does not own: it then receives their events, and nobody else ends them. */
 import { getExternalWorkflowHandle, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId, sandboxWatchId } from '../../src/contract/addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
@@ -7,14 +7,18 @@ import { type LeaseRequest, sandboxSharedSignal, watchUnregisterSignal } from '.
 import { effects } from '../shared/proxies.js';
 import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 
-/** Leases the job's sandbox for its work, or renews the lease. Waits while somebody else has claimed the sandbox. */
+/**
+ * Leases the job's sandbox for its work, or renews the lease. Waits while somebody else holds a claim. Safe to repeat.
+ */
 export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
-  // Before the answer, so that a job that ends meanwhile gives up what it may have been granted.
+  // Set before the answer, so that a job that ends in the meantime releases a lease that it may hold.
   run.watched = true;
   await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
 }
 
-/** The job whose own the sandbox is asks for leases before it stops it, once it knows that there is one. */
+/**
+ * Notifies the job that owns the sandbox of the lease, so that it claims the sandbox before it stops it. Safe to repeat.
+ */
 export async function tellOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
   const owner = ownerWorkflowId(name ?? '');
   if (owner === undefined || owner === workflowInfo().workflowId) return;
@@ -23,11 +27,11 @@ export async function tellOwner({ name }: Pick<SandboxView, 'name'>): Promise<vo
     await getExternalWorkflowHandle(owner).signal(sandboxSharedSignal);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // It has ended, or is of another Temporal.
+    // The owner has ended, or runs on another Temporal server.
   }
 }
 
-/** The same for a workflow that is no job. Visible where it lasts. */
+/** The same for a workflow that is not a job. A long wait is visible. */
 export async function leaseSandbox(
   caller: Caller,
   sandboxId: string,
@@ -39,9 +43,9 @@ export async function leaseSandbox(
 }
 
 /**
- * One renewal, of a minute at most.
- * @returns whether it was granted; a failed one is to be tried again soon
- * @throws where it was cancelled
+ * Renews a lease once, within at most a minute.
+ * @returns true if it was granted; retry a failed renewal soon
+ * @throws only if the scope is cancelled
  */
 export async function renewLease(
   sandboxId: string,
@@ -57,19 +61,19 @@ export async function renewLease(
   }
 }
 
-/** Gives the job's lease up, so that the watch can end. */
+/** Releases the job's lease, so that the watch can end. Safe to repeat. */
 export async function unwatchSandbox(run: JobState): Promise<void> {
   const { source } = run.input;
   const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
   if (run.watched && sandboxId !== undefined) await giveUpLease(sandboxId);
 }
 
-/** The same for a workflow that is no job. */
+/** The same for a workflow that is not a job. */
 export async function giveUpLease(sandboxId: string): Promise<void> {
   const { workflowId } = workflowInfo();
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchUnregisterSignal, { workflowId });
   } catch {
-    // A watch that has ended holds no lease any more.
+    // A watch that has ended holds no leases.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Relays the events of one sandbox to workflows that wait for, borrow or fork from it without owning it, and holds
- * their leases and the claims that exclude them. Started by the first of them; ends when the last has left or expired.
- * All times are by its own clock, which is the Temporal server's.
+ * Relays the events of one sandbox to workflows that wait for it, use it or fork it without owning it, and holds their
+ * leases and the claims that exclude them. The first of them starts it; it ends when the last has left or expired. All times
+ * use its own clock, which is the Temporal server's.
  */
 import {
   allHandlersFinished,
@@ -37,15 +37,18 @@ import {
 
 export interface SandboxWatchInput {
   readonly sandboxId: string;
-  /** A run that has had more goes on as a new one. Temporal ends one with 2,000 Updates, 10,000 signals, 51,200 events. */
+  /**
+   * Messages after which the watch continues as new. Temporal ends a run at 2,000 Updates, 10,000 signals or 51,200
+   * events.
+   */
   readonly limits?: { readonly updates?: number; readonly signals?: number; readonly historyEvents?: number };
-  /** What an earlier run of the chain hands on. */
+  /** State carried over from an earlier run of the chain. */
   readonly state?: WatchState;
   readonly pending?: readonly SandboxEvent[];
 }
 
 const defaultLimits = { updates: 1_000, signals: 5_000, historyEvents: Number.POSITIVE_INFINITY };
-/** Events are hints, and who misses one polls; so a storm loses its oldest. */
+/** Events are hints, and a receiver that misses one polls; so a flood of events drops the oldest. */
 const pendingAtMost = 200;
 
 export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
@@ -94,7 +97,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
       await continueAsNew<typeof sandboxWatch>({ ...input, state, pending });
     }
     const expiryMs = nextExpiryMs(state) ?? Date.now();
-    // A renewal moves an expiry away, which is no reason to wake: the timer stands, and finds it out.
+    // A renewal postpones an expiry. The timer stays as it is and checks again when it fires.
     const mustAct = () => pending.length > 0 || isIdle() || hasGrown() || (nextExpiryMs(state) ?? expiryMs) < expiryMs;
     await condition(mustAct, Math.max(1, expiryMs - Date.now()), { summary: 'until the next expiry' });
   }
@@ -108,7 +111,7 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
         try {
           await getExternalWorkflowHandle(workflowId).signal(sandboxEventSignal, event);
         } catch {
-          // Closed or unknown: it will never unregister.
+          // The receiver is closed or unknown, so it will never unregister.
           state = unregister(state, workflowId);
         }
       }),

@@ -1,9 +1,9 @@
-/** Who waits for a sandbox, who holds a lease on it, and who has claimed it. Pure; `nowMs` is the watch's own clock. */
+/** The registrations, leases and claims of a sandbox. Pure; `nowMs` is the watch's own clock. */
 import type { ClaimRequest, HoldAnswer, LeaseRequest, LeaseUse, WatchRegistration } from '../messages.js';
 
 interface Registered {
   readonly workflowId: string;
-  /** Null: it only hears of events. */
+  /** Null: it only receives events. */
   readonly lease: LeaseUse | null;
   readonly expiresAtMs: number;
 }
@@ -17,7 +17,7 @@ interface Claimed {
 /** Carried through continue-as-new. */
 export interface WatchState {
   readonly registrations: readonly Registered[];
-  /** All of one claimant: it may do several things to the sandbox at once. */
+  /** All from one claimant, which may do several things to the sandbox at the same time. */
   readonly claims: readonly Claimed[];
   /** Ids of the newest events that were relayed. */
   readonly relayed: readonly string[];
@@ -26,17 +26,17 @@ export interface WatchState {
 export const emptyWatch: WatchState = { registrations: [], claims: [], relayed: [] };
 
 const rememberEvents = 200;
-/** Events reach each of them, and Temporal lets a workflow have 2,000 signals on their way. */
+/** Limit of registrations: each receives every event, and Temporal allows a workflow 2,000 pending signals. */
 const registrationsAtMost = 1_000;
 const namedAtMost = 10;
 
-/** What changes the state and is answered. */
+/** The new state and the answer to a request. */
 export interface Asked {
   readonly state: WatchState;
   readonly answer: HoldAnswer;
 }
 
-/** Registers for events, or renews; a lease that is held stays one. */
+/** Registers for events, or renews a registration; an existing lease stays a lease. */
 export function register(state: WatchState, { workflowId, lastsMs }: WatchRegistration, nowMs: number): WatchState {
   const lease = state.registrations.find((known) => known.workflowId === workflowId)?.lease ?? null;
   return withRegistration(state, { workflowId, lease, expiresAtMs: nowMs + lastsMs });
@@ -54,7 +54,10 @@ export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequ
   return { state: withRegistration(state, { workflowId, lease: use, expiresAtMs: nowMs + lastsMs }), answer };
 }
 
-/** Grants or renews a claim, unless somebody else has claimed the sandbox, or leases it in a way that the claim ends. */
+/**
+ * Grants or renews a claim, unless somebody else has claimed the sandbox, or holds a lease whose use the claim would
+ * end.
+ */
 export function claim(given: WatchState, request: ClaimRequest, nowMs: number): Asked {
   const state = expire(given, nowMs);
   const { claimant, purpose, ends, lastsMs } = request;
@@ -71,25 +74,25 @@ export function unregister(state: WatchState, workflowId: string): WatchState {
   return { ...state, registrations: state.registrations.filter((known) => known.workflowId !== workflowId) };
 }
 
-/** Gives back one claim of `claimant`; another's stands. */
+/** Releases one claim of `claimant`. Claims of others stand. */
 export function release(state: WatchState, { claimant, purpose }: Pick<ClaimRequest, 'claimant' | 'purpose'>) {
   const isAnother = (known: Claimed) => known.claimant !== claimant || known.purpose !== purpose;
   return { ...state, claims: state.claims.filter(isAnother) };
 }
 
-/** Drops what has expired: a terminated holder never gives anything back. */
+/** Drops expired entries: a terminated holder never releases anything. */
 export function expire(state: WatchState, nowMs: number): WatchState {
   const lives = ({ expiresAtMs }: { readonly expiresAtMs: number }) => expiresAtMs > nowMs;
   return { ...state, registrations: state.registrations.filter(lives), claims: state.claims.filter(lives) };
 }
 
-/** When the next thing expires, in ms since the epoch; undefined when nothing is left. */
+/** When the next entry expires, in ms since the epoch; undefined if there are none. */
 export function nextExpiryMs({ registrations, claims }: WatchState): number | undefined {
   const times = [...registrations, ...claims].map(({ expiresAtMs }) => expiresAtMs);
   return times.length === 0 ? undefined : times.reduce((soonest, time) => Math.min(soonest, time));
 }
 
-/** Remembers an event; the same state when it was relayed before. */
+/** Records an event. Returns the same state if it was relayed before. */
 export function relay(state: WatchState, eventId: string): WatchState {
   if (state.relayed.includes(eventId)) return state;
   return { ...state, relayed: [...state.relayed, eventId].slice(-rememberEvents) };
