@@ -1,4 +1,4 @@
-/** One planned action, after everything that speaks against it was asked once more. */
+/** Performs one planned action after it has checked all guards again. */
 import type { CleanupPolicy, SandboxFacts, Verdict } from '../../src/retention/index.js';
 import {
   type ApplyLook,
@@ -10,23 +10,23 @@ import {
 import type { HoldAnswer } from '../../workflows/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
-/** What was begun. `gone`: an earlier attempt whose answer was lost, or somebody else, has deleted it. */
+/** What was started. `gone`: an earlier attempt with a lost answer, or somebody else, has deleted it. */
 export interface AppliedAction {
   readonly number: number;
   readonly sandboxId: string;
   readonly did: 'stopping' | 'deleting' | 'gone' | 'skipped';
   readonly guard: string | null;
   readonly why: string | null;
-  /** The stop or the deletion operation; null where the service did not name it. */
+  /** Id of the stop or the deletion operation; null if the service did not return one. */
   readonly operationId: string | null;
-  /** The claim that is still held, to be given back when the deletion has ended; null: none. */
+  /** The claim that is still held; release it once the deletion has ended. Null: none. */
   readonly claim: ClaimOptions | null;
 }
 
-/** What became of a call that deletes. `unnamed`: it was accepted, and the service gave no operation to follow it by. */
+/** The outcome of a deleting call. `unnamed`: accepted, but the service returned no operation to follow. */
 export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 
-/** What an action asks and does: of the service, of Temporal, and of the clock. Null stands for what is not there. */
+/** What an action reads and does, through the service, Temporal and the clock. Null stands for a missing resource. */
 export interface ActionPorts {
   readonly claim: (sandboxId: string) => Promise<HoldAnswer>;
   /** The claim as it stands right before the act. */
@@ -45,11 +45,11 @@ export interface ActionPorts {
 
 export interface ActionOptions {
   readonly policy: CleanupPolicy;
-  /** Actions that the limits of the night allow this run. */
+  /** Number of actions that the limits of the night allow this run. */
   readonly allowed: number;
-  /** True where an earlier attempt may have acted, and its answer was lost. */
+  /** True if an earlier attempt may have acted, and its answer was lost. */
   readonly isRepeated: boolean;
-  /** What the action claims the sandbox for. */
+  /** The purpose of the claim on the sandbox. */
   readonly wish: ClaimOptions;
   readonly ports: ActionPorts;
   /** Default: all guards; only tests leave some out. */
@@ -57,8 +57,8 @@ export interface ActionOptions {
 }
 
 /**
- * Claims, reads, asks whose it is, judges, and only then acts. Nothing comes between the judgement and the call, but that
- * a claim of long ago is asked for once more. The claim of a deletion that was begun is the caller's to give back.
+ * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the guards and the call,
+ * only an old claim is renewed. The caller must release the claim of a started deletion.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
   const { ports, wish, isRepeated, verdictOf = judge } = options;
@@ -76,7 +76,7 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
       if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
-      // Asking again would name the operation, and would delete unguarded what a faulty answer hides.
+      // A second call would return the operation, but would also delete unguarded what a faulty answer hides.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
     }
     const verdict = verdictOf(look);
@@ -92,12 +92,12 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     const operationId = await ports.stop(sandboxId, stopId);
     return { ...answer, did: operationId === null ? 'gone' : 'stopping', operationId };
   } finally {
-    // A claim expires by itself; what was done must be told all the same.
+    // A claim expires by itself; the action must still be reported.
     if (!isHeld) await ports.release(sandboxId).catch(() => undefined);
   }
 }
 
-/** The lease first, since its answer lasts; the owner last, since it may open at any moment. */
+/** Checks the lease first, because its answer lasts, and the owner last, because it may start at any moment. */
 async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: ActionOptions): Promise<ApplyLook> {
   const { id, name } = planned.facts;
   const { granted: claimGranted, leasedBy } = await ports.claim(id);
@@ -113,7 +113,7 @@ async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: Act
   return { policy, planned, nowMs, facts, owner, leasedBy, claimGranted, allowed, missingKeeps, snapshots };
 }
 
-/** The stop that an attempt whose answer was lost has begun: it must not read as somebody else's change. */
+/** The stop that an attempt with a lost answer started: it must not count as somebody else's change. */
 function stopOfEarlier({ planned, facts }: ApplyLook): string | null {
   if (planned.action !== 'stop' || facts === null || facts.stopId === planned.facts.stopId) return null;
   return facts.state === 'archiving' || facts.state === 'archived' ? facts.stopId : null;

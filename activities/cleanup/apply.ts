@@ -1,4 +1,4 @@
-/** Does one planned action of a cleanup. */
+/** Applies one planned action of a cleanup. */
 import { Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/service-failure.js';
@@ -14,7 +14,7 @@ import type { CleanupChunk } from './plan.js';
 
 export interface ApplyCleanupInput {
   readonly chunkRef: string;
-  /** Which action of the chunk. */
+  /** Index of the action in its chunk. */
   readonly index: number;
 }
 
@@ -23,9 +23,9 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
 
   return {
     /**
-     * Asks everything that speaks against an action once more, and does it where nothing does. Safe to repeat: what an
-     * earlier attempt has done is found.
-     * @throws as every activity; a sandbox that must not be touched is no error
+     * Checks all guards again, and performs the action if none refuses. Safe to repeat: it detects what an earlier attempt
+     * has done.
+     * @throws as every activity; a sandbox that must not be touched is not an error
      */
     async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {
       const chunk = JSON.parse((await results.get(chunkRef)).toString('utf8')) as CleanupChunk;

@@ -1,4 +1,4 @@
-/** What other runs of the same policy have done this night, and whether one of them is at it now. */
+/** Finds what other runs of the same policy have done this night, and whether one of them still runs. */
 import type { Client } from '@temporalio/client';
 import { cleanupId } from '../../src/contract/addresses.js';
 import { SandflowError } from '../../src/contract/sandflow-error.js';
@@ -8,30 +8,30 @@ import type { CleanupMemo } from '../../workflows/cleanup/types.js';
 import { workflowTypes } from '../../workflows/messages.js';
 
 export interface Night {
-  /** Actions that this run must not do any more. */
+  /** Number of actions that this run may no longer do. */
   readonly taken: number;
-  /** Of these, what runs have done that have ended. */
+  /** Of these, the actions of ended runs. */
   readonly ended: number;
-  /** Sandboxes that the first run of this night has counted, or null. */
+  /** Number of sandboxes that the first run of this night counted, or null. */
   readonly fleet: number | null;
-  /** Workflow id of a run that began earlier and is not finished, or null. */
+  /** Workflow id of a run that started earlier and has not finished, or null. */
   readonly otherRun: string | null;
 }
 
 export interface NightQuery {
   readonly deployment: string;
   readonly policy: CleanupPolicy;
-  /** The run that asks. */
+  /** The current run. */
   readonly workflowId: string;
   readonly nowMs: number;
 }
 
-/** A run may last for long: one that began before the night may still be at work in it. */
+/** Runs may be long: one that started before the night may still run in it. */
 const lookBackMs = 86_400_000;
 
 /**
- * A run writes into its memo what it is about to do before it does it, so that one that was killed is counted, too.
- * @throws SandflowError where the memo of a run cannot be read: what it has done must not be taken for nothing
+ * A run records its next actions in its memo before it does them, so that a killed run counts too.
+ * @throws SandflowError if the memo of a run is unreadable: its actions must not count as none
  */
 export async function readNight(client: Client, night: NightQuery): Promise<Night> {
   const { deployment, policy, nowMs } = night;

@@ -1,20 +1,20 @@
-/** Asks Temporal whose a sandbox is. */
+/** Looks up the owner of a sandbox in Temporal. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../../src/contract/addresses.js';
 import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
 import type { KeptMemo } from '../../workflows/job/end/mark-kept.js';
 
-/** Any other status, also one that is unknown today, counts as open. */
+/** Any other status, even one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
-/** How many earlier executions of an id are looked through. */
+/** How many earlier executions of an id are searched. */
 const earlierExecutions = 200;
 
-/** Ids of sandboxes; null where a memo has one that cannot be read, so that nobody knows whose it is. */
+/** Ids of sandboxes; null if a memo is unreadable, so that the owner is unknown. */
 type Kept = readonly string[] | null;
 type Named = Parameters<typeof ownershipOf>[0];
 
-/** Whose the sandbox of this name is now: by describe, never by a list that lags. */
+/** The current owner of the sandbox with this name: by describe, never by a list, which lags. */
 export async function askOwner(client: Client, sandbox: Named, deployment: string): Promise<Ownership> {
   const asked = ownerToAsk(sandbox.name, deployment);
   return ownershipOf(sandbox, deployment, asked && (await ownerSeen(client, asked)));
@@ -41,9 +41,9 @@ async function ownerSeen(client: Client, asked: OwnerToAsk): Promise<OwnerSeen |
   if ([newest, item].some((seen) => seen !== undefined && !closed.has(seen.status))) {
     return { isOpen: true, closedFirstRunIds: [] };
   }
-  // Temporal forgets an item before its batch, and with it whether the item has kept its fork on purpose.
+  // Temporal drops an item before its batch, and with it the information that the item kept its fork on purpose.
   if (itemWorkflowId !== undefined && item === undefined) return undefined;
-  // An earlier generation of an item has kept a fork of its own.
+  // An earlier generation of an item may have kept its own fork.
   const keptSandboxIds = await keptBy(client, { newest, item, itemWorkflowId });
   if (keptSandboxIds === null) return undefined;
   if (executionOf(newest.firstRunId) === execution) {
@@ -65,7 +65,7 @@ async function keptBy(
   return item === undefined ? newest.kept : keptByAll(client, itemWorkflowId, item.kept);
 }
 
-/** What all executions of an id have kept. A list lags, so the newest is known by describe. */
+/** The sandboxes that all executions of an id have kept. A list lags, so describe finds the newest. */
 async function keptByAll(client: Client, workflowId: string, newest: Kept): Promise<Kept> {
   if (newest === null) return null;
   const kept = [...newest];
@@ -86,7 +86,7 @@ function keptIn(memo: Record<string, unknown> | undefined): Kept {
   return typeof kept === 'string' ? [kept] : [];
 }
 
-/** Of an id that was used again: the earlier execution that fits, found by a list and then seen by describe. */
+/** For a reused id: the matching earlier execution, found by a list and confirmed by describe. */
 async function earlierFirstRunIds(
   client: Client,
   { workflowId, execution }: Pick<OwnerToAsk, 'workflowId' | 'execution'>,
@@ -98,7 +98,7 @@ async function earlierFirstRunIds(
     if (looked > earlierExecutions) break;
     if (executionOf(runId) !== execution) continue;
     const found = await describe(client, workflowId, runId);
-    // Its chain has ended, however the first run of it did: a later execution has the id, and has ended, too.
+    // Its chain has ended, whatever the status of its first run: a later execution has the id, and has ended too.
     const hasEnded = found !== undefined && (closed.has(found.status) || found.status === 'CONTINUED_AS_NEW');
     if (hasEnded && executionOf(found.firstRunId) === execution) return [found.firstRunId];
   }

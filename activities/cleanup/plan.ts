@@ -1,4 +1,4 @@
-/** Reads everything that a cleanup is planned by, plans it, and keeps the plan in the result store. */
+/** Reads the input of a cleanup plan, creates the plan, and stores it in the result store. */
 import { activityInfo, Context } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Counted } from '../../src/contract/service-failure.js';
@@ -23,17 +23,17 @@ import { createOwnerReader } from './owners.js';
 export interface PlanCleanupInput {
   readonly deployment: string;
   readonly policy: CleanupPolicy;
-  /** Keys of this cleanup in the result store begin with this. */
+  /** Prefix of this cleanup's keys in the result store. */
   readonly key: string;
   readonly chunkSize: number;
 }
 
 export interface LookAtOthersInput extends Pick<PlanCleanupInput, 'deployment' | 'policy'> {
-  /** What other runs had done or were about to do when this one was planned. */
+  /** What other runs had done or were about to do at the time of this plan. */
   readonly takenTonight: number;
 }
 
-/** A piece of the plan, with all that is needed to do it. */
+/** A chunk of the plan, with everything needed to apply it. */
 export interface CleanupChunk {
   readonly deployment: string;
   readonly policy: CleanupPolicy;
@@ -41,7 +41,7 @@ export interface CleanupChunk {
   readonly actions: readonly PlannedAction[];
 }
 
-/** How many owners are asked about at once. */
+/** Number of concurrent owner lookups. */
 const askAtOnce = 10;
 const warningsInHistory = 50;
 
@@ -53,8 +53,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
 
   return {
     /**
-     * Why a run that has planned must not act, or null: a look at the other runs of the night, once they have had the
-     * time to become visible. Safe to repeat.
+     * Why a planned run must not act, or null. Checks the other runs of the night, once they have had time to become visible.
+     * Safe to repeat.
      */
     async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
       const { otherRun, ended } = await nightOf(input, Date.now());
@@ -62,7 +62,7 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
       return ended > input.takenTonight ? 'another run has ended since this one was planned' : null;
     },
 
-    /** Plans a cleanup; changes nothing. Safe to repeat: the last plan counts. */
+    /** Creates the plan of a cleanup; changes nothing. Safe to repeat: the last plan counts. */
     async planCleanup(input: PlanCleanupInput): Promise<Counted<CleanupPlanned>> {
       return withCallCount(async (attempt) => {
         const { policy } = input;

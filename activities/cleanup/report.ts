@@ -1,4 +1,4 @@
-/** Puts the report of a cleanup together, in the result store. */
+/** Assembles the report of a cleanup in the result store. */
 import type { ResultStore } from '../../src/result-store/index.js';
 import type { CleanupPlan } from '../../src/retention/index.js';
 import type { ActionResult, CleanupReport, CleanupSummary } from '../../workflows/cleanup/types.js';
@@ -15,12 +15,12 @@ export function createCleanupReporting(results: ResultStore) {
   const read = async (ref: string) => JSON.parse((await results.get(ref)).toString('utf8')) as unknown;
 
   return {
-    /** Keeps the results of a chunk. Safe to repeat. @returns its reference */
+    /** Stores the results of a chunk. Safe to repeat. @returns its reference */
     async keepCleanupResults(key: string, chunk: readonly ActionResult[]): Promise<string> {
       return put(key, chunk);
     },
 
-    /** Safe to repeat. @returns the reference of the report */
+    /** Assembles and stores the report. Safe to repeat. @returns its reference */
     async finishCleanup({ key, resultRefs, summary }: FinishCleanupInput): Promise<string> {
       const planRef = summary.planned?.planRef;
       const plan = planRef === undefined ? null : ((await read(planRef)) as CleanupPlan);

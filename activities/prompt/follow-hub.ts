@@ -53,7 +53,7 @@ interface Waiter {
 
 /** Follows of this age ask for the longest interval; the interval grows in proportion to the age. */
 const ageShare = 1 / 20;
-/** A follow reads by itself half as often as the list would update it, at most every 30 s. */
+/** A follow reads by itself half as often as the list would update it. The interval grows to at most 30 s. */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
 /** Longest interval between reads of a failing list. */

@@ -187,7 +187,7 @@ function withoutEnd(input: FollowPromptInput, status: string, sandboxState: stri
   };
 }
 
-/** Stores an answer that is too long for history in the result store. */
+/** Cuts an answer that is too long for history, and stores the full one in the result store. */
 async function cutResult(
   given: PromptEnd,
   { resultKey, answerBytes }: Pick<FollowPromptInput, 'resultKey' | 'answerBytes'>,

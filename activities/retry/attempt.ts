@@ -26,7 +26,7 @@ export interface Attempt {
   readonly maybeSent: boolean;
 }
 
-/** Creates the attempt that callers use; tests may create their own. */
+/** Creates the attempt of the current activity; tests may create their own. */
 export function createAttempt(): Attempt {
   const signal = Context.current().cancellationSignal;
   const { attempt } = activityInfo();

@@ -12,7 +12,7 @@ export type Effect =
   /** The call may have taken effect, or may still do so. */
   | 'unknown';
 
-/** Longest error message for a workflow, in characters. Details with more bytes than this are omitted. */
+/** Longest error message for a workflow, in characters. Details larger than `maxDetailsBytes` are omitted. */
 const maxMessageLength = 2_000;
 const maxDetailsBytes = 4_000;
 

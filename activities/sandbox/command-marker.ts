@@ -1,25 +1,25 @@
 /**
- * The text that runs a command at most once, for a POSIX shell: an atomic `mkdir` decides whether it may run, and its exit
- * code and both of its outputs are kept in that directory until they have been recorded elsewhere.
+ * Builds the POSIX shell text that runs a command at most once: an atomic `mkdir` decides whether it may run. That directory
+ * holds its exit code and both outputs until they are recorded elsewhere.
  *
  *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
  *
- * A claim that finds the directory runs nothing. A recovery that finds none makes it, so that a claim that comes late finds
- * one. The command is a child whose descriptors, variables, folder and signals are those that the text was started with.
+ * A claim that finds the directory runs nothing. A recovery that finds none creates it, so that a late claim finds one. The
+ * command is a child process with the descriptors, variables, folder and signals of the text itself.
  */
 
-/** What is said instead of a result. */
+/** Answers of the text in place of a result. */
 export type MarkerWord =
-  /** Another copy of the claim, or a recovery, was here first: this one has run nothing. */
+  /** Another copy of the claim, or a recovery, came first: this one ran nothing. */
   | 'taken'
-  /** No marker can be made here: nothing was run. */
+  /** No marker can be created here: nothing was run. */
   | 'no_place'
-  /** It has not begun, and will not. */
+  /** The command has not started, and will not. */
   | 'not_begun'
   | 'running'
-  /** It began, and ended without leaving its result. */
+  /** The command started, and ended without a result. */
   | 'died'
-  /** It ended, and the machine was started anew since then. */
+  /** The command ended, and the machine has restarted since. */
   | 'restarted';
 
 const words: readonly MarkerWord[] = ['taken', 'no_place', 'not_begun', 'running', 'died', 'restarted'];
@@ -28,10 +28,10 @@ const namePattern = /^[A-Za-z0-9_-]{8,200}$/;
 /** How long a recovery waits for the end of a command before it says `running`, in s. */
 export const recoveryWaitSeconds = 20;
 
-/** A command that is longer than this is run without a marker: the service takes 120 KiB, and the text around it counts. */
+/** A longer command runs without a marker: the service accepts 120 KiB, including the text around the command. */
 export const longestMarkedBytes = 112 * 1024;
 
-/** How much of each output is kept, in blocks of 512 bytes (1,024 in bash); what follows it is only passed on. */
+/** How much of each output is kept, in blocks of 512 bytes (1,024 in bash); the rest is only passed through. */
 const keptBlocks = 16_384;
 
 function checkName(name: string): void {
@@ -40,7 +40,7 @@ function checkName(name: string): void {
 
 function preamble(name: string): string {
   checkName(name);
-  // No variable of the caller is called like this: one that is exported would reach the command changed.
+  // Unlikely to clash with a caller's variable: the command would receive an exported one changed.
   return `sandflow_d=/tmp/.sandflow-${name}
 sandflow_say() { echo "${tag(name)} $1" >&2; exit 96; }
 sandflow_end() {
@@ -56,9 +56,9 @@ function tag(name: string): string {
 }
 
 /**
- * Runs `command` where nobody has tried to before, and removes all other markers of its owner: their results are recorded. To
- * be sent once; a copy of it does no harm.
- * @param owner begins the name, and those of all markers of one job in one sandbox
+ * The text that runs `command` if nobody has tried before, and removes all other markers of its owner: their results are
+ * recorded. Send it once; a duplicate is harmless.
+ * @param owner prefix of the name, and of all markers of one job in one sandbox
  */
 export function claimText(owner: string, name: string, command: string): string {
   const end = `SANDFLOW_${name}`;
@@ -102,8 +102,8 @@ sandflow_end "$sandflow_x" "$sandflow_k"
 }
 
 /**
- * Ends as the command did, with its outputs, or says why not. Never runs it. Safe to repeat.
- * @param waitSeconds how long it waits for the end of a command that runs
+ * The text that ends as the command did, with its outputs, or says why not. Never runs the command. Safe to repeat.
+ * @param waitSeconds how long it waits for the end of a running command, in seconds
  */
 export function recoverText(name: string, waitSeconds: number = recoveryWaitSeconds): string {
   return `${preamble(name)}if mkdir -m 700 "$sandflow_d" 2>/dev/null; then : >"$sandflow_d/never"; sandflow_say not_begun; fi
@@ -142,8 +142,8 @@ done
 }
 
 /**
- * Removes the markers of an owner, but the one that a claim has just made, and but those of commands that never began: these
- * keep a copy that comes late from running. Safe to repeat.
+ * The text that removes the markers of an owner, except the one that a claim has just created, and those of commands that
+ * never started: these keep a late duplicate from running. Safe to repeat.
  * @throws RangeError as `claimText`
  */
 export function removalText(owner: string): string {
@@ -153,7 +153,7 @@ export function removalText(owner: string): string {
 done 2>/dev/null`;
 }
 
-/** What a text said instead of a result; undefined where `stderr` is the command's own. */
+/** The answer of a text in place of a result; undefined if `stderr` is the command's own. */
 export function markerWord(name: string, stderr: string): MarkerWord | undefined {
   return words.find((word) => stderr.includes(`${tag(name)} ${word}\n`));
 }

@@ -14,9 +14,9 @@ import { type CommandMarker, type MarkedEnd, removeMarkers, runMarked } from './
 export interface RunCommandInput {
   readonly sandboxId: string;
   readonly body: Omit<CommandBody, 'command'> & { readonly command: Text };
-  /** True when running it twice does no harm; then it is repeated like a read. Default false. */
+  /** True if the command is safe to run twice; it is then retried like a read. Default: false. */
   readonly idempotent?: boolean;
-  /** Only so many characters at the end of each output come back. Default: all of them. */
+  /** Number of characters to return from the end of each output. Default: all. */
   readonly keepTail?: number;
 }
 
@@ -27,9 +27,9 @@ const answerMarginMs = 15_000;
 export function createCommandActivities(client: SandboxClient, results: ResultStore) {
   return {
     /**
-     * Runs a command in a sandbox, once unless the caller calls it idempotent.
-     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` where it has run and
-     *   said more than a workflow can take: give `keepTail`
+     * Runs a command in a sandbox, at most once unless it is marked idempotent.
+     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` if it ran and its output
+     *   is too large for a workflow: set `keepTail`
      */
     async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
       const { value, calls } = await runOnce(client, results, input);
@@ -37,9 +37,9 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
     },
 
     /**
-     * Runs a command in a sandbox at most once, through lost answers and workers that end: it leaves a marker on the
-     * sandbox's disk, which is to be removed with `removeCommandMarkers` when the result is recorded.
-     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` when it is to be called again with
+     * Runs a command in a sandbox at most once, even if answers are lost or workers end. It leaves a marker on the sandbox's
+     * disk: remove it with `removeCommandMarkers` once the result is recorded.
+     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` if it must be called again with
      *   `recover`
      */
     async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {

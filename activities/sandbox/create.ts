@@ -11,7 +11,7 @@ import { sendRecorded } from '../retry/recorded-call.js';
 import { readText } from '../store/texts.js';
 
 interface RecordedKey {
-  /** Key of the record of this call in the result store, for items of batches. Default: none is kept. */
+  /** Key of the record of this call in the result store, for items of batches. Default: no record. */
   readonly record?: string;
 }
 
@@ -33,7 +33,7 @@ export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
 
 /**
  * Creates a sandbox. Safe to repeat: see `createIdempotently`.
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the create took effect
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the create took effect
  */
 export function createSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function createSandbox(input: CreateSandboxInput): Promise<Counted<KeyedSandbox>> {
@@ -56,7 +56,7 @@ export function createSandboxActivity(client: SandboxClient, results: ResultStor
 
 /**
  * Forks a sandbox. Safe to repeat: see `createIdempotently`.
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether the fork took effect
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the fork took effect
  */
 export function forkSandboxActivity(client: SandboxClient, results: ResultStore) {
   return async function forkSandbox(input: ForkSandboxInput): Promise<Counted<KeyedSandbox>> {

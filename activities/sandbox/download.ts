@@ -1,4 +1,4 @@
-/** Moves what is in sandboxes and snapshots into the result store, of any size: not through memory, nor history. */
+/** Streams files of any size from sandboxes and snapshots to the result store, bypassing memory and history. */
 import type { DownloadStream, SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { WriteFileBody } from '../../src/contract/requests.js';
@@ -17,13 +17,13 @@ export interface ReadFile {
   readonly path: string;
   readonly size: number;
   readonly encoding: ResponseOf<'readFile'>['encoding'];
-  /** Null where it is too large for history. */
+  /** Null if the content is too large for history. */
   readonly content: string | null;
-  /** In the result store, where it is too large for history. */
+  /** Reference in the result store, if the content is too large for history. */
   readonly ref: string | null;
 }
 
-/** The longest content that goes into history, in characters. */
+/** Longest content in history, in characters. */
 const longestInHistory = 64 * 1024;
 
 export function createDownloads(client: SandboxClient, results: ResultStore) {
@@ -40,22 +40,22 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
     );
 
   return {
-    /** Keeps a file of a sandbox, or a folder as tar.gz. Safe to repeat. */
+    /** Stores a file of a sandbox, or a folder as tar.gz. Safe to repeat. */
     async downloadArtifact(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
       return store(key, (signal) => client.openArtifact(sandboxId, path, { signal }));
     },
 
-    /** Keeps a file of a snapshot, or a folder as tar.gz. Safe to repeat. */
+    /** Stores a file of a snapshot, or a folder as tar.gz. Safe to repeat. */
     async downloadSnapshotFile(snapshotId: string, { path, key }: DownloadInput): Promise<Counted<StoredObject>> {
       return store(key, (signal) => client.openSnapshotFile(snapshotId, path, { signal }));
     },
 
-    /** Keeps a whole snapshot as tar.gz. Safe to repeat. */
+    /** Stores a whole snapshot as tar.gz. Safe to repeat. */
     async downloadSnapshot(snapshotId: string, key: string): Promise<Counted<StoredObject>> {
       return store(key, (signal) => client.openSnapshot(snapshotId, { signal }));
     },
 
-    /** Reads a file: into the answer, or into the result store where it is longer than 64 Ki. Safe to repeat. */
+    /** Reads a file: into the answer, or into the result store if it is longer than 64 Ki. Safe to repeat. */
     async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
       return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
@@ -67,7 +67,7 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
       });
     },
 
-    /** Writes a small file, whose content is in history; `putFile` takes it from the result store. Safe to repeat. */
+    /** Writes a small file, whose content is in history; `putFile` reads it from the result store. Safe to repeat. */
     async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
       return withCallCount(async ({ call }) => {
         await call((signal) => client.writeFile(sandboxId, body, { signal }));

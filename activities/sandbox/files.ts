@@ -34,8 +34,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     },
 
     /**
-     * Digest of a file of a sandbox, before the job changes it: null where there is no such file, undefined where it cannot be
-     * had. Safe to repeat.
+     * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is unavailable.
+     * Safe to repeat.
      */
     async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
       return withCallCount(async ({ call, attempt }) => {
@@ -50,7 +50,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
       });
     },
 
-    /** Reads a file of a sandbox into the result store. Safe to repeat. A file that is not there is not a failure. */
+    /** Reads a file of a sandbox into the result store. A missing file is not a failure. Safe to repeat. */
     async collectFile(input: CollectFileInput): Promise<Counted<CollectedFile>> {
       return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
@@ -76,7 +76,7 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
   };
 }
 
-/** Of this very file: a sandbox that is not found may be a read that lags, and is the workflow's to wait for. */
+/** True for a 404 of this file. A missing sandbox may be a read that lags, and the workflow waits for it. */
 function isRefusal(error: unknown): error is ApiError {
   return (
     error instanceof ApiError && error.typed && error.meaning === 'permanent' && error.code !== 'sandbox_not_found'

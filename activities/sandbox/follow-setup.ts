@@ -1,4 +1,4 @@
-/** Follows the setup script of a sandbox. No webhook tells its end, so this polls with the shared reads. */
+/** Follows the setup script of a sandbox. No webhook reports its end, so this polls with the shared reads. */
 import { heartbeat } from '@temporalio/activity';
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
@@ -10,7 +10,7 @@ import { repeatableFailure } from '../retry/classify.js';
 import { orNullWhenMissing } from './read.js';
 
 export interface SetupEnd {
-  /** `done`, `failed`, or `sandbox_lost` when the sandbox is not usable any more. */
+  /** `done`, `failed`, or `sandbox_lost` if the sandbox is no longer usable. */
   readonly status: string;
   readonly error: string | null;
 }
@@ -20,7 +20,7 @@ const defaultReadLagMs = 90_000;
 
 /**
  * Waits until the setup script has ended. Safe to repeat (specification, `setupStatus`).
- * `readLagMs`: how long a read may lag behind a write; a 404 that lasts longer is believed. Default 90 000.
+ * `readLagMs`: how long a read may lag behind a write, in ms; a 404 that lasts longer is final. Default: 90 000.
  */
 export function followSetupActivity(client: SandboxClient, hub: FollowHub) {
   return async function followSetup(sandboxId: string, readLagMs = defaultReadLagMs): Promise<Counted<SetupEnd>> {
@@ -53,7 +53,7 @@ async function follow(sandboxId: string, { client, hub, attempt, readLagMs }: Fo
     const shared = (await follower.next(attempt.signal)).sandbox;
     const ended = shared && endOf(shared);
     if (shared && !ended) continue;
-    // What the list says is a hint: the sandbox itself confirms it.
+    // The list is a hint: a read of the sandbox itself confirms it.
     const sandbox = await readItself();
     const confirmed = sandbox && endOf(sandbox);
     if (confirmed) return confirmed;

@@ -1,4 +1,4 @@
-/** Retry class `safe`, reads of what is in a sandbox or was kept of it. Null where there is no such thing. */
+/** Retry class `safe`, reads of the content of sandboxes and snapshots. Null if the resource does not exist. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { Snapshot, TreeEntry } from '../../src/contract/machine-records.js';
@@ -9,7 +9,7 @@ import { orNullWhenMissing } from './read.js';
 
 export type ProcessList = Pick<ResponseOf<'listProcesses'>, 'live' | 'sampledAt' | 'total' | 'processes'>;
 
-/** Events that one call returns where the caller names no limit: their content goes into history. */
+/** Default number of events per call: their content goes into history. */
 const defaultEvents = 100;
 
 export function createSandboxReads(client: SandboxClient) {
@@ -30,7 +30,7 @@ export function createSandboxReads(client: SandboxClient) {
       });
     },
 
-    /** Events of the history, oldest first; at most 100 unless `limit` says otherwise. `after` goes on from an id. */
+    /** Events of the history, oldest first; by default at most 100. `after` continues from an id. */
     async listEvents(sandboxId: string, query: ListEventsQuery = {}): Promise<Counted<SandboxHistoryEvent[] | null>> {
       return withCallCount(async ({ call }) => {
         const bounded = { limit: defaultEvents, ...query };
@@ -39,7 +39,7 @@ export function createSandboxReads(client: SandboxClient) {
       });
     },
 
-    /** At most 500 processes: now, or as they were last seen of a sandbox that is stopped. */
+    /** At most 500 processes: current ones, or the last known ones of a stopped sandbox. */
     async listProcesses(sandboxId: string): Promise<Counted<ProcessList | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.listProcesses(sandboxId, { signal })));

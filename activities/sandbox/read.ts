@@ -1,4 +1,4 @@
-/** Retry class `safe`, reads. Short, so workflows run them as local activities, inside the task that they follow from. */
+/** Retry class `safe`, reads. Short, so workflows run them as local activities, inside the current workflow task. */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { DeletionOperation } from '../../src/contract/records.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
@@ -6,7 +6,7 @@ import type { Counted } from '../../src/contract/service-failure.js';
 import { withCallCount } from '../retry/attempt.js';
 import { sandboxView, stopView } from './view.js';
 
-/** The value of a read, or null where the service says that there is no such thing. */
+/** The value of a read, or null if the service reports that the resource does not exist. */
 export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read;
@@ -18,7 +18,7 @@ export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> 
 
 export function createReads(client: SandboxClient) {
   return {
-    /** Reads a sandbox; null when there is none (a 404: deleted, or `cancelled` and reported before, trap S5). */
+    /** Reads a sandbox; null if it does not exist (a 404: deleted, or `cancelled` and already reported, trap S5). */
     async getSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
@@ -26,7 +26,7 @@ export function createReads(client: SandboxClient) {
       });
     },
 
-    /** The caller's own sandbox of this exact name; null where the list shows none, or several, which proves nothing. */
+    /** The caller's own sandbox with this exact name; null if the list shows none or several, which proves nothing. */
     async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const all = await call((signal) => client.listAllSandboxes({}, { signal }));
@@ -37,7 +37,7 @@ export function createReads(client: SandboxClient) {
       });
     },
 
-    /** Reads a stop by its own id; null when the sandbox or the stop is unknown. */
+    /** Reads a stop by its own id; null if the sandbox or the stop is unknown. */
     async getStop(sandboxId: string, stopId: string): Promise<Counted<StopView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getStop(sandboxId, stopId, { signal })));
@@ -45,7 +45,7 @@ export function createReads(client: SandboxClient) {
       });
     },
 
-    /** Reads a deletion; null when the operation is unknown. */
+    /** Reads a deletion; null if the operation is unknown. */
     async getDeletionOperation(operationId: string): Promise<Counted<DeletionOperation | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getDeletionOperation(operationId, { signal })));

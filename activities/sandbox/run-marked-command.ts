@@ -1,6 +1,6 @@
 /**
- * Runs a command at most once, under a marker on the sandbox's own disk. The answer on the wire counts. After a lost answer,
- * or in a later attempt, the marker tells what became of it: the command is never sent again under the same marker.
+ * Runs a command at most once, under a marker on the sandbox's own disk. The direct answer counts. After a lost answer, or in
+ * a later attempt, the marker shows the outcome: the command is never sent again under the same marker.
  */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -20,32 +20,32 @@ import {
 } from './command-marker.js';
 
 export interface CommandMarker {
-  /** Begins the name: the sandbox and the execution. Other markers of the same owner are of commands that have ended. */
+  /** Prefix of the name: the sandbox and the execution. Other markers of the same owner belong to ended commands. */
   readonly owner: string;
-  /** Never used before: it names the owner and the step, and ends with a random part. */
+  /** A new, unique name: owner, step and a random part. */
   readonly name: string;
-  /** True where an earlier activity may have sent the command under this marker: then it is only looked for. */
+  /** True if an earlier activity may have sent the command under this marker: it is then only searched for. */
   readonly recover: boolean;
-  /** True after a reset, when it may have been run by a run that this one does not remember. */
+  /** True after a reset: an earlier run, unknown to this one, may have run the command. */
   readonly wasReset?: boolean;
 }
 
 type CommandAnswer = ResponseOf<'runCommand'>;
 
-/** `not_begun`: it has not run, and will not under this marker, on the disk that the machine has now. */
+/** `not_begun`: it has not run, and will not run under this marker on the machine's current disk. */
 export type MarkedEnd =
   | { readonly how: 'answered' | 'recovered'; readonly answer: CommandAnswer }
   | { readonly how: 'not_begun' };
 
-/** Kept at Temporal before the first byte goes out. */
+/** Recorded in Temporal before the first byte is sent. */
 interface Intent {
   readonly marked: boolean;
-  /** For the count of the next attempt. */
+  /** Number of calls so far, for the count of the next attempt. */
   readonly spent: { readonly calls: number; readonly maybeSent: true };
 }
 
 const answerMarginMs = 15_000;
-/** A command is waited for so much longer than it may run; then it is not known what became of it. */
+/** How much longer than its own limit a command is waited for; after that its outcome is unknown. */
 const endMarginMs = 30_000;
 
 interface MarkedCall {
@@ -56,7 +56,7 @@ interface MarkedCall {
   readonly attempt: Attempt;
 }
 
-/** @throws ApplicationFailure `outcome_unknown` when the marker does not tell what became of the command */
+/** @throws ApplicationFailure `outcome_unknown` if the marker does not show the outcome of the command */
 export async function runMarked(call: MarkedCall): Promise<MarkedEnd> {
   const { marker, attempt, body } = call;
   const earlier = activityInfo().heartbeatDetails as Intent | undefined;
@@ -71,7 +71,7 @@ export async function runMarked(call: MarkedCall): Promise<MarkedEnd> {
   return claimed;
 }
 
-/** To be removed before the disk is kept. Safe to repeat. */
+/** Removes the markers of an owner. Call it before the disk is saved. Safe to repeat. */
 export async function removeMarkers(
   call: Pick<MarkedCall, 'client' | 'sandboxId' | 'attempt'>,
   owner: string,
@@ -92,14 +92,17 @@ async function claim(call: MarkedCall): Promise<MarkedEnd | 'taken' | 'no_place'
   return { how: 'answered', answer: sent };
 }
 
-/** Where no marker can be made. It is sent once all the same, and nobody can know what became of it when its answer is lost. */
+/**
+ * Runs a command if no marker can be created. It is still sent only once, and its outcome is unknown if the answer is
+ * lost.
+ */
 async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   const sent = await sendOnce(call, call.body, false);
   if (sent === 'lost') throw unknown(call, 'lost the answer to the command');
   return sent;
 }
 
-/** Sends a command when Temporal has the intent. An attempt that Temporal has given up cannot send. */
+/** Sends a command once Temporal has the intent. An attempt that Temporal has abandoned cannot send. */
 async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): Promise<CommandAnswer | 'lost'> {
   const { client, sandboxId, attempt } = call;
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
@@ -125,7 +128,7 @@ function intentOf({ attempt }: MarkedCall, marked: boolean): Intent {
   return { marked, spent: { calls: attempt.calls(), maybeSent: true } };
 }
 
-/** Looks at the marker until it says what became of the command. */
+/** Reads the marker until it shows the outcome of the command. */
 async function recover(call: MarkedCall): Promise<MarkedEnd> {
   const { client, sandboxId, body, marker, attempt } = call;
   const { scheduledTimestampMs } = activityInfo();
@@ -150,7 +153,7 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
           throw unknown(call, 'saw the command run for longer than it may');
         }
         if (word !== undefined) throw unknown(call, whatWasSeen[word]);
-        // The recovery itself was cut off, and not the command.
+        // The recovery itself was cut off, not the command.
         if (answer.timedOut) continue;
         return { how: 'recovered', answer };
       }
@@ -171,7 +174,7 @@ function unknown({ attempt }: MarkedCall, seen: string): Error {
   return outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
 }
 
-/** The next attempt, of another worker, finds the command by its marker. */
+/** The next attempt, on another worker, finds the command by its marker. */
 function failIfDraining(call: MarkedCall, marked: boolean): void {
   if (!call.attempt.signal.aborted) return;
   heartbeat(intentOf(call, marked));

@@ -1,4 +1,6 @@
-/** Retry class `read-first`: stop and resume. Each attempt reads, also the first, and does only what is still meant. */
+/**
+ * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still calls for.
+ */
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
 import type { ResumeBody } from '../../src/contract/requests.js';
@@ -10,24 +12,24 @@ import { sandboxView, stopView } from './view.js';
 
 export type StopSandboxInput = ReadFirstOptions;
 
-/** `gone`: there is no such sandbox, and that has lasted. */
+/** `gone`: the sandbox has been missing for longer than a read may lag. */
 export type StopAnswer =
   | {
-      /** `asked`: the call was made and answered. Else as `StopDecision` says. */
+      /** `asked`: the call was made and answered. Otherwise see `StopDecision`. */
       readonly how: 'asked' | Exclude<StopDecision, 'ask' | 'gone'>;
-      /** Null only of an archived sandbox that shows none. */
+      /** Null only if an archived sandbox shows none. */
       readonly stop: StopView | null;
-      /** As it was read last. */
+      /** The latest read of the sandbox. */
       readonly sandbox: SandboxView;
-      /** What another activity of the same wish must be given, should this stop prove to be nobody's. */
+      /** Pass it to another activity for the same request, if the service no longer knows this stop. */
       readonly before: BeforeRequest | null;
     }
   | 'gone';
 
 /**
- * Stops a sandbox. A stop that is under way is joined; one of somebody else's that has ended is not taken for ours. A
- * request that may have been accepted is repeated only while nothing has changed since: a blind repeat would stop what
- * a person has just resumed (specification, stop; trap S7).
+ * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. Repeats a request that
+ * may have been accepted only while nothing has changed since: a blind repeat would stop what a person has just resumed
+ * (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
@@ -51,12 +53,12 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
   try {
     const { id, stop: told } = await tools.send(before, () => client.stopSandbox(sandboxId));
     const stop = told ? stopView(told) : id === undefined ? null : pendingStop(id);
-    // One that has ended already may come from a cache: the sandbox says what is true.
+    // A stop that has already ended may come from a cache: the sandbox shows the truth.
     const isNew = stop?.status === 'pending' || stop?.status === 'failing';
     if (isNew) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
   } catch (error) {
     if (!isFinal(error)) throw error;
-    // It may have become pointless since it was read.
+    // The request may have become pointless since the read.
     const settled = answerOf(await tools.look(), tools.before());
     if (settled) return settled;
     throw error;
@@ -77,7 +79,9 @@ function pendingStop(id: string): StopView {
   return { id, status: 'pending', requestedAt: null, error: null };
 }
 
-/** A refusal that waiting does not mend, or that says that the sandbox is in another state than it was read in. */
+/**
+ * True for a refusal that waiting does not resolve, or that shows that the sandbox's state has changed since the read.
+ */
 function isFinal(error: unknown): boolean {
   const isRefusal = error instanceof ApiError && error.typed && error.status !== 404;
   return isRefusal && (error.meaning === 'permanent' || error.meaning === 'wait_out');
@@ -86,24 +90,24 @@ function isFinal(error: unknown): boolean {
 export interface ResumeSandboxInput {
   readonly sandboxId: string;
   readonly body: ResumeBody;
-  /** The last stop that was known before the resume; a newer one was asked for by somebody else meanwhile. */
+  /** The last known stop before the resume; a newer one means that somebody else requested it. */
   readonly previousStopId: string | null;
-  /** How long a 404 must last to be believed, in ms. Default 90 s. */
+  /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number;
 }
 
 export type ResumedSandbox = SandboxView & {
   /**
-   * `resumed`: the service has accepted it; reads may show the archived sandbox with its old stop for a while. `found`:
-   * it was not archived. `stopped_again`: somebody has asked for another stop, which was left alone.
+   * `resumed`: the service accepted the resume; reads may show the archived sandbox with its old stop for a while. `found`:
+   * it was not archived. `stopped_again`: somebody requested another stop, which stands.
    */
   readonly how: 'resumed' | 'found' | 'stopped_again';
 };
 
 /**
- * Resumes a sandbox while it is archived and has no stop that the caller does not know: a blind repeat would supersede
- * somebody's newer stop.
- * @returns the sandbox as it is after the resume, or as it was found
+ * Resumes a sandbox only if it is archived and has no stop unknown to the caller: a blind repeat would supersede somebody's
+ * newer stop.
+ * @returns the sandbox after the resume, or as it was found
  */
 export function resumeSandboxActivity(client: SandboxClient) {
   return async function resumeSandbox(input: ResumeSandboxInput): Promise<Counted<ResumedSandbox>> {

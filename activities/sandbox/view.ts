@@ -2,14 +2,14 @@ import type { Sandbox, StopOperation } from '../../src/contract/records.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { cut } from '../../src/contract/texts.js';
 
-/** What people and scripts write may be of any length. */
+/** Limit of texts written by people and scripts, which may have any length. */
 const maxLength = 2_000;
 
 function short(text: string | null | undefined): string | null {
   return text == null ? null : cut(text, maxLength);
 }
 
-/** What a workflow may know of a sandbox: no desktop URL, no machine address. */
+/** The fields of a sandbox that workflows receive: no desktop URL, no machine address. */
 export function sandboxView(sandbox: Sandbox): SandboxView {
   return {
     id: sandbox.id,

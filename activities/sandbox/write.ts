@@ -1,4 +1,4 @@
-/** Retry class `safe`, writes: they end in the same state when they are repeated. */
+/** Retry class `safe`, writes: repeating them leads to the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { UpdateSandboxBody } from '../../src/contract/requests.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
@@ -8,13 +8,13 @@ import { orNullWhenMissing } from './read.js';
 import { sandboxView } from './view.js';
 
 export interface DeletionStarted {
-  /** Null when there was nothing to delete any more. */
+  /** Null if there was nothing left to delete. */
   readonly operationId: string | null;
 }
 
 export function createWrites(client: SandboxClient) {
   return {
-    /** Renames a sandbox, sets its auto-stop, or names its snapshot; null when there is no such sandbox. */
+    /** Renames a sandbox, sets its auto-stop, or names its snapshot; null if the sandbox does not exist. */
     async updateSandbox(sandboxId: string, body: UpdateSandboxBody): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateSandbox(sandboxId, body, { signal })));
@@ -22,7 +22,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Deletes a sandbox for ever. It cannot be cancelled; follow the operation to `completed`. */
+    /** Deletes a sandbox permanently. It cannot be cancelled; follow the operation to `completed`. */
     async deleteSandbox(sandboxId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
@@ -30,7 +30,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Deletes a snapshot for ever. It cannot be cancelled; follow the operation to `completed`. */
+    /** Deletes a snapshot permanently. It cannot be cancelled; follow the operation to `completed`. */
     async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
@@ -38,7 +38,9 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Lets the organization use a sandbox, once its creator's logins are wiped; null when there is no such sandbox. */
+    /**
+     * Shares a sandbox with the organization, once its creator's logins are wiped; null if the sandbox does not exist.
+     */
     async shareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.shareSandbox(sandboxId, { signal })));
@@ -46,7 +48,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Keeps a sandbox to its creator, at once; null when there is no such sandbox. */
+    /** Restricts a sandbox to its creator, effective immediately; null if the sandbox does not exist. */
     async unshareSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.unshareSandbox(sandboxId, { signal })));
@@ -54,7 +56,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Lets the holder of a key in by SSH. @returns `host:port`, or null where the machine has an address of its own */
+    /** Grants SSH access to the holder of a key. @returns `host:port`, or null if the machine has its own address */
     async setSshKey(sandboxId: string, publicKey: string): Promise<Counted<string | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await call((signal) => client.setSshKey(sandboxId, { publicKey }, { signal }));
@@ -62,7 +64,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Interrupts the work of one conversation, or of all; 0 when there is no such sandbox. */
+    /** Interrupts the work of one conversation, or of all; 0 if the sandbox does not exist. */
     async interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
       const filter = conversationId === null ? {} : { conversation: conversationId };
       return withCallCount(async ({ call }) => {
