@@ -34,8 +34,8 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
     },
 
     /**
-     * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is unavailable.
-     * Safe to repeat.
+     * Digest of a file in a sandbox, before the job changes it: null if the file does not exist, undefined if it is
+     * unavailable. Safe to repeat.
      */
     async fingerprintFile(sandboxId: string, path: string): Promise<Counted<string | null | undefined>> {
       return withCallCount(async ({ call, attempt }) => {

@@ -35,7 +35,7 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<v
   if (run.generation < first) run.beginGeneration(first);
   for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
     const since = run.inbox.mark();
-    const created = run.sandbox ?? (await makeOne(run, source));
+    const created = run.sandbox ?? (await createNext(run, source));
     if (created === null) continue;
     const standing = await standingOf(run, created);
     if (standing !== 'dead') {
@@ -64,7 +64,7 @@ async function obtain(
   let created = first.created;
   for (let tries = 0; ; tries += 1) {
     // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
-    if (created.name !== name) created = take(run, await whoIsMeant(run, source, created));
+    if (created.name !== name) created = take(run, await identify(run, source, created));
     // If the name changed later, somebody renamed the sandbox on purpose.
     if (tries === 0) await keepAddress(run, created, name);
     else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
@@ -76,7 +76,7 @@ async function obtain(
     await sleep(safetyPollMs(run.timing, tries), {
       summary: `${created.id} is not ${name}; asked for again after this`,
     });
-    created = take(run, (await findByName(run, name)) ?? (await madeAgain(run, source)));
+    created = take(run, (await findByName(run, name)) ?? (await createAgain(run, source)));
   }
 }
 
@@ -84,7 +84,7 @@ async function obtain(
  * Until the sandbox is identified, the answer may name somebody else's. If the job ends first, it must not touch that
  * one.
  */
-async function whoIsMeant(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
   const name = nameOf(run, run.generation);
   run.sandbox = null;
   run.unconfirmedName = name;
@@ -104,7 +104,7 @@ async function whoIsMeant(run: JobState, source: OwnSource, created: SandboxView
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
   for (let tries = 0; ; tries += 1) {
-    const again = await madeAgain(run, source);
+    const again = await createAgain(run, source);
     if (again.id === last.id || again.name === nameOf(run, run.generation)) return again;
     last = again;
     await sleep(safetyPollMs(run.timing, tries), { summary: 'the answers name different sandboxes; asked again' });
@@ -116,7 +116,7 @@ function findByName(run: JobState, name: string): Promise<SandboxView | null> {
 }
 
 /** Repeats the create with the same key, which creates no second sandbox. */
-async function madeAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
+async function createAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
   const again = await createGeneration(run, source, run.generation);
   if (again === 'resend')
     throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
@@ -135,7 +135,7 @@ function noMachine(tries: number): JobTermination {
 }
 
 /** @returns null if the next generation must be created instead */
-async function makeOne(run: JobState, source: OwnSource): Promise<SandboxView | null> {
+async function createNext(run: JobState, source: OwnSource): Promise<SandboxView | null> {
   run.enter('creating');
   const created = await createGeneration(run, source, run.generation);
   if (created === 'resend') {

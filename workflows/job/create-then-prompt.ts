@@ -11,7 +11,7 @@ import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
 import { carryJob, type JobExecution } from './carry-over.js';
 import { handleMessages } from './handlers.js';
-import { goesOn, runJob } from './run-job.js';
+import { continuesAsNew, runJob } from './run-job.js';
 import { JobState } from './state.js';
 import type { JobResult } from './types.js';
 
@@ -24,7 +24,7 @@ async function runCreateThenPrompt({ carried, ...input }: JobExecution): Promise
   const run = new JobState(input, carried);
   handleMessages(run);
   const result = await runJob(run);
-  if (result === goesOn) {
+  if (result === continuesAsNew) {
     await condition(allHandlersFinished);
     return continueAsNew<typeof createThenPrompt>({ ...input, carried: carryJob(run) });
   }

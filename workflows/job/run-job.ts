@@ -18,10 +18,10 @@ import { startTimers } from './timers.js';
 import type { JobOutcome, JobResult } from './types.js';
 
 /** Returned by a job that has not ended: its history is long, and a new run continues from `carryJob`. */
-export const goesOn = 'goes_on_as_new';
+export const continuesAsNew = 'goes_on_as_new';
 
 /** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
-export async function runJob(run: JobState): Promise<JobResult | typeof goesOn> {
+export async function runJob(run: JobState): Promise<JobResult | typeof continuesAsNew> {
   run.wasReset ||= isResetRun();
   const work = new CancellationScope();
   const alive = new CancellationScope();
@@ -46,7 +46,7 @@ export async function runJob(run: JobState): Promise<JobResult | typeof goesOn> 
       alive.cancel();
       await keptAlive.catch(() => undefined);
       // This run would lose a cancel that arrived in the meantime.
-      if (!CancellationScope.current().consideredCancelled) return goesOn;
+      if (!CancellationScope.current().consideredCancelled) return continuesAsNew;
       outcome = 'cancelled';
     } else if (overdue) outcome = 'deadline_exceeded';
     else if (isCut) outcome = 'cancelled';

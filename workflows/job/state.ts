@@ -183,11 +183,12 @@ export class JobState {
    * Call it only during waits, where a new run can repeat whatever is in progress.
    * @throws ContinueAsNewRequest if the history is long and cleanup has not started
    */
-  goOnAsNewIfDue(): void {
-    if (this.mustGoOn()) throw new ContinueAsNewRequest();
+  continueAsNewIfDue(): void {
+    if (this.mustContinueAsNew()) throw new ContinueAsNewRequest();
   }
 
-  readonly mustGoOn = (): boolean => this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
+  readonly mustContinueAsNew = (): boolean =>
+    this.cleanUpEndsAtMs === null && hasLongHistory(this.input.maxHistoryEvents);
 
   reached(milestone: Milestone): void {
     this.reachedAtMs.set(milestone, Date.now());

@@ -26,8 +26,8 @@ type Seen = UsableOrNot | 'error';
 
 /** Options of every wait of a job: events of the sandbox wake it, and it ends if the history is long. */
 export function waitOptions(run: JobState) {
-  const { inbox, timing, onWake, mustGoOn } = run;
-  return { inbox, timing, onWake, leave: { when: mustGoOn, by: () => new ContinueAsNewRequest() } };
+  const { inbox, timing, onWake, mustContinueAsNew } = run;
+  return { inbox, timing, onWake, leave: { when: mustContinueAsNew, by: () => new ContinueAsNewRequest() } };
 }
 
 /**

@@ -40,18 +40,18 @@ export async function sendNotification(
   const { workflowId } = workflowInfo();
   const at = new Date().toISOString();
   const sandboxId = run.sandbox?.id ?? null;
-  const told = { event, jobId, workflowId, sandboxId, outcome, message, at };
+  const details = { event, jobId, workflowId, sandboxId, outcome, message, at };
   try {
-    if (patched('notifications-apart')) await CancellationScope.nonCancellable(() => deliverApart(notify, told));
-    else await notifications.notify(notify, told);
+    if (patched('notifications-apart')) await CancellationScope.nonCancellable(() => deliverApart(notify, details));
+    else await notifications.notify(notify, details);
   } catch {
     // The time for the delivery is over, or the job ends: the result holds the same information.
   }
 }
 
-async function deliverApart(target: NotifyTarget, told: Omit<Notification, 'id'>): Promise<void> {
-  if (underWay >= (told.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
-    log.warn('a notification is left out: too many could not be delivered yet', { event: told.event });
+async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'id'>): Promise<void> {
+  if (underWay >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
+    log.warn('a notification is left out: too many could not be delivered yet', { event: details.event });
     return;
   }
   underWay += 1;
@@ -61,13 +61,13 @@ async function deliverApart(target: NotifyTarget, told: Omit<Notification, 'id'>
   const id = uuid4();
   try {
     const { result } = await startChild<typeof deliverNotification>(workflowTypes.deliverNotification, {
-      workflowId: `${notificationPrefix(told.workflowId)}/${id}`,
-      args: [{ target, notification: { id: `msg_${id}`, ...told } }],
+      workflowId: `${notificationPrefix(details.workflowId)}/${id}`,
+      args: [{ target, notification: { id: `msg_${id}`, ...details } }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       // A delivery that no worker picks up is abandoned too.
       workflowExecutionTimeout: '2 days',
-      staticSummary: told.event,
+      staticSummary: details.event,
     });
     result().then(over, over);
   } catch (error) {

@@ -17,7 +17,7 @@ export interface Caller {
   block(blocked: Omit<Blocked, 'since'>): void;
   unblock(): void;
   /** Called before each wait. Throws if the caller must continue as new instead. */
-  goOnAsNewIfDue?(): void;
+  continueAsNewIfDue?(): void;
   /** Called when the service throttles a call, with the time of the next attempt, in ms since the epoch. */
   readonly onThrottled?: ((untilMs: number) => void) | undefined;
 }
@@ -48,7 +48,7 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
         run.block({ reason: 'service_refuses', step, message: `${refusal.code}: ${refusal.message}` });
         void sendNotification(run, 'blocked', null, refusal.message);
       }
-      run.goOnAsNewIfDue?.();
+      run.continueAsNewIfDue?.();
       const waitMs = delayMs * (1 + Math.random() / 4);
       if (refusal.meaning.startsWith('throttled_')) run.onThrottled?.(Date.now() + waitMs);
       await sleep(waitMs, { summary: `${step}: ${refusal.code}, tried again after this` });

@@ -18,8 +18,8 @@ export async function requestAndBindStop(run: StopWorkflowState, record: StopRec
     // If the stop keeps vanishing, requests are repeated at growing intervals.
     if (record.askedAgain > 0) await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'ask again' });
     const { sandboxId } = run.input;
-    const wish = { sandboxId, timing: run.timing, memory: record };
-    await take(run, record, await requestStop(run.callerFor(record), wish));
+    const call = { sandboxId, timing: run.timing, memory: record };
+    await take(run, record, await requestStop(run.callerFor(record), call));
     run.tellNews();
   } catch (error) {
     if (isCancellation(error)) return;

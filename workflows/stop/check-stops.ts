@@ -63,7 +63,7 @@ function apply(run: StopWorkflowState, record: StopRecord, sight: Sight): void {
 async function see(run: StopWorkflowState, stopId: string): Promise<Sight> {
   const { sandboxId } = run.input;
   const caller = run.callerFor();
-  let ifItLasts: Sight = { kind: 'gone' };
+  let unconfirmed: Sight = { kind: 'gone' };
   const seen = await confirmMissing<Sight>(run.timing.readLagMs, async () => {
     const stop = await retryRefusals(caller, 'read', () => reads.getStop(sandboxId, stopId));
     if (stop?.status === 'superseded') return { kind: 'superseded', stop };
@@ -71,10 +71,10 @@ async function see(run: StopWorkflowState, stopId: string): Promise<Sight> {
     if (stop?.status === 'completed') return { kind: 'completed', stop, sandbox };
     if (sandbox?.state === 'cancelled') return { kind: 'gone' };
     // Between the two reads, somebody may have resumed the sandbox, or it may have been archived.
-    ifItLasts = { kind: sandbox === null ? 'gone' : 'vanished' };
+    unconfirmed = { kind: sandbox === null ? 'gone' : 'vanished' };
     return sandbox && sightOf(sandbox, stop, stopId);
   });
-  return seen ?? ifItLasts;
+  return seen ?? unconfirmed;
 }
 
 /** @param stop read by its id, without a known final status; null if the service does not know it */

@@ -16,11 +16,11 @@ export type StopObservation =
   | { readonly kind: 'gone' | 'vanished' };
 
 export async function observeStop(run: JobState, sandboxId: string, stopId: string): Promise<StopObservation> {
-  let ifItLasts: StopObservation = { kind: 'gone' };
+  let unconfirmed: StopObservation = { kind: 'gone' };
   const seen = await confirmMissing<StopObservation>(run.timing.readLagMs, async () => {
     const sandbox = await readSandbox(run, sandboxId);
     if (sandbox === null) {
-      ifItLasts = { kind: 'gone' };
+      unconfirmed = { kind: 'gone' };
       return null;
     }
     if (sandbox.state === 'cancelled') return { kind: 'gone' };
@@ -29,7 +29,7 @@ export async function observeStop(run: JobState, sandboxId: string, stopId: stri
     if (stop === null) {
       if (sandbox.state === 'archived') return { kind: 'completed', stop: last, sandbox };
       if (last && isOpen(last)) return { kind: 'open', stop: last };
-      ifItLasts = { kind: 'vanished' };
+      unconfirmed = { kind: 'vanished' };
       return null;
     }
     const kind = kindOf(stop, sandbox);
@@ -41,10 +41,10 @@ export async function observeStop(run: JobState, sandboxId: string, stopId: stri
     }
     const isOlder = isUsable(sandbox.state) && (last?.id ?? null) === run.stopRequest.asked?.previousStopId;
     if (!isOlder) return { kind, stop, sandbox };
-    ifItLasts = { kind, stop, sandbox };
+    unconfirmed = { kind, stop, sandbox };
     return null;
   });
-  return seen ?? ifItLasts;
+  return seen ?? unconfirmed;
 }
 
 /** If the sandbox is archived, an unknown status counts as `completed`. */

@@ -15,24 +15,24 @@ import { effects } from '../shared/proxies.js';
 const renewClaimEveryMs = 4 * 60_000;
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */
-export async function holdingClaim<T>(sandboxId: string, wish: ClaimOptions, act: () => Promise<T>): Promise<T> {
+export async function holdingClaim<T>(sandboxId: string, options: ClaimOptions, act: () => Promise<T>): Promise<T> {
   const renewals = new CancellationScope();
-  const renewing = renewals.run(() => renewClaim(sandboxId, wish)).catch(() => undefined);
+  const renewing = renewals.run(() => renewClaim(sandboxId, options)).catch(() => undefined);
   try {
     return await act();
   } finally {
     renewals.cancel();
     // A renewal that arrives after the release would hold the claim for its full lifetime.
     await CancellationScope.nonCancellable(() => renewing);
-    await CancellationScope.nonCancellable(() => releaseClaim(sandboxId, wish));
+    await CancellationScope.nonCancellable(() => releaseClaim(sandboxId, options));
   }
 }
 
-async function renewClaim(sandboxId: string, wish: ClaimOptions): Promise<void> {
+async function renewClaim(sandboxId: string, options: ClaimOptions): Promise<void> {
   for (;;) {
     await sleep(renewClaimEveryMs, { summary: `renewal of the claim on ${sandboxId}` });
     try {
-      await effects.claimSandbox(sandboxId, wish);
+      await effects.claimSandbox(sandboxId, options);
     } catch (error) {
       if (isCancellation(error)) throw error;
     }

@@ -20,7 +20,7 @@ const notCarried = [
   'cleanUpEndsAtMs',
   'skipsCollecting',
   'onSkipCollecting',
-  'mustGoOn',
+  'mustContinueAsNew',
   'onWake',
 ];
 

@@ -64,13 +64,13 @@ async function endSource(run: BatchState): Promise<JobError | null> {
 }
 
 async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutResult> {
-  const told = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
+  const reports = run.records.flatMap(({ report, before }) => (report ? [before, report] : [before]));
   const left = [...run.left.values()];
-  const leftCount = told.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
+  const leftCount = reports.reduce((sum, { leftCount: count }) => sum + count, run.ownLeftCount);
   const result = {
     ...run.progress(),
     outcome,
-    apiCalls: told.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
+    apiCalls: reports.reduce((sum, { apiCalls }) => sum + apiCalls, run.apiCalls),
     durationMs: Date.now() - run.startedAtMs,
     left,
     leftMore: Math.max(0, leftCount - left.length),

@@ -21,48 +21,50 @@ export function handleBatchMessages(run: BatchState): void {
     run.hear(report);
   });
   setHandler(sandboxEventSignal, (event) => run.sourceJob?.inbox.record(event));
-  setHandler(addChunkUpdate, (wish) => CancellationScope.nonCancellable(() => addChunk(run, wish)), {
-    validator: (wish) => refuseNonsense(wish),
+  setHandler(addChunkUpdate, (submission) => CancellationScope.nonCancellable(() => addChunk(run, submission)), {
+    validator: (submission) => refuseNonsense(submission),
   });
-  setHandler(sealUpdate, (wish) => CancellationScope.nonCancellable(() => seal(run, wish)));
+  setHandler(sealUpdate, (request) => CancellationScope.nonCancellable(() => seal(run, request)));
 }
 
 /** Stores the items before it answers, so that they survive whatever happens next. */
-async function addChunk(run: BatchState, wish: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
+async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
-  await condition(() => run.isSurveyed && !run.arriving.has(wish.chunk));
-  const known = run.known.get(wish.chunk);
+  await condition(() => run.isSurveyed && !run.arriving.has(submission.chunk));
+  const known = run.known.get(submission.chunk);
   if (known) {
-    if (known.digest === wish.digest) return { isNew: false };
-    throw refused(`chunk ${wish.chunk} holds other items already. Items of a batch cannot be changed: use another id.`);
+    if (known.digest === submission.digest) return { isNew: false };
+    throw refused(
+      `chunk ${submission.chunk} holds other items already. Items of a batch cannot be changed: use another id.`,
+    );
   }
   if (run.seal) throw refused(`the batch has all its items since it was sealed with ${run.seal.chunks} chunks.`);
   if (!run.takesItems) throw refused('the batch is ending and takes no items any more.');
-  const record = newRecord({ ...wish, items: wish.items.length }, Date.now());
+  const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
   const problem = placeProblem([...run.known.values()], record);
   if (problem) throw refused(problem);
-  run.arriving.add(wish.chunk);
+  run.arriving.add(submission.chunk);
   run.arrivedAtMs = Date.now();
   try {
-    const summary = `chunk ${wish.chunk}: ${wish.items.length} items`;
-    await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(wish.chunk), wish]);
+    const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
+    await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(submission.chunk), submission]);
     run.take(record);
     run.tellNews();
     return { isNew: true };
   } finally {
-    run.arriving.delete(wish.chunk);
+    run.arriving.delete(submission.chunk);
   }
 }
 
-async function seal(run: BatchState, wish: SealRequest): Promise<{ readonly isNew: boolean }> {
+async function seal(run: BatchState, request: SealRequest): Promise<{ readonly isNew: boolean }> {
   run.messages += 1;
   await condition(() => run.isSurveyed && run.arriving.size === 0);
-  if (run.seal?.chunks === wish.chunks && run.seal.items === wish.items) return { isNew: false };
-  if (run.seal) throw refused(`the batch was sealed with ${run.seal.items} items, not ${wish.items}.`);
-  const problem = sealProblem([...run.known.values()], wish);
+  if (run.seal?.chunks === request.chunks && run.seal.items === request.items) return { isNew: false };
+  if (run.seal) throw refused(`the batch was sealed with ${run.seal.items} items, not ${request.items}.`);
+  const problem = sealProblem([...run.known.values()], request);
   if (problem) throw refused(problem);
-  await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, wish]);
-  run.seal = wish;
+  await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, request]);
+  run.seal = request;
   run.tellNews();
   return { isNew: true };
 }

@@ -4,8 +4,8 @@ import type { ChunkRecord, SealRequest } from '../protocol.js';
 type Place = Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items'>;
 
 /** Why a chunk cannot have the submitted place, or undefined if it can: places of items must not overlap. */
-export function placeProblem(records: readonly Place[], wish: Place): string | undefined {
-  const ordered = [...records, wish].sort((a, b) => a.chunk - b.chunk);
+export function placeProblem(records: readonly Place[], added: Place): string | undefined {
+  const ordered = [...records, added].sort((a, b) => a.chunk - b.chunk);
   for (const [at, record] of ordered.entries()) {
     const before = ordered[at - 1];
     const isNext = before ? before.chunk === record.chunk - 1 : record.chunk === 0;

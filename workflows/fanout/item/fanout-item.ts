@@ -6,7 +6,7 @@
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { type CarriedJob, carryJob } from '../../job/carry-over.js';
 import { handleMessages } from '../../job/handlers.js';
-import { goesOn, runJob } from '../../job/run-job.js';
+import { continuesAsNew, runJob } from '../../job/run-job.js';
 import { JobState } from '../../job/state.js';
 import { endingReads } from '../../shared/abandon-on-cancel.js';
 import { storing } from '../../shared/proxies.js';
@@ -29,7 +29,7 @@ async function runFanoutItem(input: FanoutItemInput & { readonly carried?: Carri
     await store(input, itemResult(input, run, soFar, { nowMs: Date.now(), hasEnded: false }));
   };
   const job = await runJob(run);
-  if (job === goesOn) {
+  if (job === continuesAsNew) {
     await condition(allHandlersFinished);
     return continueAsNew<typeof fanoutItem>({ ...input, carried: carryJob(run) });
   }

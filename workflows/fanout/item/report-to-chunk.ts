@@ -32,25 +32,25 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
   };
 
   let now: string | null = null;
-  let told: string | null = null;
+  let reported: string | null = null;
   let tells = 0;
   let nextAtMs = 0;
   let isWaiting = false;
   const follow = async () => {
     if (isWaiting) return;
-    while ((now === null) !== (told === null)) {
+    while ((now === null) !== (reported === null)) {
       if (now !== null && Date.now() < nextAtMs) {
         isWaiting = true;
         await sleep(nextAtMs - Date.now(), { summary: 'until the chunk is told what blocks the item' });
         isWaiting = false;
         continue;
       }
-      told = now;
-      if (told !== null) {
+      reported = now;
+      if (reported !== null) {
         nextAtMs = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** tells);
         tells += 1;
       }
-      const message = told;
+      const message = reported;
       await send((chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));
     }
   };

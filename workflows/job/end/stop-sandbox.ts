@@ -75,13 +75,13 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
 
 /** Requests the stop. @returns false if there is nothing to wait for */
 async function ask(run: JobState, sandboxId: string): Promise<boolean> {
-  const wish = { sandboxId, timing: run.timing, memory: run.stopRequest };
-  let answer = await requestStop(run, wish);
+  const call = { sandboxId, timing: run.timing, memory: run.stopRequest };
+  let answer = await requestStop(run, call);
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
     await sleep(Math.min(safetyPollMs(run.timing, polls), longestLookMs), {
       summary: 'what was answered may be old; asked again after this',
     });
-    answer = await requestStop(run, wish);
+    answer = await requestStop(run, call);
   }
   if (answer === 'gone') {
     run.stop = gone;

@@ -37,7 +37,7 @@ export async function followPrompt(run: JobState, index: number, sideBySide: boo
       proxies.followPrompt.executeWithOptions({ summary: promptSummary(text) }, [input]),
     );
   const leave = async () => {
-    await condition(run.mustGoOn);
+    await condition(run.mustContinueAsNew);
     throw new ContinueAsNewRequest();
   };
   try {

@@ -27,10 +27,10 @@ export async function resolveUnknownOutcome<T>(
   try {
     for (let polls = 0; ; polls += 1) {
       const summary = `${step}: waiting for evidence or for "jobs resolve"`;
-      const isOver = () => run.resolution !== null || run.mustGoOn();
+      const isOver = () => run.resolution !== null || run.mustContinueAsNew();
       await condition(isOver, safetyPollMs(run.timing, polls), { summary });
       if (run.resolution) return run.resolution;
-      run.goOnAsNewIfDue();
+      run.continueAsNewIfDue();
       const evidence = await lookForEvidence();
       if (evidence !== undefined) return { evidence };
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };

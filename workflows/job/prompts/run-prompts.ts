@@ -30,7 +30,7 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
   }
   for (; next < run.prompts.length; next += 1) {
     failIfOneFailed(run);
-    run.goOnAsNewIfDue();
+    run.continueAsNewIfDue();
     await sendPrompt(run, next, askedConversation(run, next));
     await follow(run, sandboxId, next, false);
   }
