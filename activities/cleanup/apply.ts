@@ -8,7 +8,7 @@ import { type Attempt, withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { stopSandboxActivity } from '../sandbox/stop-resume.js';
 import { createClaim, releaseClaim } from '../watch.js';
-import { type ActionPorts, type AppliedAction, doAction, type Removal } from './action.js';
+import { type ActionPorts, type AppliedAction, doAction, type Removal } from './guarded-action.js';
 import { askOwner } from './owners.js';
 import type { CleanupChunk } from './plan.js';
 

@@ -1,4 +1,9 @@
-/** The exit codes of the command line. */
+/** The exit codes of the command line, and which of them an error ends it with. */
+import { SandflowError } from '../contract/sandflow-error.js';
+import { type ErrorKind, sandflowErrorOf } from '../contract/sandflow-error-codes.js';
+import { ServiceRefusal } from './connect/service-refusal.js';
+import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
+
 export const exitCodes = {
   /** The job or batch completed and left nothing behind, or the command succeeded. */
   done: 0,
@@ -15,3 +20,42 @@ export const exitCodes = {
   /** Detached by Ctrl-C; the job or batch is still running. */
   detached: 130,
 } as const;
+
+const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
+  usage: exitCodes.usage,
+  unavailable: exitCodes.unreachable,
+  outcome: exitCodes.otherOutcome,
+};
+
+/** Temporal's errors by name: importing its client would slow every command. */
+const temporalErrors: ReadonlySet<string> = new Set([
+  'ServiceError',
+  'TransportError',
+  'WorkflowFailedError',
+  'WorkflowNotFoundError',
+  'WorkflowUpdateFailedError',
+  'WorkflowUpdateRPCTimeoutOrCancelledError',
+  'QueryNotRegisteredError',
+  'QueryRejectedError',
+  'ScheduleNotFoundError',
+]);
+
+/** Never throws. `internal` for an unexpected error. */
+export function exitCodeOf(error: unknown): number {
+  const status = numberIn(error, 'status');
+  if (error instanceof ServiceRefusal) return error.mayPass ? exitCodes.unreachable : exitCodes.usage;
+  const own = error instanceof SandflowError ? sandflowErrorOf(error.code) : undefined;
+  if (own) return exitCodeOfKind[own.kind];
+  const systemCode = systemCodeOf(error);
+  if (systemCode === 'EADDRINUSE' || systemCode === 'EACCES') return exitCodes.usage;
+  if (status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429) return exitCodes.usage;
+  const isPlanned = error instanceof SandflowError || systemCode !== undefined || isOfTemporal(error);
+  return isPlanned ? exitCodes.unreachable : exitCodes.internal;
+}
+
+function isOfTemporal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // A gRPC error has a numeric code, and details.
+  const isAnswer = typeof valueIn(error, 'code') === 'number' && typeof valueIn(error, 'details') === 'string';
+  return temporalErrors.has(error.name) || isAnswer || isOfTemporal(error.cause);
+}

@@ -1,4 +1,6 @@
 /** Signing and verifying: deliveries of the service, and notifications of sandflow. Pure. */
+
+export { type DeliveryParts, deliveryHeadersFor, type SignedParts, sign } from './sign-delivery.js';
 export {
   isNotificationSecret,
   type NotificationParts,
@@ -6,6 +8,5 @@ export {
   type NotificationVerification,
   notificationHeaders,
   verifyNotification,
-} from './notification.js';
-export { type DeliveryParts, deliveryHeadersFor, type SignedParts, sign } from './sign.js';
+} from './sign-notification.js';
 export { type DeliveryToVerify, type RefusalReason, type Verification, verifyDelivery } from './verify-delivery.js';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { deliveryHeaders, timestampToleranceSeconds } from '../contract/webhook-events.js';
-import { digestOf } from './sign.js';
+import { digestOf } from './sign-delivery.js';
 
 /** A delivery to verify, and the settings to verify it with. */
 export interface DeliveryToVerify {

@@ -3,7 +3,7 @@
  * end.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { AppliedAction } from '../../activities/cleanup/action.js';
+import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import { toJobTermination } from '../job/termination.js';
 import { effects, reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';

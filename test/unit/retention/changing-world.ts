@@ -1,5 +1,5 @@
 /** A service and a Temporal that change while an action asks them. */
-import type { ActionPorts } from '../../../activities/cleanup/action.js';
+import type { ActionPorts } from '../../../activities/cleanup/guarded-action.js';
 import { ownershipOf } from '../../../src/retention/ownership.js';
 import type { PlannedAction } from '../../../src/retention/plan-types.js';
 import type { Seen } from './truths.js';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { doAction } from '../../../activities/cleanup/action.js';
+import { doAction } from '../../../activities/cleanup/guarded-action.js';
 import { type Guard, guards, judge } from '../../../src/retention/guards.js';
 import { planCleanup } from '../../../src/retention/plan.js';
 import type { PlannedAction } from '../../../src/retention/plan-types.js';
