@@ -6,5 +6,5 @@
 export type { JobTiming, Wake } from './job/types.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from './messages.js';
 export { EventInbox, type InboxMark } from './shared/event-inbox.js';
-export { defaultTiming } from './shared/timing.js';
 export { type UntilOptions, until } from './shared/until.js';
+export { defaultTiming } from './shared/wait-intervals.js';

@@ -4,8 +4,8 @@ import type { Environment } from '../../src/contract/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/account-requests.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
-import { sendOnce } from '../retry/at-most-once.js';
 import { createAttempt } from '../retry/attempt.js';
+import { sendOnce } from '../retry/send-at-most-once.js';
 import { type EnvironmentView, environmentView } from './redact.js';
 import { takeSecret } from './stored-secrets.js';
 

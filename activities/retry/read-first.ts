@@ -6,7 +6,7 @@ import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporali
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
 import type { Counted } from '../../src/contract/service-failure.js';
-import type { BeforeRequest } from '../sandbox/stop-decision.js';
+import type { BeforeRequest } from '../sandbox/decide-stop-call.js';
 import { createAttempt, withHeartbeat } from './attempt.js';
 import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 

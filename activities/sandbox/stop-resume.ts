@@ -7,7 +7,7 @@ import type { ResumeBody } from '../../src/contract/requests.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
-import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './stop-decision.js';
+import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 import { sandboxView, stopView } from './view.js';
 
 export type StopSandboxInput = ReadFirstOptions;

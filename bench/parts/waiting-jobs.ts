@@ -4,7 +4,7 @@ import { jobWorkflowId, parseOwnedSandboxName } from '../../src/contract/address
 import type { JobHandle } from '../../src/temporal/jobs/client.js';
 import type { JobTiming } from '../../workflows/job/types.js';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
-import { defaultTiming, safetyPollMs } from '../../workflows/shared/timing.js';
+import { defaultTiming, safetyPollMs } from '../../workflows/shared/wait-intervals.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { deployment, inParallel, startPlainJob } from '../measure/plain-job.js';
 import { median } from '../measure/quantiles.js';

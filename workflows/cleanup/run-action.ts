@@ -7,7 +7,7 @@ import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import { toJobTermination } from '../job/termination.js';
 import { effects, reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
-import { holdingClaim } from '../watch/claim.js';
+import { holdingClaim } from '../watch/hold-claim.js';
 import type { CleanupState } from './state.js';
 import type { ActionResult } from './types.js';
 

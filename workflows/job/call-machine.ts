@@ -4,7 +4,7 @@ import type { ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { isCreating, isUsable } from '../../src/contract/states.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
-import { safetyPollMs } from '../shared/timing.js';
+import { safetyPollMs } from '../shared/wait-intervals.js';
 import type { JobState } from './state.js';
 import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import { readSandbox } from './wait-until-usable.js';

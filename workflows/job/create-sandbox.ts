@@ -1,7 +1,7 @@
 /** Creates or forks the job's own sandbox: one per generation, named after the job's address. */
 import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
-import { executionOf, forkTaskQueue, ownedSandboxName } from '../../src/contract/addresses.js';
+import { forkTaskQueue } from '../../src/contract/addresses.js';
 import { itemRecords } from '../../src/contract/item-records.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
@@ -13,16 +13,16 @@ import type { InboxMark } from '../shared/event-inbox.js';
 import { finishDespiteCancel } from '../shared/finish-despite-cancel.js';
 import { effects, forkProxies, reads, timeForSending } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
-import { safetyPollMs } from '../shared/timing.js';
-import { watchSandbox } from '../watch/lease.js';
-import { resolveUnknownOutcome } from './prompts/resolve-unknown-outcome.js';
+import { safetyPollMs } from '../shared/wait-intervals.js';
+import { watchSandbox } from '../watch/acquire-lease.js';
+import { idempotencyKeyOf, sandboxNameOf } from './idempotency-key.js';
+import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { JobState } from './state.js';
 import { JobTermination, jobError, serviceFailureOf } from './termination.js';
 import type { SandboxSource } from './types.js';
 import { readSandbox, type UsableOrNot, waitUntilUsable } from './wait-until-usable.js';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
-const ownStep = 'main';
 const whyMayBeThere = 'It is not known whether it was made; it was decided to make another one.';
 
 /**
@@ -60,7 +60,7 @@ async function obtain(
   source: OwnSource,
   first: { readonly created: SandboxView; readonly standing: string; readonly since: InboxMark },
 ): Promise<UsableOrNot> {
-  const name = nameOf(run, run.generation);
+  const name = sandboxNameOf(run, run.generation);
   let created = first.created;
   for (let tries = 0; ; tries += 1) {
     // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
@@ -85,7 +85,7 @@ async function obtain(
  * one.
  */
 async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
-  const name = nameOf(run, run.generation);
+  const name = sandboxNameOf(run, run.generation);
   run.sandbox = null;
   run.unconfirmedName = name;
   try {
@@ -105,7 +105,7 @@ async function untilAnswersAgree(run: JobState, source: OwnSource, first: Sandbo
   let last = first;
   for (let tries = 0; ; tries += 1) {
     const again = await createAgain(run, source);
-    if (again.id === last.id || again.name === nameOf(run, run.generation)) return again;
+    if (again.id === last.id || again.name === sandboxNameOf(run, run.generation)) return again;
     last = again;
     await sleep(safetyPollMs(run.timing, tries), { summary: 'the answers name different sandboxes; asked again' });
   }
@@ -146,17 +146,6 @@ async function createNext(run: JobState, source: OwnSource): Promise<SandboxView
   return created;
 }
 
-function nameOf(run: JobState, generation: number): string {
-  const { deployment, jobId, origin } = run.input;
-  return ownedSandboxName({
-    deployment,
-    jobId: origin?.batchId ?? jobId,
-    execution: origin?.execution ?? executionOf(workflowInfo().firstExecutionRunId),
-    step: origin?.step ?? ownStep,
-    generation,
-  });
-}
-
 /** The current state of the sandbox. For an item, an earlier run may have created, used and left it. */
 async function standingOf(run: JobState, created: SandboxView): Promise<'usable' | 'dead' | 'on_its_way'> {
   const { origin } = run.input;
@@ -175,9 +164,9 @@ async function createGeneration(
   generation: number,
 ): Promise<KeyedSandbox | 'resend'> {
   const { origin, ttlSeconds } = run.input;
-  const name = nameOf(run, generation);
+  const name = sandboxNameOf(run, generation);
   const call = {
-    idempotencyKey: `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`,
+    idempotencyKey: idempotencyKeyOf(run, generation),
     lookFirst: run.wasReset || origin?.lookFirst === true,
     ...(origin && { ofAnyAge: true }),
     ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),

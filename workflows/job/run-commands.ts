@@ -9,7 +9,7 @@ import { cut, headOf, type Text } from '../../src/contract/texts.js';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { commands } from '../shared/proxies.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
-import { resolveUnknownOutcome } from './prompts/resolve-unknown-outcome.js';
+import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { CommandUnderWay, JobState } from './state.js';
 import { JobTermination, jobError, serviceFailureOf, toJobTermination } from './termination.js';
 import type { JobError } from './types.js';

@@ -7,6 +7,7 @@ import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
 import { isResetRun } from '../shared/reset-run.js';
 import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
+import { startTimers } from './deadline-and-renewals.js';
 import { cleanUp } from './end/clean-up.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
@@ -14,7 +15,6 @@ import { runPrompts } from './prompts/run-prompts.js';
 import { runCommands } from './run-commands.js';
 import type { JobState } from './state.js';
 import { type JobTermination, jobError, toJobTermination } from './termination.js';
-import { startTimers } from './timers.js';
 import type { JobOutcome, JobResult } from './types.js';
 
 /** Returned by a job that has not ended: its history is long, and a new run continues from `carryJob`. */

@@ -4,7 +4,7 @@ import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Resolution } from '../messages.js';
 import { ContinueAsNewRequest, hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox } from '../shared/event-inbox.js';
-import { defaultTiming } from '../shared/timing.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
 import { type CarriedJob, resumeJob } from './carry-over.js';
 import { truncateResult } from './truncate-result.js';

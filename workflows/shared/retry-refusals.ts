@@ -4,7 +4,7 @@ import type { Counted, ServiceFailure } from '../../src/contract/service-failure
 import { serviceFailureOf } from '../job/termination.js';
 import type { JobProgress, NotifyTarget } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
-import { refusedCallDelayMs } from './timing.js';
+import { refusedCallDelayMs } from './wait-intervals.js';
 
 type Blocked = NonNullable<JobProgress['blocked']>;
 

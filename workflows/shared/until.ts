@@ -10,7 +10,7 @@ import type { SandboxEventType } from '../../src/contract/states.js';
 import type { JobTiming, Wake } from '../job/types.js';
 import type { SandboxEvent } from '../messages.js';
 import type { EventInbox, InboxMark } from './event-inbox.js';
-import { safetyPollMs } from './timing.js';
+import { safetyPollMs } from './wait-intervals.js';
 
 export interface UntilOptions<T> {
   readonly inbox: EventInbox;

@@ -6,7 +6,7 @@ import type { StopView } from '../../src/contract/sandbox-view.js';
 import { toJobTermination } from '../job/termination.js';
 import { reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
-import { safetyPollMs } from '../shared/timing.js';
+import { safetyPollMs } from '../shared/wait-intervals.js';
 import { keptByStop, recordStop } from './request-record.js';
 import { requestStop } from './request-stop.js';
 import type { StopWorkflowState } from './state.js';

@@ -1,7 +1,7 @@
 /** Requests a stop from the service, and retries until it has an answer. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { SentBefore } from '../../activities/retry/read-first.js';
-import type { BeforeRequest } from '../../activities/sandbox/stop-decision.js';
+import type { BeforeRequest } from '../../activities/sandbox/decide-stop-call.js';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import type { JobTiming } from '../job/types.js';
 import { effects } from '../shared/proxies.js';

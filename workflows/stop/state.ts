@@ -4,7 +4,7 @@ import type { JobTiming, NotifyTarget, Wake } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
-import { defaultTiming } from '../shared/timing.js';
+import { defaultTiming } from '../shared/wait-intervals.js';
 import { cutText, describeStop, newStopRecord, type Settlement, settleRecord, viewOfRecord } from './request-record.js';
 import type { StopInput, StopRecord, StopReport, StopRequest } from './types.js';
 

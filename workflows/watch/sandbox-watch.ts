@@ -33,7 +33,7 @@ import {
   release,
   unregister,
   type WatchState,
-} from './state.js';
+} from './leases-and-claims.js';
 
 export interface SandboxWatchInput {
   readonly sandboxId: string;

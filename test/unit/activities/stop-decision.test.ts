@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideResume, decideStop } from '../../../activities/sandbox/stop-decision.js';
+import { decideResume, decideStop } from '../../../activities/sandbox/decide-stop-call.js';
 
 const stop = (id: string, status: string) => ({ id, status });
 const sent = { previousStopId: 'old' };

@@ -10,7 +10,7 @@ import { readLocalConfig } from '../../../src/cli/serve/local-config.js';
 import { readConfig } from '../../../src/config.js';
 import { sandboxEventTypes } from '../../../src/contract/states.js';
 import type { JobOutcome, PreservedWork } from '../../../workflows/job/types.js';
-import { defaultTiming } from '../../../workflows/shared/timing.js';
+import { defaultTiming } from '../../../workflows/shared/wait-intervals.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
 

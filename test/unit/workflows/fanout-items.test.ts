@@ -3,7 +3,7 @@ import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js'
 import { defaultIntervals } from '../../../workflows/fanout/batch/defaults.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
-import { reservedSeconds } from '../../../workflows/fanout/chunk/item-cost.js';
+import { reservedSeconds } from '../../../workflows/fanout/chunk/item-reservation.js';
 import {
   isFailure,
   isRetriable,

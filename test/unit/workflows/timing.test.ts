@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorMeanings } from '../../../src/contract/error-codes.js';
-import { defaultTiming, refusedCallDelayMs, safetyPollMs } from '../../../workflows/shared/timing.js';
+import { defaultTiming, refusedCallDelayMs, safetyPollMs } from '../../../workflows/shared/wait-intervals.js';
 
 describe('safetyPollMs', () => {
   it('starts short, never shrinks and stays below its limit', () => {

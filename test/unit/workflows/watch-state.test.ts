@@ -10,7 +10,7 @@ import {
   release,
   unregister,
   type WatchState,
-} from '../../../workflows/watch/state.js';
+} from '../../../workflows/watch/leases-and-claims.js';
 
 const leased = (state: WatchState, workflowId: string, over: { use?: 'work' | 'fork'; nowMs?: number } = {}) =>
   lease(state, { workflowId, use: over.use ?? 'work', lastsMs: 10_000 }, over.nowMs ?? 0);

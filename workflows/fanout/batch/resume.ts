@@ -1,6 +1,6 @@
 /** Resumes a batch from what an earlier execution left in the result store and in chunks that still run. */
 import type { SurveyedChunk } from '../../../activities/fanout/store.js';
-import { accounted } from '../chunk/item-cost.js';
+import { accounted } from '../chunk/item-reservation.js';
 import { isFailure } from '../chunk/retry-policy.js';
 import type { ChunkRecord, HeardReport } from '../protocol.js';
 import { bulk, lookups } from '../proxies.js';

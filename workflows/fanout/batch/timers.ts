@@ -1,7 +1,7 @@
 /** The periodic tasks of a batch. Each has its own timer, so that events of items cost no timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
-import { defaultTiming, renewLeaseInMs } from '../../shared/timing.js';
-import { renewLease } from '../../watch/lease.js';
+import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
+import { renewLease } from '../../watch/acquire-lease.js';
 import type { BatchClock } from '../protocol.js';
 import { lookups } from '../proxies.js';
 import { startAgain } from './chunk-record.js';

@@ -6,7 +6,7 @@ import { ChildStartLimit } from '../child-start-limit.js';
 import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../types.js';
-import { accounted, typeOf } from './item-cost.js';
+import { accounted, typeOf } from './item-reservation.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 

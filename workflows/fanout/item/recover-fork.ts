@@ -6,8 +6,8 @@
 import { isCancellation, patched } from '@temporalio/workflow';
 import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { resumeSandbox } from '../../job/adopt-sandbox.js';
+import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
-import { resolveUnknownOutcome } from '../../job/prompts/resolve-unknown-outcome.js';
 import type { JobState } from '../../job/state.js';
 import { JobTermination, jobError, toJobTermination } from '../../job/termination.js';
 import { reads } from '../../shared/proxies.js';

@@ -5,7 +5,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { endedAsAsked } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
-import { unwatchSandbox } from '../../watch/lease.js';
+import { unwatchSandbox } from '../../watch/acquire-lease.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
 import type { JobState } from '../state.js';
 import { jobError, toJobTermination } from '../termination.js';

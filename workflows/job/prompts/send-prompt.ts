@@ -11,8 +11,8 @@ import { callMachine } from '../call-machine.js';
 import type { JobPrompt, JobState } from '../state.js';
 import { applicationCodeOf, JobTermination, jobError, serviceFailureOf } from '../termination.js';
 import { waitUntilUsable } from '../wait-until-usable.js';
+import { resolveUnknownOutcome } from './await-resolution.js';
 import { promptQuery } from './prompt-query.js';
-import { resolveUnknownOutcome } from './resolve-unknown-outcome.js';
 
 /** One prompt in flight. */
 interface Sending {

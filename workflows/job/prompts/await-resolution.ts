@@ -3,7 +3,7 @@ import { condition } from '@temporalio/workflow';
 import type { Resolution } from '../../messages.js';
 import { sendNotification } from '../../notification/notify.js';
 import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
-import { safetyPollMs } from '../../shared/timing.js';
+import { safetyPollMs } from '../../shared/wait-intervals.js';
 import type { JobState } from '../state.js';
 
 /** Reads before a policy decides: a proxy can deliver a call late, so evidence may still appear. */

@@ -2,8 +2,8 @@
 import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import { effects, reads } from '../shared/proxies.js';
-import { renewLeaseInMs } from '../shared/timing.js';
-import { renewLease } from '../watch/lease.js';
+import { renewLeaseInMs } from '../shared/wait-intervals.js';
+import { renewLease } from '../watch/acquire-lease.js';
 import type { JobState } from './state.js';
 
 /** Renews what expires while the job runs, and calls `onDeadline` at the deadline, even if a renewal is waiting. */

@@ -1,6 +1,6 @@
 /** The worst-case cost of an item. Pure. */
 import { machineSeconds } from '../../../src/contract/machine-types.js';
-import { defaultTiming } from '../../shared/timing.js';
+import { defaultTiming } from '../../shared/wait-intervals.js';
 import type { ChunkInput } from '../protocol.js';
 import type { FanoutItem, MachineType } from '../types.js';
 
