@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
 
-/** Every secret that counts now. Asked at each delivery. */
+/** Returns every secret that is valid now. Called for each delivery. */
 export type SecretSource = () => readonly string[] | Promise<readonly string[]>;
 
 /** Receives a log line of the bridge; never a secret or a body. */
@@ -15,12 +15,12 @@ export interface BridgeOptions {
   readonly secrets: SecretSource;
   /** One deadline for all signals of a delivery, in ms. Must stay under the sender's 5 s. Default: 3 000. */
   readonly signalTimeoutMs?: number;
-  /** The largest body that is taken, in bytes. Default: 262 144. */
+  /** Maximum size of a body, in bytes. Default: 262 144. */
   readonly maxBodyBytes?: number;
-  /** How long `close` lets requests under way finish, in ms. Default: 5 000. */
+  /** How long `close` waits for open requests, in ms. Default: 5 000. */
   readonly closeGraceMs?: number;
-  /** Told of what an operator should know; never of a secret or a body. Default: nobody. */
+  /** Receives log lines for operators; never a secret or a body. Default: none. */
   readonly log?: BridgeLog;
-  /** Where the metrics are registered, and what `metricsHandler` shows. Default: a registry of its own. */
+  /** The registry of the metrics that `metricsHandler` serves. Default: a new one. */
   readonly registry?: Registry;
 }

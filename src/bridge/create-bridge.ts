@@ -16,7 +16,7 @@ export interface Bridge {
    * the body unread. Without any secret it answers deliveries with 503.
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** `GET /metrics`, apart from the rest: whoever may send a webhook need not see them. */
+  /** `GET /metrics`, separate from the rest so that webhook senders do not see it. */
   readonly metricsHandler: (request: IncomingMessage, response: ServerResponse) => void;
   /**
    * Serves on a port of its own, and the metrics on another where `metrics` says which.
@@ -25,9 +25,9 @@ export interface Bridge {
   listen(
     options: ListenAddress & { readonly metrics?: ListenAddress },
   ): Promise<{ readonly url: string; readonly port: number; readonly metricsUrl?: string }>;
-  /** Sets the metrics to zero and forgets what is cached. */
+  /** Resets the metrics and clears the caches. */
   reset(): void;
-  /** Takes no new connections, lets requests under way finish, closes the rest. May be called again. */
+  /** Refuses new connections, waits for open requests, then closes the rest. Safe to repeat. */
   close(): Promise<void>;
 }
 

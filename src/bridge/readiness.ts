@@ -7,7 +7,7 @@ export interface Readiness {
   reset(): void;
 }
 
-/** Asks Temporal at most once a second, however many ask the bridge. */
+/** Queries Temporal at most once a second, whatever the number of requests. */
 export function createReadiness(
   client: Client,
   secrets: SecretSource,

@@ -1,4 +1,4 @@
-/** The bridge's routes: which request goes where, and what the sender reads. */
+/** The bridge's routes and responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog } from './bridge-options.js';
@@ -6,7 +6,7 @@ import { readRawBody } from './raw-body.js';
 import type { Readiness } from './readiness.js';
 import { deliveryStatuses, type Receiver, receiveDelivery } from './receive-delivery.js';
 
-/** Where the service delivers. */
+/** The path that the service delivers to. */
 export const webhookPath = '/webhooks/sandbox';
 
 export interface RequestHandlerOptions {

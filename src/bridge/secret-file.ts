@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { readSecrets } from './secret-source.js';
 
-/** A place for a secret that is about to be made. */
+/** A place for a secret that is about to be created. */
 export interface SecretReservation {
   /** Makes `secret` the first of the file at once; the one that was first follows it, for attempts in flight (S10). */
   keep(secret: string): Promise<void>;

@@ -10,7 +10,7 @@ export interface SecretSourceOptions {
 }
 
 /**
- * Creates a function that tells every secret that counts now: those of the file, then the fixed ones. It looks at the
+ * Creates a function that returns every secret that is valid now: those of the file, then the fixed ones. It looks at the
  * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10).
  * @throws whatever reading throws, save that a missing file holds nothing
  */
@@ -28,7 +28,7 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
   };
 }
 
-/** The secrets in a file, newest first; none where it does not exist. Separated by lines, white space or commas. */
+/** The secrets in a file, newest first; none if it does not exist. Separated by lines, white space or commas. */
 export async function readSecrets(file: string): Promise<string[]> {
   const text = await unlessMissing(readFile(file, 'utf8'));
   return unique((text ?? '').split(/[\s,]+/));

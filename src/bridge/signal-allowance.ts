@@ -4,7 +4,7 @@
  */
 
 export interface SignalAllowance {
-  /** False where the workflow has had enough for now; its own look at the service finds what it misses. */
+  /** False if the workflow is over its limit for now; its safety poll finds what it misses. */
   takes(workflowId: string, sandboxId: string): boolean;
   reset(): void;
 }

@@ -6,9 +6,9 @@ import type { EventAddress } from './event-addresses.js';
 /**
  * What became of a signal:
  * - `accepted`: it is in the workflow's history.
- * - `nobody`: no open workflow has this id; the event is dropped there.
+ * - `nobody`: no open workflow has this id; the event is dropped.
  * - `rejected`: Temporal refuses it and always will.
- * - `unavailable`: Temporal could not be asked, or not now.
+ * - `unavailable`: Temporal did not answer, or refuses for now.
  * - `limited`: the workflow has had enough events of this sandbox for now; the event is dropped there.
  */
 export const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
@@ -17,11 +17,11 @@ export type SignalResult = (typeof signalResults)[number];
 export interface SignalOutcome {
   readonly address: EventAddress;
   readonly result: SignalResult;
-  /** Why, where it is `rejected` or `unavailable`. */
+  /** The reason, if `rejected` or `unavailable`. */
   readonly reason?: string;
 }
 
-/** Codes of gRPC that stay the same however often one asks: INVALID_ARGUMENT and FAILED_PRECONDITION. */
+/** gRPC codes that a retry does not change: INVALID_ARGUMENT and FAILED_PRECONDITION. */
 const hopelessGrpcCodes: ReadonlySet<unknown> = new Set([3, 9]);
 
 /**

@@ -12,17 +12,17 @@ import { readSecrets } from './secret-source.js';
 
 /** Options of `ensureWebhook`. */
 export interface EnsureWebhookOptions {
-  /** Where the bridge is reached from outside, with its path. */
+  /** Public URL of the bridge, with its path. */
   readonly url: string;
   /** Display name at the service. */
   readonly name: string;
-  /** Keeps the secret: mode 600, newest first, of one webhook. */
+  /** File of the secrets of one webhook: mode 600, newest first. */
   readonly secretFile: string;
-  /** Replaces the secret of an existing webhook, as for one whose secret nobody has. Default: false. */
+  /** Replaces the secret of an existing webhook, for example if it is lost. Default: false. */
   readonly rotate?: boolean;
-  /** Secrets known from elsewhere, such as the environment. Default: none. */
+  /** Secrets from other sources, such as the environment. Default: none. */
   readonly currentSecrets?: readonly string[];
-  /** Pauses before each further attempt after an unclear failure, in ms. Default: 500 and 2 000. */
+  /** Pauses before each retry after an ambiguous failure, in ms. Default: 500 and 2 000. */
   readonly retryDelaysMs?: readonly number[];
 }
 
@@ -182,7 +182,7 @@ async function repeated<T>(attempt: () => Promise<T>, delaysMs: readonly number[
   return attempt();
 }
 
-/** Whether the service may have done what it was asked, although no good answer came. */
+/** Whether the call may have taken effect although it failed. */
 function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return error.requestSent;
   if (error instanceof ApiError) return !error.typed || error.status >= 500;

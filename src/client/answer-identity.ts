@@ -36,7 +36,7 @@ export function foreignField(endpoint: EndpointName, path: string, answer: unkno
   return undefined;
 }
 
-/** A new sandbox has an id that can be asked for, and a fork is not its source. */
+/** A new sandbox has a valid id, and a fork is not its source. */
 function foreignFieldOfNew(sourceId: string | undefined, answer: unknown): string | undefined {
   const id = fieldOf(answer, 'sandbox.id');
   if (typeof id !== 'string' || !isSandboxId(id) || id === sourceId) return 'sandbox.id';

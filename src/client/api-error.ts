@@ -4,19 +4,19 @@ import type { CallName } from './call-options.js';
 
 /** The fields of an `ApiError`. */
 export interface ApiErrorFields {
-  /** Where the answer came from. */
+  /** The endpoint that answered. */
   readonly endpoint: CallName;
   /** HTTP status; authoritative. */
   readonly status: number;
-  /** The code in the current vocabulary; `http_<status>` where the body was not the service's error envelope. */
+  /** The code in the current vocabulary; `http_<status>` if the body is not the service's error envelope. */
   readonly code: string;
-  /** True only for the service's own error envelope, and not for what a proxy on the way made up. */
+  /** True only for the service's own error envelope, not for the error of a proxy. */
   readonly typed: boolean;
   /** What a caller does about the error; see `errorMeanings`. */
   readonly meaning: ErrorMeaning;
   /** `req_…`, for support requests. */
   readonly requestId: string | null;
-  /** How long the service asks to wait, in ms, from `Retry-After`; null where it did not say. */
+  /** Wait from `Retry-After`, in ms; null without one. */
   readonly retryAfterMs: number | null;
   /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
   readonly details: Readonly<Record<string, unknown>> | null;

@@ -1,4 +1,4 @@
-/** What callers say beside the request, and what they are told beside the answer. */
+/** Options and records of calls. */
 import type { EndpointName, ResponseOf } from '../contract/endpoints.js';
 
 /** Where an error or a record comes from: an endpoint, or the request line of `SandboxClient.request`. */
@@ -10,13 +10,13 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Ends the call at once; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Told of an answer of which rows could not be read, and were left out: how many. */
+  /** Called with the number of unreadable rows that were left out of a response. */
   readonly onRowsLeftOut?: (rows: number) => void;
 }
 
 /** Options of calls that create a sandbox. */
 export interface CreateOptions extends CallOptions {
-  /** At most one sandbox is made per key within 24 hours (specification, "Limits"). */
+  /** At most one sandbox is created per key within 24 hours (specification, "Limits"). */
   readonly idempotencyKey?: string;
 }
 
@@ -36,7 +36,7 @@ export interface CallRecord {
   readonly startedAt: number;
   /** Of a download: until its last byte. */
   readonly durationMs: number;
-  /** HTTP status, or null where no answer came. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   /** Code of the error that was thrown; null after success; `aborted` after the caller's abort. */
   readonly errorCode: string | null;
@@ -44,5 +44,5 @@ export interface CallRecord {
   readonly requestId: string | null;
 }
 
-/** What a method of an endpoint resolves to: the whole parsed body. */
+/** The result of an endpoint's method: the whole parsed body. */
 export type Answer<Name extends EndpointName> = Promise<ResponseOf<Name>>;

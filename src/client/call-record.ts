@@ -1,4 +1,4 @@
-/** Tells about each call once, when it has ended. */
+/** Reports each call once, when it has ended. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName, CallRecord } from './call-options.js';
 
@@ -28,7 +28,7 @@ export function startRecord(
           requestId: requestIdOf(failure),
         });
       } catch (error) {
-        // A mistake in somebody's metrics must not lose the answer of a call that took effect.
+        // An error in a metrics callback must not lose the response of a call that took effect.
         const message = error instanceof Error ? error.message : 'no error';
         process.emitWarning(`onCall of the sandbox client threw: ${message}`);
       }

@@ -1,4 +1,4 @@
-/** Makes the one call behind every method: address, headers and body in, parsed answer or typed error out. */
+/** The call behind every method: address, headers and body in; parsed response or typed error out. */
 import { finished } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import { type EndpointName, endpoints, type RawEndpointName, type ResponseOf } from '../contract/endpoints.js';
@@ -58,7 +58,7 @@ export function createCaller(given: CallerOptions): Caller {
   const { onCall } = given;
   const pool = given.dispatcher ?? new Pool(origin, { connections: given.connections, pipelining: 1, allowH2: false });
 
-  /** Checks the request and asks for the key, in this order: nothing is sent that is wrong in itself. */
+  /** Checks the request, then gets the key: an invalid request is never sent. */
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {
     checkPath(endpoint, sent.parts.path);
     options.signal?.throwIfAborted();

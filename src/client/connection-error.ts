@@ -1,7 +1,7 @@
 import { SandflowError } from '../contract/sandflow-error.js';
 import type { CallName } from './call-options.js';
 
-/** There is no answer: the connection could not be made, or it ended before the answer was whole. */
+/** No response: the connection failed, or ended before the response was complete. */
 export class ConnectionError extends SandflowError {
   override readonly name = 'ConnectionError';
 

@@ -15,23 +15,23 @@ import type { SandboxClient } from './sandbox-client.js';
 export interface SandboxClientOptions {
   /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
   readonly baseUrl: string;
-  /** Whether a base URL may be `http://` of another machine, which sends the key in clear. Default: false. */
+  /** Whether the base URL may be `http://` on another machine, which sends the key in plain text. Default: false. */
   readonly allowHttp?: boolean;
   /** The key, or a function that is called at every call, so that a key can be replaced under a running worker. */
   readonly apiKey: string | (() => string | Promise<string>);
   /** Deadline per call in ms, over waiting for a connection, connect, headers and body. Default: 30 000. */
   readonly timeoutMs?: number;
-  /** The most connections that are open at once; further calls wait their turn. Default: 128. */
+  /** Maximum number of open connections; further calls wait. Default: 128. */
   readonly connections?: number;
   /** Called after every call, for metrics. */
   readonly onCall?: (record: CallRecord) => void;
-  /** What sends the requests, in place of a connection pool; for tests. The client closes it. */
+  /** Sends the requests instead of a connection pool; for tests. The client closes it. */
   readonly dispatcher?: Dispatcher;
 }
 
 /**
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first call.
- * @throws SandflowError `bad_configuration` for a base URL that is none, or that would send the key in clear
+ * @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
   const { call, open, request, close } = createCaller({

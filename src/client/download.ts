@@ -10,19 +10,19 @@ import type { StreamResponse } from './stream-exchange.js';
 /** A download as a stream. */
 export interface DownloadStream {
   /**
-   * To be read or destroyed: the connection is taken until then. Takes from the connection what its reader takes, and
+   * Read or destroy it: it holds a connection until then. Takes from the connection what its reader takes, and
    * errors with `ConnectionError` or `TimeoutError` where the answer ends before it is whole.
    */
   readonly body: Readable;
-  /** As the service announced it; null where it does not know beforehand. */
+  /** Size that the service announces; null if it does not. */
   readonly sizeBytes: number | null;
-  /** `application/gzip` for a folder as tar.gz; null where the service does not say. */
+  /** `application/gzip` for a folder as tar.gz; null if the service does not say. */
   readonly contentType: string | null;
 }
 
 /** Options of downloads to a file. */
 export interface SaveOptions extends StreamOptions {
-  /** Where the file goes, mode 600. What is there is replaced when the download is whole. */
+  /** Path of the file, mode 600. An existing file is replaced once the download is complete. */
   readonly to: string;
 }
 

@@ -41,7 +41,7 @@ type Parts = Record<PropertyKey, unknown>;
 /**
  * Takes out the field of each issue; where it was out already, so that callers need it, the row that it stands in.
  * @param left paths that were taken out before
- * @returns false where neither is possible
+ * @returns false if neither is possible
  */
 function withoutBadParts(answer: unknown, issues: readonly Issue[], left: Set<string>): boolean {
   const badRows = new Map<unknown[], Set<number>>();

@@ -1,4 +1,4 @@
-/** A request of which only the place is checked, for tools that call whatever they are told to. */
+/** A request to any path; only the path is checked. For tools. */
 import type { Readable } from 'node:stream';
 import type { Query } from './request-address.js';
 
@@ -24,6 +24,6 @@ export interface PlainResponse {
   readonly header: (name: string) => string | undefined;
   /** All of them; names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** To be read or destroyed, whatever the status: the connection is taken until then. */
+  /** Read or destroy it, whatever the status: it holds a connection until then. */
   readonly body: Readable;
 }

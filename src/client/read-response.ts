@@ -22,7 +22,7 @@ export function readSuccess<Name extends EndpointName>(
   response: ExchangeResponse,
 ): ResponseOf<Name> {
   const { status, body } = response;
-  // A 204 is as good as an answer where callers need nothing of the body.
+  // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
   if (!isOwnWord(parsed)) {

@@ -1,4 +1,4 @@
-/** Reads a short answer off a stream: what stands in place of bytes when a download is refused. */
+/** Reads a short response from a stream: the error body of a refused download. */
 import type { Readable } from 'node:stream';
 
 /** No error body is longer; what follows is not read. */

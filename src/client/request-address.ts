@@ -1,4 +1,4 @@
-/** Where a request goes: always below the base URL, and never at another host. */
+/** The address of a request: always below the base URL, never on another host. */
 import { withoutEndSlashes } from '../contract/base-url.js';
 import { isLoopbackHost } from '../contract/loopback-host.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -6,7 +6,7 @@ import type { CallName } from './call-options.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** @throws SandflowError `bad_configuration` for a base URL that is none, or that would send the key in clear */
+/** @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text */
 export function readBaseUrl(
   baseUrl: string,
   allowHttp = false,

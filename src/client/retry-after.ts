@@ -1,8 +1,8 @@
 /**
- * How long a `Retry-After` header asks to wait.
+ * The wait that a `Retry-After` header requests.
  * @param header seconds, or an HTTP date
  * @param nowMs the present, in ms since the epoch
- * @returns ms from `nowMs`, never negative; null where the header is missing or is neither
+ * @returns ms from `nowMs`, never negative; null if the header is missing or is neither
  */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const value = header?.trim();

@@ -65,7 +65,7 @@ export function jobWorkflowId(deployment: string, jobId: string): string {
   return `${namePrefix}-${deployment}-${jobId}`;
 }
 
-/** The job id in a workflow id of `deployment`, or undefined where it is another's or a part of a batch. */
+/** The job id in a workflow id of `deployment`, or undefined if it is another's or a part of a batch. */
 export function jobIdOfWorkflow(deployment: string, workflowId: string): string | undefined {
   const prefix = `${namePrefix}-${deployment}-`;
   return workflowId.startsWith(prefix) && !workflowId.includes('/') ? workflowId.slice(prefix.length) : undefined;

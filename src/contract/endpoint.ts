@@ -49,7 +49,7 @@ export interface Endpoint {
   readonly summary: string;
   /** Status of success. */
   readonly status: 200 | 201 | 202;
-  /** `type` of the response envelope; null where the answer is bytes, or carries `success` in place of `ok` and `type`. */
+  /** `type` of the response envelope; null if the answer is bytes, or carries `success` in place of `ok` and `type`. */
   readonly type: string | null;
   /** The scope action that an API key needs. */
   readonly scope: ScopeAction;
@@ -59,19 +59,19 @@ export interface Endpoint {
   readonly query?: z.ZodObject;
   /** Schema of the JSON body; absent if the endpoint takes none. */
   readonly body?: z.ZodObject;
-  /** True where the endpoint takes its body or leaves it out. */
+  /** True if the endpoint takes its body or leaves it out. */
   readonly bodyOptional?: boolean;
   /** Takes `Idempotency-Key`. */
   readonly idempotent?: boolean;
   /** Needs `X-Svc-Confirm-Delete` with the id of what is deleted. */
   readonly confirmDelete?: boolean;
-  /** True where a success is raw bytes: a file, or a folder as tar.gz. */
+  /** True if a success is raw bytes: a file, or a folder as tar.gz. */
   readonly raw?: boolean;
-  /** Fields of the success beside the envelope; empty where the answer is bytes. */
+  /** Fields of the success beside the envelope; empty if the answer is bytes. */
   readonly response: z.ZodObject;
-  /** True where the answer holds a secret, which must not reach a log or a workflow. */
+  /** True if the answer holds a secret, which must not reach a log or a workflow. */
   readonly secret?: boolean;
-  /** True where an API key is refused: an interactive session is needed (specification, "Key lifecycle" and "Authentication"). */
+  /** True if an API key is refused: an interactive session is needed (specification, "Key lifecycle" and "Authentication"). */
   readonly sessionOnly?: boolean;
   /** What of the row is an assumption and not shown by the specification; `assumptions` says each in a sentence. */
   readonly assumed?: readonly AssumptionId[];

@@ -13,7 +13,7 @@ type SnapshotOfSandbox = Pick<
 /**
  * @param sandbox read after the stop had completed
  * @param stop as it was first answered: its `requestedAt` is null once it has ended
- * @returns null where the service does not say enough
+ * @returns null if the service does not say enough
  */
 export function preservedWorkOf(sandbox: SnapshotOfSandbox, stop: Pick<StopView, 'requestedAt'>): PreservedWork | null {
   if (sandbox.snapshots === false || sandbox.snapshotAvailable === false) return 'none';

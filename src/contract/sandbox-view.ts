@@ -26,7 +26,7 @@ export interface SandboxView {
   readonly state: string;
   /** Why the sandbox is stopped, failed or cancelled; null if there is no reason. */
   readonly error: string | null;
-  /** Null where the service did not say. */
+  /** Null if the service did not say. */
   readonly hydrated: boolean | null;
   /** Status of the setup script; null without one. */
   readonly setupStatus: string | null;
@@ -38,7 +38,7 @@ export interface SandboxView {
   readonly createdAt: string | null;
   /** What the caller may do: `owner`, `use` or `view`; null if the service did not return it. */
   readonly access: string | null;
-  /** False when it was created with snapshots off; null where the service did not say. */
+  /** False when it was created with snapshots off; null if the service did not say. */
   readonly snapshots: boolean | null;
   /** Whether a snapshot exists; null if the service did not return it. */
   readonly snapshotAvailable: boolean | null;

@@ -1,5 +1,5 @@
 /**
- * The codes of errors that sandflow itself throws: what kind of trouble each is, and how to mend it. docs/errors.md lists the same; a
+ * The codes of errors that sandflow itself throws: what kind of trouble each is, and how to fix it. docs/errors.md lists the same; a
  * test compares the two. No dependencies: workflow code may import this file.
  */
 

@@ -10,7 +10,7 @@ export interface ForeignCode {
   readonly foreign: string;
 }
 
-/** An error with a stable code. `message` says what is wrong and how to mend it, and holds no secret. */
+/** An error with a stable code. `message` says what is wrong and how to fix it, and holds no secret. */
 export class SandflowError extends Error {
   override readonly name: string = 'SandflowError';
 

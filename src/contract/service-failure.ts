@@ -30,7 +30,7 @@ export interface ServiceFailure {
   readonly details: Readonly<Record<string, unknown>> | null;
   /** Calls that were made, those of earlier attempts included. */
   readonly calls: number;
-  /** True where an earlier attempt of the same activity may have taken effect, whatever this one was told. */
+  /** True if an earlier attempt of the same activity may have taken effect, whatever this one was told. */
   readonly maybeSent?: boolean;
 }
 

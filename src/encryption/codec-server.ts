@@ -16,11 +16,11 @@ const shortestToken = 24;
 export interface CodecServerOptions {
   /** The codec that decrypts; see `createPayloadCodec`. */
   readonly codec: PayloadCodec;
-  /** What callers must show, as `Authorization: Bearer …`, or as the first part of the path. At least 24 characters. */
+  /** Secret of callers: `Authorization: Bearer …`, or the first part of the path. At least 24 characters. */
   readonly token: string;
-  /** Whose pages may call, such as `https://temporal.example.com`. Programs, which name no origin, need the token only. */
+  /** Origins of pages that may call, such as `https://temporal.example.com`. Programs send no origin and need only the token. */
   readonly origins: readonly string[];
-  /** The longest request, in bytes. Default 32 MiB. */
+  /** Maximum size of a request, in bytes. Default: 32 MiB. */
   readonly maxBodyBytes?: number;
 }
 
@@ -121,7 +121,7 @@ function checkOrigin(origin: string): void {
   throw new SandflowError('bad_configuration', message);
 }
 
-/** In a time that tells nothing of where the two differ. */
+/** Compares in constant time. */
 function isSame(shown: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(shown), digest(token));

@@ -4,11 +4,11 @@ import { SandflowError } from '../contract/sandflow-error.js';
 
 /** One key of a key ring. */
 export interface RingKey {
-  /** Travels in clear beside what the key encrypts. */
+  /** Stored in plain text beside the payload. */
   readonly id: string;
   /** 256 bits. Never printed: a `KeyObject` shows nothing of itself. */
   readonly secret: KeyObject;
-  /** Tells the key from others of the same id without giving it away; 32 hex characters. */
+  /** Fingerprint that distinguishes keys with the same id; 32 hex characters. */
   readonly check: string;
 }
 
@@ -29,7 +29,7 @@ const basePattern = /^[A-Za-z0-9+/_-]{43}=?$/;
 /**
  * Reads a ring: a line for each key, `id:key`, the key as 32 bytes in base64. Empty lines and lines that begin with `#`
  * are left out.
- * @param source where the text is from, for messages, which never hold a key
+ * @param source source of the text, for messages, which never contain a key
  * @throws SandflowError `bad_configuration`
  */
 export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
@@ -66,7 +66,7 @@ export function newKeyLine(id: string): string {
   return `${id}:${randomBytes(keyBytes).toString('base64')}`;
 }
 
-/** 32 bytes for another purpose than encryption, which tell nothing of the key. */
+/** 32 bytes for another purpose, which reveal nothing about the key. */
 export function derivedKey({ secret }: Pick<RingKey, 'secret'>, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), `sandflow ${purpose}`, keyBytes));
 }

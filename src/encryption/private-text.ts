@@ -1,4 +1,4 @@
-/** Reads a small file that holds a secret, which nobody else may read. */
+/** Reads a small file that contains a secret and that no other user may read. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -7,7 +7,7 @@ import { isOpenToOthers, isTrustedOwner } from '../os/owner.js';
 const longestBytes = 64 * 1024;
 
 /**
- * @param path a regular file of this user or of root that nobody else may read or write, such as one of mode 600
+ * @param path a regular file of this user or root that no other user may read or write, such as one of mode 600
  * @param what it is, for messages, such as `file of encryption keys`
  * @throws SandflowError `bad_configuration`
  */

@@ -13,9 +13,9 @@ export interface PutWish {
 /** One record of a file of items. */
 export interface ItemLine {
   readonly place: ItemPlace;
-  /** Null where the file names none. */
+  /** Null if the file names none. */
   readonly id: string | null;
-  /** Null where the file has none: then they come from a template. */
+  /** Null if the file has none: then they come from a template. */
   readonly prompts: readonly PromptStep[] | null;
   readonly provider?: string;
   readonly model?: string;

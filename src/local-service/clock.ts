@@ -10,7 +10,7 @@ export interface Clock {
   iso(): string;
   /**
    * Calls `run` once when the clock reaches `atMs`; the result cancels it.
-   * @param options.passedOver true where an advance need not stop: it then runs once, at the end of the advance
+   * @param options.passedOver true if an advance need not stop: it then runs once, at the end of the advance
    */
   at(atMs: number, run: () => void, options?: { readonly passedOver?: boolean }): () => void;
   /** Resolves after `ms` on this clock; rejects with the signal's reason. */

@@ -34,23 +34,23 @@ import { resolveBySystem } from './webhooks/public-lookup.js';
 export interface LocalService extends StateControl {
   /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
   readonly isolation: IsolationReport;
-  /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Known once it listens. */
+  /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Set once it listens. */
   readonly url: string;
   /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
   readonly legacyUrl: string;
   /** Where books and faults are: the same port, under `/_local`. */
   readonly adminUrl: string;
-  /** What the service has done; the same as `GET /_local/books`. */
+  /** What the service did; the same as `GET /_local/books`. */
   readonly books: Inspection;
   /** The one clock of the service, to hold and to move forward; the same as `/_local/clock`. */
   readonly clock: ControlledClock;
   /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
   readonly accounts: Accounts;
-  /** Gives accounts what the service shows no way to make; the same as `/_local/environments` and `/_local/repos`. */
+  /** Creates what the service's interface cannot create; the same as `/_local/environments` and `/_local/repos`. */
   readonly setup: AccountSetup;
-  /** Goes on with what an earlier start left open, and takes requests. Repeating it changes nothing. */
+  /** Resumes work that an earlier start left open, and accepts requests. Safe to repeat. */
   listen(): Promise<{ readonly url: string }>;
-  /** Ends every process and connection; what is under way goes on at the next start. Repeating it changes nothing. */
+  /** Ends every process and connection; open work resumes at the next start. Safe to repeat. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ const defaultMaxCallRecords = 100_000;
 
 /**
  * Makes a local service on a directory; nothing runs and no port is open until `listen`.
- * @throws SandflowError `directory_in_use` while another service has the directory, `agent_not_isolated` where a command agent
+ * @throws SandflowError `directory_in_use` while another service has the directory, `agent_not_isolated` if a command agent
  *   would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {

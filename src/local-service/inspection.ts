@@ -30,15 +30,15 @@ export interface InspectionSummary {
 export interface Inspection {
   /** Requests that the service received, with their responses. */
   calls(filter?: InspectionFilter): readonly CallRecord[];
-  /** With those that were deleted. */
+  /** Every sandbox, including deleted ones. */
   sandboxes(filter?: InspectionFilter): readonly SandboxRecord[];
   /** Every accepted prompt, with its text. */
   prompts(filter?: InspectionFilter): readonly PromptRecord[];
   /** Every stop. */
   stops(filter?: InspectionFilter): readonly StoredStop[];
-  /** Attempts to deliver. */
+  /** Attempts to deliver webhooks. */
   deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];
-  /** Cheap, however much is on the books. */
+  /** Cheap, whatever the number of records. */
   summary(): InspectionSummary;
 }
 

@@ -6,7 +6,7 @@ import type { LocalServiceOptions } from './options.js';
 export interface IsolationReport extends MachineDescription {
   /** One line for people. */
   readonly text: string;
-  /** What nobody has asked for; empty where all is well. */
+  /** What nobody has asked for; empty if all is well. */
   readonly warnings: readonly string[];
 }
 

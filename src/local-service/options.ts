@@ -35,21 +35,21 @@ export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitProm
 export interface CommandAgentSettings {
   /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */
   readonly command: string;
-  /** `plain`: it may also run where nothing isolates it. Default: the service does not start then. */
+  /** `plain`: it may also run without isolation. Default: the service then does not start. */
   readonly isolation?: 'plain';
 }
 
 /** Options of `createLocalService`. */
 export interface LocalServiceOptions {
-  /** Where the database and the disks live; made when it is not there. One service at a time. */
+  /** Directory of the database and the disks; created if missing. One service at a time. */
   readonly directory: string;
   /** The key of the first account, which is account-wide and does not expire; `/_local` takes no other. */
   readonly apiKey: string;
-  /** Default 0: any free port. */
+  /** Default: 0: any free port. */
   readonly port?: number;
   /** Default `127.0.0.1`. The service never listens beyond this machine. */
   readonly host?: '127.0.0.1' | '::1';
-  /** Default false: `/_local/faults` is refused. */
+  /** Default: false: `/_local/faults` is refused. */
   readonly faultsEnabled?: boolean;
   /** Overrides of the default timings, in ms. Default: none. */
   readonly timings?: Partial<LocalServiceTimings>;
@@ -57,29 +57,29 @@ export interface LocalServiceOptions {
   readonly limits?: LocalServiceLimits;
   /** Providers whose prompts are run by a command inside the sandbox. */
   readonly commandAgents?: Readonly<Record<string, CommandAgentSettings>>;
-  /** Providers that the built-in scripted agent answers for. Default: all; the others are not configured. */
+  /** Providers that the built-in scripted agent serves. Default: all; the others are not configured. */
   readonly scriptedProviders?: readonly string[];
   /** The provider of prompts that name none. Default `codex`. */
   readonly defaultProvider?: string;
-  /** Default `auto`: bubblewrap where it works. */
+  /** Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
-  /** The network of sandboxes. Default: one of their own, which leads to the internet where slirp4netns works. */
+  /** The network of sandboxes. Default: their own, with internet access if slirp4netns works. */
   readonly network?: NetworkSetting;
-  /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default false. */
+  /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default: false. */
   readonly strictWebhookUrls?: boolean;
-  /** The addresses that the name of a webhook leads to. Default: what the system's resolver says. */
+  /** Resolves the host of a webhook. Default: the system's resolver. */
   readonly resolveWebhookHost?: (hostname: string) => Promise<readonly string[]>;
-  /** Calls kept in the call book; older ones are dropped. Default 100,000. */
+  /** Calls kept in the call book; older ones are dropped. Default: 100,000. */
   readonly maxCallRecords?: number;
   /** Deviations of the real service to reproduce. Default: none. */
   readonly profile?: Partial<LocalServiceProfile>;
-  /** Accounts beside the first, whose id is `acct_local` and whose login is `local`. Default: none. */
+  /** Accounts in addition to the first, whose id is `acct_local` and whose login is `local`. Default: none. */
   readonly accounts?: readonly NewAccount[];
   /** Organizations and their members. Default: none. */
   readonly teams?: readonly NewTeam[];
-  /** What `GET /repos` lists for accounts that were given none of their own. Nothing is ever cloned. Default: none. */
+  /** Rows of `GET /repos` for accounts without their own. Nothing is cloned. Default: none. */
   readonly repos?: readonly LocalRepo[];
-  /** What an archive that is imported may become. Defaults stand with each. */
+  /** Limits of imported archives. Defaults: see each field. */
   readonly importLimits?: Partial<ImportLimits>;
   /** Receives the log lines. Default: none. */
   readonly log?: Log;

@@ -1,6 +1,6 @@
 /** How long things take in the local service, in milliseconds unless the name says otherwise. */
 export interface LocalServiceTimings {
-  /** Between accepting a create and writing it down; during it the key is `idempotency_in_progress`. */
+  /** From accepting a create to storing it, in ms; meanwhile the key is `idempotency_in_progress`. */
   readonly acceptMs: number;
   /** From create or resume to usable. */
   readonly bootMs: number;
@@ -28,9 +28,9 @@ export interface LocalServiceTimings {
   readonly webhookRetryMs: number;
   /** How long completed and exhausted deliveries, and the call book, are kept. */
   readonly recordsMs: number;
-  /** The longest a request may take to arrive. */
+  /** Maximum time for a request to arrive. */
   readonly requestTimeoutMs: number;
-  /** How often records past their time are removed. */
+  /** Interval of the removal of expired records. */
   readonly housekeepingMs: number;
 }
 

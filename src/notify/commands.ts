@@ -11,29 +11,29 @@ const lockPatienceMs = 10_000;
 /** The commands that notifications may run on this worker. */
 export interface NotifyCommands {
   /**
-   * The command of this id; undefined where the file names none. Read anew at each call.
+   * The command with this id; undefined if the file has none. Reads the file at each call.
    * @throws SandflowError `file_not_trusted`, `bad_notify_commands`
    */
   find(id: string): Promise<string | undefined>;
   /**
-   * Keeps a command, and gives the id that it is named by in `notify.commandId`. The same text has the same id, and is
+   * Stores a command and returns its id for `notify.commandId`. The same text has the same id, and is
    * kept once: safe to repeat and to race.
    * @throws SandflowError `bad_notify_command`, `file_not_trusted`, `bad_notify_commands`, `file_not_writable`
    */
   keep(command: string): Promise<string>;
   /**
-   * Whether the file is there, and as it should be.
+   * Whether the file exists and is valid.
    * @throws SandflowError as `find`
    */
   isThere(): Promise<boolean>;
   /**
-   * Makes the file where it is missing, and checks it.
+   * Creates the file if it is missing, and checks it.
    * @throws SandflowError as `find`, `file_not_writable`
    */
   ensure(): Promise<void>;
 }
 
-/** The id of a command that nobody gave a name. */
+/** The id of a command without a name. */
 export function notifyCommandId(command: string): string {
   return `sha256-${createHash('sha256').update(command).digest('hex').slice(0, 32)}`;
 }

@@ -6,17 +6,17 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import { readPrivateFile } from '../os/private-file.js';
 import { isNotificationSecret } from '../webhook/index.js';
 
-/** Longer lists are no rotation, and would make headers that listeners refuse. */
+/** Longer lists are not a rotation, and their headers would be refused. */
 const mostSecrets = 8;
 
 /** Options of `createNotifySecrets`. */
 export interface NotifySecretsOptions {
-  /** Whether the file is made, with a random secret, where it is missing. Default false: then that is an error. */
+  /** Creates the file with a random secret if it is missing. Default: false, which makes a missing file an error. */
   readonly make?: boolean;
 }
 
 /**
- * Reads the secrets anew at each call, so that they can be replaced under a running worker. All of them sign.
+ * Reads the secrets at each call, so that they can be replaced under a running worker. All of them sign.
  * @param file a secret a line, `whsec_…`, mode 600, of the worker's user
  * @returns at least one secret; the call throws SandflowError `file_not_trusted`, `bad_notify_secrets`
  */

@@ -18,15 +18,15 @@ export interface FileLock {
 export interface AcquireOptions {
   /** How long to wait, in ms. Default: without end. */
   readonly waitMs?: number;
-  /** Called once, when somebody else holds the lock. */
+  /** Called once, if the lock is already held. */
   readonly onWait?: () => void;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Takes the lock on `path` if it is free; makes the file and its directory.
- * @returns the lock, or undefined where somebody holds it, in this process or another
+ * Takes the lock on `path` if it is free; creates the file and its directory.
+ * @returns the lock; undefined if this process or another holds it
  * @throws SandflowError `file_not_writable`
  */
 export function tryAcquireFileLock(path: string): FileLock | undefined {

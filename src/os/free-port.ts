@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 /**
  * A free port on a loopback address: one of `preferred`, the first that is free, or any.
- * It may be taken by somebody else before it is used, so callers try again with another.
+ * Another process may take it before it is used, so callers retry with a new one.
  */
 export async function freePort(preferred: readonly number[] = [], host = '127.0.0.1'): Promise<number> {
   for (const port of preferred) {

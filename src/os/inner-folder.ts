@@ -3,7 +3,7 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
- * Makes the folder of a place below `base`, which is there, folder by folder. Safe to repeat.
+ * Creates the folder of a place below `base`, which is there, folder by folder. Safe to repeat.
  * @param mode of folders that are made, of which the umask takes its part
  * @throws Error for a place elsewhere, and where a link or a file is on the way
  */

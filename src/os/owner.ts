@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 const writableByGroup = 0o020;
 const writableByOthers = 0o002;
 const stickyBit = 0o1000;
-/** How a file looks in a container whose owner does not exist there. */
+/** The owner that a container shows for a file whose owner does not exist in it. */
 const overflowUser = 65_534;
 
-/** The user of this process; undefined where the system has no users. */
+/** The user of this process; undefined if the system has no users. */
 export function ownUser(): number | undefined {
   return process.geteuid?.();
 }

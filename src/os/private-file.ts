@@ -17,7 +17,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 /**
  * Reads a file that nobody but its owner can have written, of the user of this process or of root. One of ours that others may
  * read is shut to them.
- * @returns its text; undefined where there is none
+ * @returns its text; undefined if there is none
  * @throws SandflowError `file_not_trusted`, which says what is wrong
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   }
 }
 
-/** The JSON in such a file; undefined where there is none or it is not JSON, since it may be of a crash long ago. */
+/** The JSON in such a file; undefined if there is none or it is not JSON, since it may be of a crash long ago. */
 export async function readJsonFile(path: string): Promise<unknown> {
   const text = await readPrivateFile(path);
   try {
@@ -47,7 +47,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Makes the file with a random key where it is missing or empty. Returns the key. */
+/** Creates the file with a random key where it is missing or empty. Returns the key. */
 export async function ensureKeyFile(path: string): Promise<string> {
   const present = (await readPrivateFile(path)) ?? '';
   if (present.trim() !== '') return present.trim();

@@ -16,7 +16,7 @@ export interface RotatingLog {
 
 /**
  * Opens the log for appending, mode 600; makes its directory. `maxBytes` is the size at which it rotates (5 MiB).
- * A full disk drops lines and ends nobody's work.
+ * A full disk drops lines and never fails the caller.
  */
 export function openRotatingLog(path: string, options: { readonly maxBytes?: number } = {}): RotatingLog {
   const { maxBytes = defaultMaxBytes } = options;

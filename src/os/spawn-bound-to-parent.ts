@@ -13,7 +13,7 @@ const checkParent = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
 const leashScript = 'read -r line; [ "$line" = done ] || kill -KILL "-$1"';
 
 export interface BoundProcessOptions extends SpawnOptions {
-  /** Default: the kernel's where there is one. */
+  /** Default: the kernel's, if available. */
   readonly leash?: 'kernel' | 'pipe';
 }
 

@@ -10,15 +10,15 @@ export interface TrustedFolder {
   readonly path: string;
   /** The setting that names it, for messages. */
   readonly setting: 'SANDFLOW_HOME' | 'SANDFLOW_CACHE' | '--directory';
-  /** Whether root may have made it for everybody, as in an image of a container. Default false: it holds secrets. */
+  /** Whether root may have made it for everybody, as in an image of a container. Default: false, for folders that hold secrets. */
   readonly rootMayOwn?: boolean;
 }
 
 /**
- * Makes the folder, mode 700, or checks the one that is there: it and all that is in it belong to the user of this process or to
+ * Creates the folder, mode 700, or checks the one that is there: it and all that is in it belong to the user of this process or to
  * root, nobody else may write it, and nobody else may put another in its place. One that others may only read is shut to them.
  * Safe to repeat.
- * @throws SandflowError `home_not_trusted`, which says what is wrong and how to mend it; `home_not_writable`
+ * @throws SandflowError `home_not_trusted`, which says what is wrong and how to fix it; `home_not_writable`
  */
 export async function prepareTrustedFolder(folder: TrustedFolder): Promise<void> {
   await checkTrustedFolder(folder);

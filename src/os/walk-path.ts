@@ -14,7 +14,7 @@ export interface PathStep {
 export interface Walk {
   /** From the root on, links and what they lead through included. */
   readonly steps: readonly PathStep[];
-  /** Where the path leads, without any link; undefined where a part of it does not exist. */
+  /** The path without links; undefined if a part of it does not exist. */
   readonly real: string | undefined;
 }
 

@@ -14,7 +14,7 @@ const attemptsToRead = 5;
  * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600. No link in it is
  * followed: who may write to a store could have this process read and write files elsewhere. The directory itself may be one.
  *
- * @param directory made when it is missing
+ * @param created if it is missing
  */
 export function createResultStore(directory: string): ResultStore {
   const root = resolve(directory);

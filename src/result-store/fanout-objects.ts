@@ -46,7 +46,7 @@ export async function readSeal(store: ResultStore, place: FanoutPlace): Promise<
   return object ? readJson<SealRequest>(store, object) : null;
 }
 
-/** What an item's generations have left, oldest first. Empty for one that never ended. */
+/** The results of an item's generations, oldest first. Empty if none ended. */
 export async function itemGenerations(store: ResultStore, place: FanoutPlace, index: number): Promise<ListedObject[]> {
   const folder = fanoutPlaces(place).item(index);
   const generationOf = ({ key }: ListedObject) => Number(/^\/(\d+)\.json$/.exec(key.slice(folder.length))?.[1]);
@@ -54,7 +54,7 @@ export async function itemGenerations(store: ResultStore, place: FanoutPlace, in
   return objects.sort((a, b) => generationOf(a) - generationOf(b));
 }
 
-/** The newest result of an item; null for one that never ended. */
+/** The newest result of an item; null if no generation ended. */
 export async function readItemResult(
   store: ResultStore,
   place: FanoutPlace,

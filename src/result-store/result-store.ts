@@ -1,4 +1,4 @@
-/** Where outputs go that are too large for history: one idempotent object per job (or item) and generation. */
+/** A store for outputs that are too large for history: one idempotent object per job (or item) and generation. */
 
 export interface StoredObject {
   /** Names the object in its store; opaque to everyone else. */

@@ -16,13 +16,13 @@ export interface SandboxFacts {
   readonly environment: string | null;
   readonly createdBy: string | null;
   readonly createdById: string | null;
-  /** Since the first of the month; null where it was not asked for. */
+  /** Since the first of the month; null if it was not asked for. */
   readonly dollars: number | null;
   readonly stopId: string | null;
   readonly stopStatus: string | null;
   readonly stoppedAt: string | null;
   readonly dataExpiredAt: string | null;
-  /** Since when nothing is known to have worked in it; null where the service does not say. */
+  /** Since when nothing is known to have worked in it; null if the service does not say. */
   readonly idleSince: string | null;
   readonly saved: Saved;
   readonly savedAt: string | null;

@@ -23,7 +23,7 @@ export interface ApplyLook {
   readonly owner: Ownership;
   /** Workflows that hold a lease on it, as the watch answered to the claim. */
   readonly leasedBy: readonly string[];
-  /** False where the watch refused the claim, also for somebody else's claim. */
+  /** False if the watch refused the claim, also for somebody else's claim. */
   readonly claimGranted: boolean;
   /** How many actions the limits of the night allowed this run. */
   readonly allowed: number;

@@ -13,7 +13,7 @@ export interface Candidate {
 /** A deletion that names no states means what has stopped or failed, never what runs. */
 const deletableStates: readonly string[] = ['archived', 'error'];
 
-/** How long ago, in ms; undefined where the moment is not known. */
+/** How long ago, in ms; undefined if the moment is not known. */
 export function sinceMs(at: string | null, nowMs: number): number | undefined {
   const ms = at === null ? Number.NaN : nowMs - Date.parse(at);
   return Number.isNaN(ms) ? undefined : ms;

@@ -39,7 +39,7 @@ export interface OwnerToAsk {
   readonly itemWorkflowId: string | undefined;
 }
 
-/** The workflows of `deployment` that have to be asked about, or undefined where the name alone says enough. */
+/** The workflows of `deployment` that have to be asked about, or undefined if the name alone says enough. */
 export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk | undefined {
   const parts = name === null ? undefined : parseOwnedSandboxName(name);
   if (name === null || parts?.deployment !== deployment) return undefined;

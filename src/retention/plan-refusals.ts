@@ -15,7 +15,7 @@ interface Draft {
   readonly snapshots: readonly SnapshotFacts[];
 }
 
-/** The first reason that holds, or null where the action is due. */
+/** The first reason that holds, or null if the action is due. */
 export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft): Decision | null {
   const { facts, owner } = candidate;
   if (rule === null && owner.status === 'kept') {

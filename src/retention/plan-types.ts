@@ -64,7 +64,7 @@ export interface PlanEntry {
   readonly action: Exclude<RuleAction, 'keep'> | null;
   /** With `delete-snapshot`: those that go. */
   readonly snapshotIds: readonly string[];
-  /** Why not all that the rule asks for is done; null where it is. */
+  /** Why not all that the rule asks for is done; null if it is. */
   readonly reason: KeepReason | null;
   readonly why: string | null;
 }

@@ -6,7 +6,7 @@ import { windowsText } from './window.js';
 export interface StartTime {
   readonly minute: number;
   readonly days: readonly Weekday[];
-  /** Minutes until the window closes; null where there is none. */
+  /** Minutes until the window closes; null if there is none. */
   readonly minutesLeft: number | null;
 }
 
@@ -16,7 +16,7 @@ const defaultMinute = 150;
 
 /**
  * @param atMinute minutes since midnight by the policy's clock; default: when the first window opens, or half past two
- * @throws SandflowError `bad_policy` where no window is open then
+ * @throws SandflowError `bad_policy` if no window is open then
  */
 export function startTimeOf(policy: CleanupPolicy, atMinute?: number): StartTime {
   const { windows } = policy;

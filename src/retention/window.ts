@@ -23,7 +23,7 @@ function wallClock(atMs: number, timeZone: string): WallClock {
 const dayMinutes = 24 * 60;
 const minuteMs = 60_000;
 
-/** For how many minutes a window has been open, or undefined where it is closed. */
+/** For how many minutes a window has been open, or undefined if it is closed. */
 function openForMinutes({ fromMinute, toMinute, days }: Window, { day, minute }: WallClock): number | undefined {
   const length = (toMinute - fromMinute + dayMinutes) % dayMinutes || dayMinutes;
   const before = weekdays[(weekdays.indexOf(day) + 6) % 7] ?? day;

@@ -17,9 +17,9 @@ export interface ChildCommand {
 
 /** Where the parts of a stack are, as far as they are known when a child starts. */
 export interface StackAddresses {
-  /** Of the embedded Temporal server; undefined where one is configured. */
+  /** Of the embedded Temporal server; undefined if one is configured. */
   readonly embeddedTemporal?: { readonly address: string; readonly namespace: string };
-  /** Of the local service; undefined where a service is configured. */
+  /** Of the local service; undefined if a service is configured. */
   readonly localService?: { readonly apiUrl: string; readonly apiKeyFile: string };
 }
 

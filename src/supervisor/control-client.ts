@@ -67,7 +67,7 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   }
 }
 
-/** True where a supervisor answers, with whatever settings. */
+/** True if a supervisor answers, with whatever settings. */
 export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;
@@ -117,7 +117,7 @@ function readyStack(
 
 type Hello = Extract<ServerMessage, { readonly type: 'hello' }>;
 
-/** Asks who is there. `answer` gives the proof that it is owed; undefined where it is not the supervisor of the state. */
+/** Asks who is there. `answer` gives the proof that it is owed; undefined if it is not the supervisor of the state. */
 function createGreeting(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
   const nonce = createNonce();
   socket.once('connect', () => sendMessage(socket, { nonce }));

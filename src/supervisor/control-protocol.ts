@@ -23,7 +23,7 @@ export const stackDescriptionSchema = z.object({
   namespace: z.string(),
   uiUrl: z.string().optional(),
   sandboxApiUrl: z.string(),
-  /** Undefined where no bridge runs, since there is no webhook secret. */
+  /** Undefined if no bridge runs, since there is no webhook secret. */
   bridgeUrl: z.string().optional(),
 });
 export type StackDescription = z.infer<typeof stackDescriptionSchema>;

@@ -33,9 +33,9 @@ export interface StackHandle {
   readonly uiUrl: string | undefined;
   readonly sandboxApiUrl: string;
   readonly sandboxApiKey: string;
-  /** Of the configured service or, without one, of the home; undefined where the key is only in the environment. */
+  /** Of the configured service or, without one, of the home; undefined if the key is only in the environment. */
   readonly sandboxApiKeyFile: string | undefined;
-  /** Undefined where no bridge runs, since there is no webhook secret. */
+  /** Undefined if no bridge runs, since there is no webhook secret. */
   readonly bridgeUrl: string | undefined;
   /** Resolves when the supervisor has gone, or after `release`. Calling `ensureStack` again brings a new one. */
   readonly lost: Promise<void>;

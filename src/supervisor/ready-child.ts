@@ -18,7 +18,7 @@ export interface ReadyChildOptions {
   readonly log: RotatingLog;
   /** How long it may take after SIGTERM before it is killed, in ms. */
   readonly graceMs: number;
-  /** How long it may take until it is ready, in ms. Default 60000. */
+  /** How long it may take until it is ready, in ms. Default: 60000. */
   readonly readyTimeoutMs?: number;
   /** Ends it while it starts. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface ReadyChildOptions {
 
 /**
  * Starts the command and waits for its line `{"ready":true,"url":…}`. All that it prints goes to its log.
- * @throws SandflowError `child_failed` where it ends or the time is over before that line
+ * @throws SandflowError `child_failed` if it ends or the time is over before that line
  */
 export async function startReadyChild(command: ChildCommand, options: ReadyChildOptions): Promise<RunningService> {
   const { log, signal, graceMs, readyTimeoutMs = maxReadyMs } = options;

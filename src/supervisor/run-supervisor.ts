@@ -24,7 +24,7 @@ export interface RunSupervisorOptions {
   readonly main: MainProgram;
   /** True for `sandflow dev`: does not end by idleness. */
   readonly foreground: boolean;
-  /** How long without a client and an open job until it ends, in ms. Default 10000. */
+  /** How long without a client and an open job until it ends, in ms. Default: 10000. */
   readonly idleMs?: number;
   /** A line for the log, without a line end. */
   readonly log: (line: string) => void;
@@ -38,7 +38,7 @@ export interface RunSupervisorOptions {
 /**
  * Runs until it is idle or told to end, and ends everything that it started. One per home: `already_running` where
  * another holds the stack, whose clients are welcome there.
- * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` where the holder of the lock does not answer;
+ * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` if the holder of the lock does not answer;
  *   what the part says that cannot start
  */
 export async function runSupervisor(

@@ -21,7 +21,7 @@ export interface GoBuildOptions {
   readonly go?: string;
   /** Ends the build. */
   readonly signal?: AbortSignal;
-  /** How often a line of progress comes at least, in ms. Default 10000. */
+  /** How often a line of progress comes at least, in ms. Default: 10000. */
   readonly progressEveryMs?: number;
 }
 

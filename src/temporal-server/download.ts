@@ -32,9 +32,9 @@ export interface CliDownloadOptions {
   readonly onProgress: (line: string) => void;
   /** Ends the download. */
   readonly signal?: AbortSignal;
-  /** How long to wait for more bytes, in ms. Default 8000. */
+  /** How long to wait for more bytes, in ms. Default: 8000. */
   readonly giveUpAfterMs?: number;
-  /** Default: the one of this platform; none where it is not known. */
+  /** Default: the one of this platform; none if it is not known. */
   readonly archive?: CliArchive;
 }
 
@@ -63,7 +63,7 @@ export async function downloadTemporalCli(options: CliDownloadOptions): Promise<
   }
 }
 
-/** The release for a platform, as Node names it; undefined where its checksum is not known. */
+/** The release for a platform, as Node names it; undefined if its checksum is not known. */
 export function archiveOf(version: string, platform: string, arch: string): CliArchive | undefined {
   const name = `${platform}_${arch === 'x64' ? 'amd64' : arch}`;
   const sha256 = published[version]?.[name];

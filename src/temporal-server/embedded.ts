@@ -21,9 +21,9 @@ export interface EmbeddedServerOptions {
   readonly databaseFile?: string;
   /** Taken when it is free. Default: any. */
   readonly port?: number;
-  /** Port of the web interface, taken when it is free; 0 is any; false is none. Default false. */
+  /** Port of the web interface, taken when it is free; 0 is any; false is none. Default: false. */
   readonly uiPort?: number | false;
-  /** Loopback address of the web interface, which asks nobody who he is; see `unguessableLoopback`. Default 127.0.0.1. */
+  /** Loopback address of the web interface, which asks nobody who he is; see `unguessableLoopback`. Default: 127.0.0.1. */
   readonly uiHost?: string;
   /** Output of the server, rotated by size. */
   readonly logFile: string;

@@ -12,7 +12,7 @@ export interface CliBinary {
   readonly recentEnough: boolean;
 }
 
-/** Runs `<path> --version`; undefined where that fails or answers as something else. */
+/** Runs `<path> --version`; undefined if that fails or answers as something else. */
 export function inspectCliBinary(path: string): Promise<CliBinary | undefined> {
   return new Promise((resolve) => {
     execFile(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {

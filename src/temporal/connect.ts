@@ -11,7 +11,7 @@ export type TemporalTarget = ClientConnectConfig | { readonly address: string; r
 
 /** Options of `connectTemporal`. */
 export interface ConnectTemporalOptions {
-  /** How long to wait for the server, in ms. Default 10000. */
+  /** How long to wait for the server, in ms. Default: 10000. */
   readonly timeoutMs?: number;
   /** Codec and converters of payloads; the worker's must be the same. */
   readonly dataConverter?: ClientOptions['dataConverter'];

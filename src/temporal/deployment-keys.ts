@@ -42,7 +42,7 @@ export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'
  * Checks at the start of a process that it writes what the deployment's workers read, and reads what they write. Safe to
  * repeat. A deployment has no keys until a worker has announced some.
  * @param client any client; its connection is used without its codec
- * @throws SandflowError `bad_configuration` where the keys do not fit, and `keys_not_announced` where no worker has said
+ * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has said
  *   that it can decrypt: the process must not go on
  */
 export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
@@ -62,7 +62,7 @@ export async function agreeOnKeys(client: Client, options: AgreeOptions): Promis
   }
 }
 
-/** What the deployment says; undefined where no worker has announced keys. */
+/** What the deployment says; undefined if no worker has announced keys. */
 export function deploymentKeys(client: Client, deployment: string): Promise<DeploymentKeys | undefined> {
   return read(clearClient(client), deployment);
 }

@@ -1,4 +1,4 @@
-/** Digests of what was asked for: of texts themselves, wherever they are kept. */
+/** Digests of inputs, computed from the texts wherever they are stored. */
 import { createHash } from 'node:crypto';
 import type { JobInput } from '../../workflows/job/types.js';
 
@@ -7,7 +7,7 @@ export function contentDigest(value: unknown): string {
   return sha256(JSON.stringify(value, (_, part) => textDigest(part) ?? part)).slice(0, 16);
 }
 
-/** A digest of what a job was asked to do, without its id. */
+/** A digest of a job's input, without its id. */
 export function inputDigest(input: JobInput): string {
   const { jobId: _, deployment: __, ...rest } = input;
   return contentDigest(rest);

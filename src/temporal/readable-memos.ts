@@ -16,7 +16,7 @@ const mark = 'sandflowUnreadable';
 /**
  * A client on the same connection that stands something in for each value that cannot be read, instead of failing the whole
  * list or description: `memoOf` finds it in memos. For what is listed, described and written; results and answers of
- * queries are for the client itself, which says why they cannot be read. Asks nothing.
+ * queries are for the client itself, which says why they cannot be read. Sends no request.
  */
 export function lenientClient({ connection, options }: Client): Client {
   const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
@@ -51,7 +51,7 @@ export async function describeReadable(client: Client, workflowId: string): Prom
   return { ...described, memo: { ...memoOf(described.memo).memo } };
 }
 
-/** @returns the values of a memo that can be read, and why the first of the others cannot; null where all can */
+/** @returns the values of a memo that can be read, and why the first of the others cannot; null if all can */
 export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
   readonly memo: Readonly<Record<string, unknown>>;
   readonly unreadable: UnreadableMemo | null;

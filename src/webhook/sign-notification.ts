@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { timestampToleranceSeconds } from '../contract/webhook-events.js';
 
 const secretPrefix = 'whsec_';
-/** The standard asks for 24 to 64 bytes. */
+/** The standard requires 24 to 64 bytes. */
 const keyBytes = { least: 24, most: 64 };
 const signaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const timestampPattern = /^[0-9]{1,12}$/;
@@ -22,7 +22,7 @@ export interface NotificationParts {
 
 /**
  * The headers that sign one attempt to deliver a notification.
- * @throws RangeError where a secret is not `whsec_` and the base64 of 24 to 64 bytes; it does not show the secret
+ * @throws RangeError if a secret is not `whsec_` and the base64 of 24 to 64 bytes; it does not show the secret
  */
 export function notificationHeaders({ secrets, id, timestamp, rawBody }: NotificationParts): Record<string, string> {
   const signatures = secrets.map((secret) => `v1,${digest(secret, id, String(timestamp), rawBody).toString('base64')}`);
@@ -37,13 +37,13 @@ export function notificationHeaders({ secrets, id, timestamp, rawBody }: Notific
 export interface NotificationToVerify {
   /** Request headers, names in lower case, as Node presents them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The exact bytes that came, before any parsing. */
+  /** The exact bytes received, before any parsing. */
   readonly rawBody: Uint8Array | string;
-  /** Every secret that counts, `whsec_…`; during a rotation the old one is among them. */
+  /** Every valid secret, `whsec_…`; during a rotation, the old one too. */
   readonly secrets: readonly string[];
-  /** The present, in ms since the epoch. Default: now. */
+  /** The current time, in ms since the epoch. Default: now. */
   readonly nowMs?: number;
-  /** The furthest that the timestamp may be from now, either way. Default: 300. */
+  /** Maximum distance of the timestamp from now, in seconds, either way. Default: 300. */
   readonly toleranceSeconds?: number;
 }
 
@@ -51,7 +51,7 @@ export interface NotificationToVerify {
 export type NotificationVerification =
   | {
       readonly ok: true;
-      /** The same for every attempt: drop what you have had. */
+      /** The same for every attempt: drop repeats. */
       readonly id: string;
       /** Unix time of the attempt, in seconds. */
       readonly timestamp: number;
@@ -64,7 +64,7 @@ export type NotificationVerification =
 /**
  * Checks who sent a notification, and when. Compares in constant time; the signature comes before the age, so that
  * `stale_timestamp` is said only of what somebody with a secret has signed.
- * @throws RangeError where a secret of yours is not `whsec_` and the base64 of 24 to 64 bytes
+ * @throws RangeError if one of `secrets` is not `whsec_` and the base64 of 24 to 64 bytes
  */
 export function verifyNotification(notification: NotificationToVerify): NotificationVerification {
   const { headers, rawBody, secrets, nowMs = Date.now(), toleranceSeconds = timestampToleranceSeconds } = notification;
@@ -86,7 +86,7 @@ export function verifyNotification(notification: NotificationToVerify): Notifica
   for (const ours of expected) for (const theirs of received) if (timingSafeEqual(ours, theirs)) isGenuine = true;
   if (!isGenuine) return { ok: false, reason: 'bad_signature' };
   const seconds = Number(timestamp);
-  // What is no number must refuse, not accept: a setting that is missing would let every replay in.
+  // A value that is not a number must refuse: a missing setting would otherwise accept every replay.
   const isFresh = Math.abs(nowMs / 1_000 - seconds) <= toleranceSeconds;
   if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return { ok: true, id, timestamp: seconds };

@@ -6,13 +6,13 @@ import { digestOf } from './sign-delivery.js';
 export interface DeliveryToVerify {
   /** Request headers, names in lower case, as Node presents them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The exact bytes that came, before any parsing. */
+  /** The exact bytes received, before any parsing. */
   readonly rawBody: Buffer;
-  /** Every secret that counts; during a rotation the old one is among them. */
+  /** Every valid secret; during a rotation, the old one too. */
   readonly secrets: readonly string[];
-  /** The present, in ms since the epoch. */
+  /** The current time, in ms since the epoch. */
   readonly nowMs: number;
-  /** The furthest that the timestamp may be from now, either way. Default: 300. */
+  /** Maximum distance of the timestamp from now, in seconds, either way. Default: 300. */
   readonly toleranceSeconds?: number;
 }
 
@@ -26,7 +26,7 @@ export type Verification =
       readonly deliveryId: string;
       /** Unix time in seconds. */
       readonly timestamp: number;
-      /** From 1; 0 where the header is missing or no number. It is not signed. */
+      /** From 1; 0 if the header is missing or not a number. It is not signed. */
       readonly attempt: number;
       /** Which of `secrets` it was signed with. */
       readonly secretIndex: number;
@@ -64,7 +64,7 @@ export function verifyDelivery(delivery: DeliveryToVerify): Verification {
   if (secretIndex === -1) return { ok: false, reason: 'bad_signature' };
 
   const seconds = Number(timestamp);
-  // What is no number must refuse, not accept: a setting that is missing would let every replay in.
+  // A value that is not a number must refuse: a missing setting would otherwise accept every replay.
   const isFresh = Math.abs(nowMs / 1000 - seconds) <= toleranceSeconds;
   if (!isFresh) return { ok: false, reason: 'stale_timestamp' };
   return {

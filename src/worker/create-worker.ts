@@ -17,15 +17,15 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
   readonly connection: NativeConnection;
   /** Default `default`. */
   readonly namespace?: string;
-  /** How many follows run at once. A follow mostly waits. Default 5 000. */
+  /** Maximum number of concurrent follows. A follow mostly waits. Default: 5 000. */
   readonly maxFollows?: number;
-  /** How many other activities run at once. Default 100. */
+  /** Maximum number of other concurrent activities. Default: 100. */
   readonly maxActivities?: number;
-  /** The most forks and creates of batches a second, of all workers of the task queue together. Default 20. */
+  /** Maximum forks and creates of batches per second, over all workers of the task queue. Default: 20. */
   readonly forksPerSecond?: number;
-  /** Workflows kept in memory between their tasks. Default 800. */
+  /** Maximum number of workflows cached in memory. Default: 800. */
   readonly maxCachedWorkflows?: number;
-  /** How long running activities may finish after a shutdown began. Default 10 seconds. */
+  /** How long running activities may continue after shutdown begins. Default: 10 seconds. */
   readonly shutdownGraceTime?: WorkerOptions['shutdownGraceTime'];
   /** The bundled workflows; default: those of the build, or bundled now. */
   readonly workflowBundle?: WorkerOptions['workflowBundle'];
@@ -40,12 +40,12 @@ export interface SandflowWorkerOptions extends ActivityDependencies {
 export interface SandflowWorker {
   /** Resolves when the worker has drained after `shutdown`; rejects when it fails. */
   run(): Promise<void>;
-  /** Takes no new work and lets running activities finish. Safe to repeat. */
+  /** Accepts no new work and lets running activities finish. Safe to repeat. */
   shutdown(): void;
 }
 
 /**
- * Puts together a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
+ * Creates a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
  * since a follow lasts for hours and must not starve stops, forks of batches on a queue with a rate, and notifications on
  * one where whoever hangs holds up nothing else.
  */

@@ -1,4 +1,4 @@
-/** Temporal's runtime of a worker process: where its metrics and its log go. */
+/** Temporal's runtime of a worker process: its metrics and its log. */
 import { inspect } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -8,7 +8,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
  * the process ends. Call it once, before the first connection and worker.
  * @param address `host:port`, where host is an IP address
  * @param options.log as with `logTo`; default: Temporal writes to stderr
- * @throws SandflowError `metrics_not_served` where the address is none, is in use, or Temporal's runtime runs already
+ * @throws SandflowError `metrics_not_served` if the address is none, is in use, or Temporal's runtime runs already
  */
 export function serveMetrics(address: string, { log }: { readonly log?: (line: string) => void } = {}): void {
   try {

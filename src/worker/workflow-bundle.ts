@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { failureConverterPath } from '../encryption/index.js';
 
 /**
- * The workflows as the build bundled them, or undefined where this runs from sources that were not built.
+ * The workflows as the build bundled them, or undefined if this runs from sources that were not built.
  * @param encrypted those that encode failures and refuse clear input, for `createEncryptedDataConverter`
  */
 export function workflowBundlePath({ encrypted = false } = {}): string | undefined {

@@ -6,7 +6,7 @@ import type { Call } from '../caller.js';
 /** Scoped API keys. Rotate and revoke need an interactive session (specification, "Key lifecycle"). */
 export interface ApiKeyCalls {
   listApiKeys(options?: CallOptions): Answer<'listApiKeys'>;
-  /** Each call makes a key; repeat until one answer has been read and its secret kept. */
+  /** Each call creates a key; repeat until one response is read and its secret stored. */
   createApiKey(body: CreateApiKeyBody, options?: CallOptions): Answer<'createApiKey'>;
   /** Works after revocation too. */
   getApiKeyUsage(apiKeyId: string, options?: CallOptions): Answer<'getApiKeyUsage'>;

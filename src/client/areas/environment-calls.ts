@@ -6,7 +6,7 @@ import type { Call } from '../caller.js';
 /** Environments: versioned configuration of sandboxes. Their answers hold secrets: variables and secret files. */
 export interface EnvironmentCalls {
   listEnvironments(options?: CallOptions): Answer<'listEnvironments'>;
-  /** Not safe to repeat blindly: a change of content makes a version. */
+  /** Not safe to repeat blindly: a change of content creates a version. */
   updateEnvironment(
     environmentId: string,
     body: UpdateEnvironmentBody,

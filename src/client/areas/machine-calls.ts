@@ -22,7 +22,7 @@ export interface MachineCalls {
   downloadArtifact(sandboxId: string, path: string, options: SaveOptions): Promise<SavedDownload>;
   /** The same as a stream. */
   openArtifact(sandboxId: string, path: string, options?: StreamOptions): Promise<DownloadStream>;
-  /** The URL is a secret. `vnc: '1'` asks for a VNC URL, `publicAccess` for one that needs no token. Safe to repeat. */
+  /** The URL is a secret. `vnc: '1'` requests a VNC URL, `publicAccess` one that needs no token. Safe to repeat. */
   openDesktop(sandboxId: string, request?: DesktopRequest, options?: CallOptions): Answer<'openDesktop'>;
   /** Safe to repeat. */
   setSshKey(sandboxId: string, body: SshKeyBody, options?: CallOptions): Answer<'setSshKey'>;

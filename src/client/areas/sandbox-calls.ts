@@ -17,24 +17,24 @@ export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
 
 /** The life of a sandbox, and who may use it. */
 export interface SandboxCalls {
-  /** One page where the service pages; see `listAllSandboxes`. */
+  /** One page, if the service pages; see `listAllSandboxes`. */
   listSandboxes(query?: ListSandboxesQuery, options?: CallOptions): Answer<'listSandboxes'>;
   /** Follows `nextCursor` to the end; a sandbox that moved between pages comes once. The deadline is per page. */
   listAllSandboxes(query?: Omit<ListSandboxesQuery, 'cursor'>, options?: CallOptions): Promise<Sandbox[]>;
-  /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can make a sandbox. */
+  /** Safe to repeat with the same `idempotencyKey` and body; without a key each call can create a sandbox. */
   createSandbox(body?: CreateSandboxBody, options?: CreateOptions): Answer<'createSandbox'>;
   getSandbox(sandboxId: string, options?: CallOptions): Answer<'getSandbox'>;
   updateSandbox(sandboxId: string, body: UpdateSandboxBody, options?: CallOptions): Answer<'updateSandbox'>;
-  /** Deletes for ever; sends the confirming header itself. */
+  /** Deletes permanently; sends the confirming header. */
   deleteSandbox(sandboxId: string, options?: CallOptions): Answer<'deleteSandbox'>;
   stopSandbox(sandboxId: string, options?: CallOptions): Answer<'stopSandbox'>;
   getStop(sandboxId: string, stopId: string, options?: CallOptions): Answer<'getStop'>;
   resumeSandbox(sandboxId: string, body?: ResumeBody, options?: CallOptions): Answer<'resumeSandbox'>;
-  /** Safe to repeat with the same `idempotencyKey`, source and body; without a key each call can make a sandbox. */
+  /** Safe to repeat with the same `idempotencyKey`, source and body; without a key each call can create a sandbox. */
   forkSandbox(sandboxId: string, body?: ForkBody, options?: CreateOptions): Answer<'forkSandbox'>;
   /** Machine time since the first of the month. */
   getSandboxUsage(sandboxId: string, options?: CallOptions): Answer<'getSandboxUsage'>;
-  /** Only its creator may, and only where an organization is billed. Safe to repeat. */
+  /** Only for its creator, and only if an organization is billed. Safe to repeat. */
   shareSandbox(sandboxId: string, options?: CallOptions): Answer<'shareSandbox'>;
   /** Takes effect at once. Safe to repeat. */
   unshareSandbox(sandboxId: string, options?: CallOptions): Answer<'unshareSandbox'>;

@@ -14,7 +14,7 @@ import {
 /** Query of GET /snapshots/{snapshotId}/tree. Assumption. */
 export type SnapshotTreeQuery = z.infer<typeof treeQuerySchema>;
 
-/** What was kept of sandboxes. */
+/** Snapshots of sandboxes. */
 export interface SnapshotCalls {
   listSnapshots(options?: CallOptions): Answer<'listSnapshots'>;
   listSandboxSnapshots(sandboxId: string, options?: CallOptions): Answer<'listSandboxSnapshots'>;
@@ -28,7 +28,7 @@ export interface SnapshotCalls {
   downloadSnapshot(snapshotId: string, options: SaveOptions): Promise<SavedDownload>;
   /** The same as a stream. */
   openSnapshot(snapshotId: string, options?: StreamOptions): Promise<DownloadStream>;
-  /** Deletes for ever; sends the confirming header itself. */
+  /** Deletes permanently; sends the confirming header. */
   deleteSnapshot(snapshotId: string, options?: CallOptions): Answer<'deleteSnapshot'>;
 }
 

@@ -4,7 +4,7 @@ import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
 export interface WebhookCalls {
-  /** Not safe to repeat: each call that arrives makes a webhook. The `secret` is shown only here. */
+  /** Not safe to repeat: each call that arrives creates a webhook. The `secret` is shown only here. */
   createWebhook(body: CreateWebhookBody, options?: CallOptions): Answer<'createWebhook'>;
   listWebhooks(options?: CallOptions): Answer<'listWebhooks'>;
   getWebhook(webhookId: string, options?: CallOptions): Answer<'getWebhook'>;

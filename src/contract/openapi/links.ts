@@ -17,7 +17,7 @@ const ids: Partial<Record<EndpointName, readonly [parameter: string, pointer: st
   updateEnvironment: ['environmentId', '/environment/id'],
 };
 
-/** The links of a success of this endpoint; empty where it holds no id. */
+/** The links of a success of this endpoint; empty if it holds no id. */
 export function linksOf(name: EndpointName): Readonly<Record<string, JsonSchema>> {
   const [parameter, pointer] = ids[name] ?? [];
   if (parameter === undefined) return {};

@@ -22,7 +22,7 @@ export interface Accounts {
   /** Every organization. */
   teams(): readonly TeamRecord[];
   /**
-   * Makes an account. Not safe to repeat.
+   * Creates an account. Not safe to repeat.
    * @returns also the secret of its key, which is account-wide and does not expire
    * @throws ServiceError 409 `login_taken`
    */
@@ -31,7 +31,7 @@ export interface Accounts {
   update(accountId: string, flags: AccountFlags): AccountRecord;
   /** A token that stands for a browser or command-line session; a secret. @throws ServiceError 404 */
   createSession(accountId: string): string;
-  /** Makes an organization of accounts that are there. Not safe to repeat. @throws ServiceError 404 */
+  /** Creates an organization of accounts that are there. Not safe to repeat. @throws ServiceError 404 */
   createTeam(team: NewTeam): TeamRecord;
   /** Changes the flags that are given. Safe to repeat. @throws ServiceError 404 */
   updateTeam(teamId: string, flags: TeamFlags): TeamRecord;

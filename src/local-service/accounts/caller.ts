@@ -10,6 +10,6 @@ export interface Caller {
   readonly kind: CredentialRecord['kind'];
   /** Null for a session. */
   readonly keyId: string | null;
-  /** Null where nothing limits it: sessions and keys of before scopes. */
+  /** Null if nothing limits it: sessions and keys of before scopes. */
   readonly scope: KeyScope | null;
 }

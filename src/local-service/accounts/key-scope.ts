@@ -18,7 +18,7 @@ export function requireAction(caller: Caller, action: ScopeAction): void {
   throw new ServiceError(403, 'api_key_action_forbidden', message, { details: { action } });
 }
 
-/** True where a key is limited neither to sandboxes nor to environments. */
+/** True if a key is limited neither to sandboxes nor to environments. */
 export function isAccountWide(scope: KeyScope | null): boolean {
   return scope === null || (scope.sandboxIds === null && scope.environmentIds === null);
 }
@@ -28,13 +28,13 @@ export function isUnrestricted(scope: KeyScope | null): boolean {
   return scope === null || (isAccountWide(scope) && scope.actions.includes('*'));
 }
 
-/** True where a sandbox is in the key's sandbox set or in one of its environments. */
+/** True if a sandbox is in the key's sandbox set or in one of its environments. */
 export function reachesSandbox(scope: KeyScope | null, sandbox: Placed): boolean {
   if (scope === null || isAccountWide(scope)) return true;
   return scope.sandboxIds?.includes(sandbox.id) === true || reachesEnvironment(scope, sandbox.environmentId);
 }
 
-/** True where an environment is in the key's set; a key that is limited to sandboxes reaches none. */
+/** True if an environment is in the key's set; a key that is limited to sandboxes reaches none. */
 export function reachesEnvironment(scope: KeyScope | null, environmentId: string | null): boolean {
   if (scope === null || isAccountWide(scope)) return true;
   return environmentId !== null && scope.environmentIds?.includes(environmentId) === true;
@@ -50,7 +50,7 @@ export function requireSandboxOnKey({ scope }: Caller, sandbox: Placed): void {
 }
 
 /**
- * For an environment, and for the destination of a create: null where that has none.
+ * For an environment, and for the destination of a create: null if that has none.
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
 export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string | null): void {

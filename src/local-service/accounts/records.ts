@@ -9,11 +9,11 @@ type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
 
 /** What of an account can be set. */
 export interface AccountFlags {
-  /** Default true. False: what needs a machine answers 409 `account_not_ready`. */
+  /** Default: true. False: what needs a machine answers 409 `account_not_ready`. */
   readonly ready?: boolean;
-  /** Default false. True: auto-stop is required, and only small and default machines are allowed. */
+  /** Default: false. True: auto-stop is required, and only small and default machines are allowed. */
   readonly trial?: boolean;
-  /** Default false. True: what needs a machine answers 402 `billing_required`. */
+  /** Default: false. True: what needs a machine answers 402 `billing_required`. */
   readonly billingRequired?: boolean;
   /** Billable machine-seconds of a month in the organization; 402 `team_member_cap_reached` from there on. Default null: none. */
   readonly memberCapSeconds?: number | null;
@@ -31,9 +31,9 @@ export interface NewAccount extends AccountFlags {
 
 /** Flags of an organization. */
 export interface TeamFlags {
-  /** Default false. True: new sandboxes of its members begin as private. */
+  /** Default: false. True: new sandboxes of its members begin as private. */
   readonly newSandboxesPrivate?: boolean;
-  /** Default false. True: what needs a machine answers 403 `org_suspended`. */
+  /** Default: false. True: what needs a machine answers 403 `org_suspended`. */
   readonly suspended?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): 
 }
 
 /**
- * Makes an account with a key of before scopes. Not safe to repeat.
+ * Creates an account with a key of before scopes. Not safe to repeat.
  * @throws ServiceError 409 `login_taken`, `api_key_taken`
  */
 export function addAccount(

@@ -18,7 +18,7 @@ export type NewEnvironment = z.infer<typeof newEnvironmentSchema>;
 /** Sets up what the service's interface cannot create. */
 export interface AccountSetup {
   /**
-   * Makes an environment; flags that are not given are false. Not safe to repeat.
+   * Creates an environment; flags that are not given are false. Not safe to repeat.
    * @param accountId default: the account of the key that the service was started with
    * @returns the environment as `GET /environments` shows it
    * @throws ServiceError as PUT /environments/{environmentId}; 404 for an account that is unknown

@@ -33,7 +33,7 @@ export type AgentOutcome =
   | { readonly status: 'interrupted'; readonly result: string | null };
 
 export interface Agent {
-  /** True when it can go on with a prompt that the end of the service has cut off; false: the prompt has failed. */
+  /** True when it can continue with a prompt that the end of the service has cut off; false: the prompt has failed. */
   readonly canGoOn: boolean;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

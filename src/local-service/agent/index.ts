@@ -12,7 +12,7 @@ export interface AgentsOptions {
   readonly scriptedProviders?: readonly string[] | 'all';
 }
 
-/** Gives the agent of a provider, or undefined where that provider is not configured. */
+/** Gives the agent of a provider, or undefined if that provider is not configured. */
 export function createAgents(options: AgentsOptions = {}): (provider: string) => Agent | undefined {
   const { commandAgents = {}, scriptedProviders = 'all' } = options;
   const agents = new Map(Object.entries(commandAgents).map(([name, agent]) => [name, createCommandAgent(agent)]));

@@ -5,7 +5,7 @@ import { shellBlocks } from './shell-blocks.js';
 
 /**
  * Each block is a shell of its own in the sandbox's home. The first that fails ends the run. After a restart of the
- * service it goes on with the block that was cut off, which is run again from its beginning.
+ * service it continues with the block that was cut off, which is run again from its beginning.
  */
 export function createScriptedAgent(): Agent {
   return {

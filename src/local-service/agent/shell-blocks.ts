@@ -10,7 +10,7 @@ interface Fence {
 }
 
 export interface FencedBlock {
-  /** First word of what follows the opening fence, as written; empty where there is none. */
+  /** First word of what follows the opening fence, as written; empty if there is none. */
   readonly label: string;
   /** The lines between the fences, each with its line end. */
   readonly content: string;

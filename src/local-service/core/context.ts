@@ -38,7 +38,7 @@ export interface Core {
   readonly publish: EventPublisher;
   /** Writes work down, inside the transaction that makes it necessary. `dueAt` in milliseconds since the epoch. */
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
-  /** The agent of a provider; undefined where the provider is not configured. */
+  /** The agent of a provider; undefined if the provider is not configured. */
   readonly agentOf: (provider: string) => Agent | undefined;
   readonly defaultProvider: string;
   readonly sandboxCredentials: SandboxCredentials;

@@ -18,7 +18,7 @@ const atWork = new WeakMap<Context, Set<string>>();
 
 /**
  * Accepts a create or fork, or returns the sandbox that the same key stands for, gone or not.
- * @param accept what the call does; calls `complete` in the transaction that makes the sandbox
+ * @param accept what the call does; calls `complete` in the transaction that creates the sandbox
  * @throws ServiceError `idempotency_key_reused` after another call, `idempotency_in_progress` while the first is under way
  */
 export async function acceptOnce(

@@ -44,8 +44,8 @@ export function environmentFor(context: Context, caller: Caller, environmentId: 
 }
 
 /**
- * Makes an environment with its first version. Not part of the service, which shows no way to make one: for the routes under
- * `/_local` and the object. Flags are false where they are not given. Not safe to repeat.
+ * Creates an environment with its first version. Not part of the service, which shows no way to make one: for the routes under
+ * `/_local` and the object. Flags are false if they are not given. Not safe to repeat.
  * @throws ServiceError 400 for content that no environment can have, 409 for a name that is taken
  */
 export function addEnvironment(
@@ -145,7 +145,7 @@ export function holdsCreatorLogins(context: Pick<Core, 'stores'>, sandbox: Sandb
   return version !== undefined && passesCreatorLogins(version.content);
 }
 
-/** Makes a version of its own of content that the latest version does not say already. Safe to repeat. */
+/** Creates a version of its own of content that the latest version does not say already. Safe to repeat. */
 export function changeContent({ stores, clock }: Context, environmentId: string, content: EnvironmentContent): void {
   const latest = stores.environments.latest(environmentId);
   if (latest && bodyHash(latest.content) === bodyHash(content)) return;

@@ -60,7 +60,7 @@ function isActive({ state }: SandboxRecord): boolean {
   return isUsable(state) || isCreating(state) || state === 'error';
 }
 
-/** False where the sandbox could not be moved; it is then still pinned to what it was. */
+/** False if the sandbox could not be moved; it is then still pinned to what it was. */
 async function moveTo(
   context: Context,
   to: { readonly id: string; readonly environment: EnvironmentRecord; readonly version: EnvironmentVersion },

@@ -57,7 +57,7 @@ interface Quoted {
   readonly after: string;
 }
 
-/** Reads from behind the opening quote. Undefined where the quote is not closed. */
+/** Reads from behind the opening quote. Undefined if the quote is not closed. */
 function readQuoted(
   lines: readonly string[],
   start: { readonly line: number; readonly column: number; readonly quote: '"' | "'" },

@@ -16,7 +16,7 @@ const table: readonly Row[] = surfaces.flatMap(({ base, pathOf }) =>
   })),
 );
 
-/** Empty where there is no such path. */
+/** Empty if there is no such path. */
 export function allowedMethods(path: string): readonly string[] {
   // `/api-keys/scoped` is a path of its own, and no key whose id is `scoped`.
   const literal = table.filter((row) => row.path === path);

@@ -18,7 +18,7 @@ export interface Call {
   sandboxId: string | null;
   /** The fault that strikes this request. */
   fault: CallFault | undefined;
-  /** The error code of its answer; null where it has none. */
+  /** The error code of its answer; null if it has none. */
   code: string | null;
   /** What its answer relies on. */
   readonly assumed: Set<AssumptionId>;

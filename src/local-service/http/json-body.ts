@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.js';
 const maxDepth = 64;
 
 /**
- * The JSON of a request body; undefined where there is none.
+ * The JSON of a request body; undefined if there is none.
  * @throws ServiceError `invalid_json`
  */
 export function parseJsonBody(text: string): unknown {

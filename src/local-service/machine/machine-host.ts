@@ -79,7 +79,7 @@ export interface SandboxProcess {
   readonly startedAt: string;
   /** How long it has lived, in milliseconds: for a service whose clock is not that of the machine. */
   readonly ageMs: number;
-  /** Of the command that started it; null where that is not known. */
+  /** Of the command that started it; null if that is not known. */
   readonly commandId: string | null;
 }
 
@@ -136,7 +136,7 @@ export interface MachineHost {
   openShell(sandboxId: string, spec: ShellSpec): Promise<InteractiveShell>;
   /**
    * Reads a file by a path relative to the home, or absolute below `/home/sandbox`. Links are followed inside the disk only.
-   * @throws MachineError `not_found` where there is no such file, `outside` where the path leaves the disk,
+   * @throws MachineError `not_found` if there is no such file, `outside` if the path leaves the disk,
    *   `too_large` past `maxBytes`, `not_a_file`, `no_access`, `no_disk`
    */
   readFile(sandboxId: string, path: string, maxBytes: number): Promise<Buffer>;

@@ -11,7 +11,7 @@ const keptProcesses = 12;
 
 export interface ProcessList {
   readonly live: boolean;
-  /** Null where no sample is kept. */
+  /** Null if no sample is kept. */
   readonly sampledAt: string | null;
   readonly total: number;
   readonly processes: readonly SampledProcess[];
@@ -36,7 +36,7 @@ export async function listProcesses(core: Needs, sandbox: SandboxRecord): Promis
 
 /**
  * Keeps a sample of what runs in a sandbox now; of one with monitoring off nothing is kept (assumption).
- * @param options.atStop true where one that finds nothing shall not replace an earlier one
+ * @param options.atStop true if one that finds nothing shall not replace an earlier one
  * @returns how many processes there are
  */
 export async function keepSample(

@@ -37,7 +37,7 @@ export function visibilityOf(context: Pick<Core, 'stores'>, sandbox: SandboxReco
   return sandbox.madePrivate || holdsLogins(context, sandbox) ? 'private' : 'shared';
 }
 
-/** What an account may do with a sandbox; undefined where it may not even see it. */
+/** What an account may do with a sandbox; undefined if it may not even see it. */
 export function accessOf(context: Pick<Core, 'stores'>, accountId: string, sandbox: SandboxRecord): Access | undefined {
   if (sandbox.ownerId === accountId) return 'owner';
   if (sandbox.teamId === null) return undefined;

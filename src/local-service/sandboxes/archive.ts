@@ -53,7 +53,7 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   removeReplacedSnapshots(context, subject);
 }
 
-/** Null where there is nothing to keep, because the boot of the sandbox could not make its disk. */
+/** Null if there is nothing to keep, because the boot of the sandbox could not make its disk. */
 async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: string): Promise<number | null> {
   try {
     return (await host.takeSnapshot(sandboxId, snapshotId)).sizeBytes;

@@ -62,7 +62,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   else makeUsable(context, now);
 }
 
-/** Null where nothing is copied in the background. */
+/** Null if nothing is copied in the background. */
 async function entriesToCopy(context: Context, { restoreFrom }: SandboxRecord): Promise<number | null> {
   if (restoreFrom === null || context.timings.hydrationMs === 0) return null;
   return countEntries(context, restoreFrom);

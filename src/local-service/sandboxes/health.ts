@@ -19,7 +19,7 @@ export function setDegraded(context: Context, sandboxId: string, reason: string 
 
 /**
  * Lets a usable sandbox enter `error`; what its agent works on is interrupted.
- * @param options.recoverMs after which it recovers by itself; null where it does not
+ * @param options.recoverMs after which it recovers by itself; null if it does not
  * @throws ServiceError `machine_not_running`
  */
 export function breakSandbox(

@@ -92,7 +92,7 @@ export function hydrate(context: Context, { subject, token }: Work): void {
   });
 }
 
-/** How many files, folders and links a snapshot holds; null where it has more than are counted. */
+/** How many files, folders and links a snapshot holds; null if it has more than are counted. */
 export async function countEntries({ host }: Context, snapshotId: string): Promise<number | null> {
   try {
     return (await host.tree(snapshotId)).length;

@@ -13,7 +13,7 @@ import { wipeAtStart } from './sharing.js';
 /**
  * Starts an archived sandbox again, or one whose stop is under way, which supersedes that stop. A no-op on a sandbox
  * that is usable or on its way there.
- * @throws ServiceError `snapshot_data_expired`; `resume_failed` where nothing was kept; and as `requireStandingToStart`
+ * @throws ServiceError `snapshot_data_expired`; `resume_failed` if nothing was kept; and as `requireStandingToStart`
  */
 export function resumeSandbox(context: Context, sandboxId: string, body: ResumeBody): SandboxRecord {
   const sandbox = context.stores.sandboxes.get(sandboxId);

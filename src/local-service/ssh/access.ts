@@ -46,7 +46,7 @@ function readKey(text: string): PublicKey {
   }
 }
 
-/** The keys of accounts that may use the sandbox now; none where it is not usable. */
+/** The keys of accounts that may use the sandbox now; none if it is not usable. */
 function keysOf(context: Context, sandbox: SandboxRecord | undefined): PublicKey[] {
   if (!sandbox || !isUsable(sandbox.state)) return [];
   return sandbox.sshKeys

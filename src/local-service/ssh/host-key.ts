@@ -8,7 +8,7 @@ import { SshError } from './ssh-error.js';
  * was found with other rights. One caller at a time; safe to repeat.
  *
  * @param file where the key is kept; its folder must be there
- * @throws SshError `bad_host_key` where the file holds something else
+ * @throws SshError `bad_host_key` if the file holds something else
  */
 export async function loadHostKey(file: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

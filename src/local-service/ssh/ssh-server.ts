@@ -12,13 +12,13 @@ export interface SshServerOptions {
   readonly machines: Pick<MachineHost, 'openShell'>;
   /** Default `127.0.0.1`. */
   readonly host?: '127.0.0.1' | '::1';
-  /** How long a client has to prove its key, in milliseconds of this machine's own time. Default 20,000. */
+  /** How long a client has to prove its key, in milliseconds of this machine's own time. Default: 20,000. */
   readonly loginGraceMs?: number;
-  /** Refused keys and methods before a connection is cut. Default 6. */
+  /** Refused keys and methods before a connection is cut. Default: 6. */
   readonly maxTries?: number;
-  /** Connections of one sandbox at a time; more are cut at once. Default 16. */
+  /** Connections of one sandbox at a time; more are cut at once. Default: 16. */
   readonly maxConnections?: number;
-  /** Sessions of one connection at a time; more are refused. Default 10. */
+  /** Sessions of one connection at a time; more are refused. Default: 10. */
   readonly maxSessions?: number;
   /** Variables of a sandbox's shells, added as for commands. Default: none. */
   readonly environmentOf?: (sandboxId: string) => Readonly<Record<string, string>> | undefined;
@@ -38,7 +38,7 @@ export interface SshServer {
    * whose port is not open. Safe to repeat.
    */
   setKeys(sandboxId: string, keys: readonly PublicKey[]): Promise<void>;
-  /** Where a sandbox can be reached now; undefined where its port is not open. */
+  /** Where a sandbox can be reached now; undefined if its port is not open. */
   addressOf(sandboxId: string): SshAddress | undefined;
   /** Closes the port, cuts the connections and returns when their processes are gone. Safe to repeat. */
   close(sandboxId: string): Promise<void>;

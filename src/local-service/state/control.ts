@@ -18,7 +18,7 @@ export interface StateControl {
    */
   export(): Promise<Readable>;
   /**
-   * Replaces the whole state by an export; all or nothing. The clock is that of the export too. The service goes on with
+   * Replaces the whole state by an export; all or nothing. The clock is that of the export too. The service continues with
    * what the export had left open, as after a restart, and takes its own key in the place of the one that the exporting service was started with.
    * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then what it was
    */

@@ -9,13 +9,13 @@ import { ServiceError } from '../service-error.js';
 
 /** What an archive may become. Past one of them it is refused, and what was unpacked is removed. */
 export interface ImportLimits {
-  /** Of all files together, also of what they leave out. Default 64 GiB; never more than what is free, less 512 MiB. */
+  /** Of all files together, also of what they leave out. Default: 64 GiB; never more than what is free, less 512 MiB. */
   readonly maxBytes: number;
-  /** Files, folders and links. Default 2,000,000. */
+  /** Files, folders and links. Default: 2,000,000. */
   readonly maxEntries: number;
-  /** Folders in folders. Default 1,000. */
+  /** Folders in folders. Default: 1,000. */
   readonly maxDepth: number;
-  /** Unpacked over packed, once 256 MiB are unpacked. Default 200; gzip reaches 1,030 with zeros. */
+  /** Unpacked over packed, once 256 MiB are unpacked. Default: 200; gzip reaches 1,030 with zeros. */
   readonly maxRatio: number;
 }
 

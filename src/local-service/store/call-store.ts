@@ -15,7 +15,7 @@ export interface CallRecord {
   readonly method: string;
   /** Without what could be a secret. */
   readonly path: string;
-  /** Null where no answer was sent. */
+  /** Null if no answer was sent. */
   readonly status: number | null;
   /** The error code of the answer, where it has one. */
   readonly code: string | null;

@@ -4,7 +4,7 @@ import type { Database } from './database.js';
 
 export interface CredentialScope {
   readonly actions: readonly KeyAction[];
-  /** Null where the key is not limited to sandboxes, or to environments. */
+  /** Null if the key is not limited to sandboxes, or to environments. */
   readonly sandboxIds: readonly string[] | null;
   readonly environmentIds: readonly string[] | null;
 }

@@ -28,7 +28,7 @@ export interface Database {
   copyTo(path: string): void;
   /** Replaces every row by those of another database of the same layout; all or nothing. Safe to repeat. */
   replaceBy(path: string): void;
-  /** What is wrong with the file itself; undefined where nothing is. */
+  /** What is wrong with the file itself; undefined if nothing is. */
   damage(): string | undefined;
   close(): void;
 }

@@ -5,7 +5,7 @@ export interface DeletionRecord {
   readonly id: string;
   /** What is deleted, or the sandbox of the snapshot that is deleted. */
   readonly sandboxId: string;
-  /** Null where a sandbox is deleted. */
+  /** Null if a sandbox is deleted. */
   readonly snapshotId: string | null;
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   readonly requestedAt: string;

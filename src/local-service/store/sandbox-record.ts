@@ -34,13 +34,13 @@ export interface SandboxRecord {
   readonly secretFilePaths: readonly string[];
   /** True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment passes. */
   readonly loginsWiped: boolean;
-  /** The organization that is billed; null where the account of the owner is. */
+  /** The organization that is billed; null if the account of the owner is. */
   readonly teamId: string | null;
-  /** True where its creator, or the default of the organization, keeps it from teammates, whatever it holds. */
+  /** True if its creator, or the default of the organization, keeps it from teammates, whatever it holds. */
   readonly madePrivate: boolean;
   /** True once it is shared and still holds its creator's logins: they are wiped at the next start. */
   readonly wipePendingUntilRestart: boolean;
-  /** The API key that created it; null where a session did. */
+  /** The API key that created it; null if a session did. */
   readonly createdByKeyId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -49,7 +49,7 @@ export interface SandboxRecord {
   readonly hydratedAt: string | null;
   /** When the background copy of now began; null when none runs. */
   readonly hydrationStartedAt: string | null;
-  /** Files, folders and links that the restore of now copies; null where they were not counted. */
+  /** Files, folders and links that the restore of now copies; null if they were not counted. */
   readonly hydrationEntries: number | null;
   /** A step of the copy of now fails and is repeated for so long. */
   readonly hydrationSetback: { readonly phase: 'degraded' | 'stuck'; readonly ms: number } | null;

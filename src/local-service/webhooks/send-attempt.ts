@@ -9,7 +9,7 @@ import { spelledFor } from './spelling.js';
 import { isLoopbackUrl, requireWebhookUrl } from './url-rules.js';
 
 interface AttemptResult {
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   readonly status: number | null;
   readonly error: string | null;
 }

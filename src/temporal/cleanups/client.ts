@@ -61,7 +61,7 @@ export interface CleanupListed {
   readonly startedAt: string;
   /** Number of actions done or about to be done; null if it cannot be read. */
   readonly acted: number | null;
-  /** Why `mode` and `acted` cannot be read, such as for want of a key; null where they can. */
+  /** Why `mode` and `acted` cannot be read, such as a missing key; null if they can. */
   readonly unreadable: UnreadableMemo | null;
 }
 
@@ -85,7 +85,7 @@ export async function listCleanups(
   return found;
 }
 
-/** A handle on a run. Asks nothing. */
+/** A handle on a run. Sends no request. */
 export function cleanupHandle(client: Client, deployment: string, id: string): CleanupHandle {
   checkDeployment(deployment);
   return client.workflow.getHandle(`${cleanupPrefix(deployment)}${id}`);

@@ -10,7 +10,7 @@ const maxPolicyBytes = 300_000;
 /** It is part of ids, as in a policy file. */
 const longestName = 40;
 
-/** @throws SandflowError `bad_policy` where it is too large; `bad_configuration` */
+/** @throws SandflowError `bad_policy` if it is too large; `bad_configuration` */
 export function checkCleanup({
   deployment,
   policy,

@@ -30,9 +30,9 @@ export interface CleanupScheduleOptions {
   readonly policy: CleanupPolicy;
   /** When runs start, in the time zone of the policy. */
   readonly time: ScheduledTime;
-  /** Begins up to so much later, in ms. Default 10 minutes. */
+  /** Begins up to so much later, in ms. Default: 10 minutes. */
   readonly jitterMs?: number;
-  /** A night that Temporal has missed is caught up when it is back within this, in ms. Default 24 hours; at least 10 s. */
+  /** A night that Temporal has missed is caught up when it is back within this, in ms. Default: 24 hours; at least 10 s. */
   readonly catchUpMs?: number;
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
@@ -48,7 +48,7 @@ export interface CleanupSchedule {
   readonly note: string | null;
   /** Start of the next run, as an ISO 8601 time; null if none is due. */
   readonly nextAt: string | null;
-  /** What the latest run is called, for its report; null where there was none. */
+  /** What the latest run is called, for its report; null if there was none. */
   readonly lastRun: string | null;
 }
 

@@ -44,7 +44,7 @@ export interface StartFanoutOptions {
 
 /** The result of starting a batch. */
 export interface StartedFanout {
-  /** False where a batch of this id was there already: it runs, or it has ended. */
+  /** False if the batch already exists: it runs, or it has ended. */
   readonly started: boolean;
   /** Temporal run id of the batch. */
   readonly runId: string;
@@ -53,7 +53,7 @@ export interface StartedFanout {
 /** What a batch's memo holds. */
 export interface FanoutMemo {
   readonly title: string | null;
-  /** Tells whether a second start under the same id asks for the same. */
+  /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
   /** Of a resumed batch: run id of its first execution. */
   readonly batchKey?: string;
@@ -62,7 +62,7 @@ export interface FanoutMemo {
 /**
  * Starts a batch, which then waits for its items, or finds the one that has its id already. Safe to repeat and to race:
  * Temporal itself decides who starts it.
- * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` where the id belongs to a batch
+ * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
  *   with other settings; `not_a_fanout` where it belongs to a job
  */
 export async function startFanout(
@@ -91,7 +91,7 @@ export async function startFanout(
  * nothing.
  * @param chunk from 0; in the end there must be no gap. At most 100 items and 1 MB: `submitFanout` packs them
  * @param options `results` as for `startFanout`
- * @throws SandflowError `bad_fanout_input`; `refused` where the number holds other items, or the batch is ending or sealed;
+ * @throws SandflowError `bad_fanout_input`; `refused` if the number holds other items, or the batch is ending or sealed;
  *   `fanout_not_found`, `fanout_ended`, `no_worker`
  */
 export async function addFanoutChunk(
@@ -108,7 +108,7 @@ export async function addFanoutChunk(
 
 /**
  * Says that a batch has all its items. Safe to repeat.
- * @throws SandflowError `refused` where a chunk is missing; `fanout_not_found`, `fanout_ended`, `no_worker`
+ * @throws SandflowError `refused` if a chunk is missing; `fanout_not_found`, `fanout_ended`, `no_worker`
  */
 export async function sealFanout(
   client: Client,
@@ -119,8 +119,8 @@ export async function sealFanout(
 }
 
 /**
- * Where a batch is; also after its end. Cheap, whatever the number of items. Needs a worker.
- * @throws SandflowError `fanout_not_found`, or `no_worker` where none answers within 30 s
+ * The progress of a batch, also after its end. Cheap, whatever the number of items. Needs a worker.
+ * @throws SandflowError `fanout_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
   return answered(client, batch, () => fanoutHandle(client, batch).query(fanoutProgressQuery), firstQueryTimeoutMs);
@@ -148,7 +148,7 @@ export async function describeFanout(client: Client, batch: FanoutAddress): Prom
   throw there.type === workflowTypes.createThenPrompt ? notAFanout(batch) : fanoutNotFound(batch);
 }
 
-/** A digest of what a batch was asked to do, without its id. */
+/** A digest of a batch's input, without its id. */
 export function fanoutDigest(input: FanoutInput): string {
   const { batchId: _, deployment: __, ...rest } = input;
   return contentDigest(rest);

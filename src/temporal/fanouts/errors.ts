@@ -1,4 +1,4 @@
-/** What an error of Temporal's client means for the person who asked something of a batch. */
+/** Errors of Temporal's client, translated for users of a batch. */
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
@@ -6,7 +6,7 @@ import { describeReadable } from '../readable-memos.js';
 import { isClosing, isSlow } from '../stops/errors.js';
 import type { FanoutAddress } from './client.js';
 
-/** Turns an error of Temporal's client into one that says what to do; others come back as they are. */
+/** Converts an error of Temporal's client into one that says how to fix it; returns others unchanged. */
 export async function explainFanoutError(error: unknown, client: Client, batch: FanoutAddress): Promise<unknown> {
   const { batchId } = batch;
   if (error instanceof WorkflowUpdateFailedError) {

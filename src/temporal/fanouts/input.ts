@@ -1,4 +1,4 @@
-/** Checks a batch and its items where they enter: before anything is started. */
+/** Validates a batch and its items before anything starts. */
 import { z } from 'zod';
 import type { FanoutInput, FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { deploymentProblem, jobIdProblem } from '../../contract/addresses.js';
@@ -132,7 +132,7 @@ export function parseFanoutInput(input: unknown): FanoutInput {
   throw badBatch(issuesOf(parsed.error));
 }
 
-/** @throws SandflowError `bad_fanout_input` where the input is too large although its long texts are in the result store */
+/** @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store */
 export function checkFanoutSize(input: FanoutInput): void {
   const bytes = payloadBytes(input);
   if (bytes <= maxInputBytes) return;
@@ -161,7 +161,7 @@ export function parseFanoutItem(
   return parsed.data;
 }
 
-/** @throws SandflowError `bad_fanout_input` where the item is too large although its long texts are in the result store */
+/** @throws SandflowError `bad_fanout_input` if the item is too large although its long texts are in the result store */
 export function checkItemSize(item: FanoutItem, index: number): void {
   const bytes = itemBytes(item);
   if (bytes <= maxItemBytes) return;

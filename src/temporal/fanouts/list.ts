@@ -17,7 +17,7 @@ export interface FanoutSummary {
   readonly endedAt: string | null;
   /** The title of the batch; null if it has none or if it cannot be read. */
   readonly title: string | null;
-  /** Why that cannot be read, such as for want of the key that it was encrypted with; null where it can. */
+  /** Why the memo cannot be read, such as a missing key; null if it can. */
   readonly unreadable: UnreadableMemo | null;
 }
 
@@ -25,9 +25,9 @@ export interface FanoutSummary {
 export interface ListFanoutsOptions {
   /** Name of the deployment. */
   readonly deployment: string;
-  /** Only those that run. False by default. */
+  /** Lists only running ones. Default: false. */
   readonly open?: boolean;
-  /** The newest so many; 50 by default. */
+  /** Maximum number of entries, newest first. Default: 50. */
   readonly limit?: number;
 }
 

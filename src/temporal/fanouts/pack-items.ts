@@ -29,7 +29,7 @@ export async function itemToSubmit(
   return item;
 }
 
-/** @throws SandflowError `bad_fanout_input` where these items are no chunk, or too large for one */
+/** @throws SandflowError `bad_fanout_input` if these items are no chunk, or too large for one */
 export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
   const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
   if (items.length === 0 || items.length > maxItemsInChunk) {

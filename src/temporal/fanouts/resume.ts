@@ -1,4 +1,4 @@
-/** Goes on with a batch whose workflow has closed. */
+/** Resumes a batch whose workflow has closed. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -16,7 +16,7 @@ import { launchBatch } from './launch.js';
 export interface ResumeFanoutOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
-  /** Whether items that failed are tried again, each as its next generation. Default true. */
+  /** Whether items that failed are tried again, each as its next generation. Default: true. */
   readonly retryFailed?: boolean;
   /** Replaces parts of the policy: a larger budget, a later deadline. Default: as it was. */
   readonly policy?: Partial<FanoutPolicy>;
@@ -25,7 +25,7 @@ export interface ResumeFanoutOptions {
 /**
  * Tops up what is missing or failed, and repeats nothing that is done: the keys of the first execution count on, and so
  * does what it has spent. Its deadline begins anew. Chunks that still run are taken up where they are.
- * @throws SandflowError `fanout_runs` where it has not closed; `fanout_not_found`; `bad_fanout_input`
+ * @throws SandflowError `fanout_runs` if it has not closed; `fanout_not_found`; `bad_fanout_input`
  */
 export async function resumeFanout(
   client: Client,

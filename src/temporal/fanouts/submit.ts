@@ -24,7 +24,7 @@ const patienceMs = 300_000;
 
 /** Options of submitting a batch with its items. */
 export interface SubmitFanoutOptions extends StartFanoutOptions {
-  /** Told after each chunk that the batch has taken. Default: nobody. */
+  /** Called after each chunk that the batch accepts. Default: none. */
   readonly onProgress?: (sent: { readonly chunks: number; readonly items: number }) => void;
 }
 
@@ -76,17 +76,17 @@ async function hasAll(client: Client, batch: FanoutAddress): Promise<boolean> {
 
 /** Options of waiting for a batch. */
 export interface AwaitFanoutOptions {
-  /** Told whenever something has changed. Default: nobody. */
+  /** Called after every change. Default: none. */
   readonly onProgress?: (progress: FanoutProgress) => void;
-  /** Ends the wait; the batch goes on. Default: never. */
+  /** Ends the wait; the batch continues. Default: never. */
   readonly signal?: AbortSignal;
-  /** How often to look for progress, in ms. Default 1 000. */
+  /** Poll interval in ms. Default: 1 000. */
   readonly lookEveryMs?: number;
 }
 
 /**
- * Waits until a batch has ended. The batch goes on whatever happens to the wait; it can be taken up again.
- * @throws SandflowError `fanout_not_found`; `fanout_lost` where somebody terminated it; the reason of `signal`
+ * Waits until a batch has ended. The batch continues whatever happens to the wait, which can be resumed.
+ * @throws SandflowError `fanout_not_found`; `fanout_lost` if somebody terminated it; the reason of `signal`
  */
 export async function awaitFanout(
   client: Client,
@@ -128,7 +128,7 @@ async function watch(
       seen = now;
       await sleep(lookEveryMs, undefined, { signal });
     } catch {
-      // Who waits for the result hears of what is wrong.
+      // The caller who waits for the result gets the error.
       if (!signal.aborted) await sleep(lookEveryMs);
     }
   }

@@ -14,7 +14,7 @@ import { fanoutHandle } from './handle.js';
 const pauseMs = 500;
 
 export interface UpdateFanoutOptions {
-  /** How long to go on where no worker answers, in ms. */
+  /** How long to retry while no worker answers, in ms. */
   readonly patienceMs: number;
 }
 
@@ -42,7 +42,7 @@ export async function sendSeal(
 }
 
 /**
- * A run that goes on as new can turn an update away, Temporal takes ten at once, and a worker that is busy with items
+ * A run that continues as new can turn an update away, Temporal takes ten at once, and a worker that is busy with items
  * answers late.
  */
 async function persist<T>(

@@ -49,7 +49,7 @@ export type JobHandle = WorkflowHandle<(input: JobInput) => Promise<JobResult>>;
 export interface StartJobOptions {
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
-  /** Start anew where an earlier job of this id has ended. False by default: the earlier one stands. */
+  /** Starts a new run if an earlier job with this id has ended. Default: false, which returns the earlier one. */
   readonly again?: boolean;
   /**
    * The result store that the workers use too. Prompts, scripts, commands and files that are too long for Temporal go
@@ -67,7 +67,7 @@ export interface StartJobOptions {
 export interface StartedJob {
   /** Handle of the job, new or existing. */
   readonly handle: JobHandle;
-  /** False where a job of this id was there already: it runs, or it has ended and `again` was not given. */
+  /** False if the job already exists: it runs, or it has ended and `again` is not set. */
   readonly started: boolean;
 }
 
@@ -75,14 +75,14 @@ export interface StartedJob {
 export interface JobMemo {
   /** First line of the first prompt. */
   readonly prompt: string;
-  /** Tells whether a second start under the same id asks for the same. */
+  /** Digest that shows whether a second start with the same id has the same input. */
   readonly inputDigest: string;
 }
 
 /**
- * Starts a job, or returns the one that has its id already. Safe to repeat and to race: Temporal itself decides who
+ * Starts a job, or returns the existing one with this id. Safe to repeat and to race: Temporal itself decides who
  * starts it, there is no check before.
- * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` where the id belongs to a batch
+ * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
   const checked = await keepJobTexts(parseJobInput(input), {
@@ -117,7 +117,7 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
   }
 }
 
-/** A handle on the newest run of a job. Asks nothing. */
+/** A handle on the newest run of a job. Sends no request. */
 export function jobHandle(client: Client, job: JobAddress): JobHandle {
   const problem = jobIdProblem(job.deployment, job.jobId);
   if (problem) throw new SandflowError('bad_job_id', `${upperFirst(problem)}.`);
@@ -127,7 +127,7 @@ export function jobHandle(client: Client, job: JobAddress): JobHandle {
 /**
  * What Temporal knows of a job without asking it: its status, when it started and ended, and of its memo what can be
  * read. Needs no worker.
- * @throws SandflowError `job_not_found`, `not_a_job` where the id belongs to a batch
+ * @throws SandflowError `job_not_found`, `not_a_job` if the id belongs to a batch
  */
 export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
   const description = await answered(client, job, () => describeReadable(client, jobHandle(client, job).workflowId));
@@ -137,8 +137,8 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
 }
 
 /**
- * Where a job is; also after its end. Needs a worker.
- * @throws SandflowError `job_not_found`, or `no_worker` where none answers within 30 s
+ * The progress of a job, also after its end. Needs a worker.
+ * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
   return answered(client, job, () => jobHandle(client, job).query(progressQuery));
@@ -167,16 +167,16 @@ export async function promptJob(
   if (bytesOf(updateId ?? '') > longestUpdateId) {
     throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
   }
-  // Nobody knows here how much room the prompts of the job have left.
+  // The space that the job's prompts leave is unknown here.
   const roomBytes = results ? followUpRoomBytes : undefined;
   const sent = await keepPromptText(parsed.data, { results, refuse, roomBytes });
   return answered(client, job, () => jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }));
 }
 
 /**
- * Decides a call of which nobody can know whether it took effect.
+ * Resolves a call whose outcome is unknown.
  * @returns the step that was decided: `create` or `prompt`
- * @throws SandflowError `bad_job_input`, `refused` where nothing is undecided or the decision does not fit, and as `promptJob`
+ * @throws SandflowError `bad_job_input`, `refused` if nothing is undecided or the decision does not fit, and as `promptJob`
  */
 export async function resolveJob(
   client: Client,
@@ -193,7 +193,7 @@ export async function resolveJob(
 /**
  * Asks a job to end: it interrupts the agent, collects the files that there are, stops or deletes the sandbox as the job
  * was told, and ends as `cancelled`. Asked once more, it collects no more files. Returns when Temporal has taken the request.
- * @returns `again`: true where it was asked to end before
+ * @returns `again`: true if it was asked to end before
  * @throws SandflowError `job_not_found`, `job_ended`
  */
 export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {

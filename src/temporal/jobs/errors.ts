@@ -1,4 +1,4 @@
-/** What an error of Temporal's client means for the person who asked something of a job. */
+/** Errors of Temporal's client, translated for users of a job. */
 import {
   type Client,
   isGrpcServiceError,
@@ -17,13 +17,13 @@ const grpcDeadlineExceeded = 4;
 const grpcInternal = 13;
 const grpcUnavailable = 14;
 
-/** True where Temporal itself was not reached, so that the same question may succeed later. */
+/** True if Temporal was not reached, so the same call may succeed later. */
 export function isTemporalUnreachable(error: unknown): boolean {
   const code = grpcCode(error);
   return code === grpcUnavailable || code === grpcCancelled || code === grpcInternal || code === grpcDeadlineExceeded;
 }
 
-/** Turns an error of Temporal's client into one that says what to do; others come back as they are. */
+/** Converts an error of Temporal's client into one that says how to fix it; returns others unchanged. */
 export async function explainJobError(error: unknown, client: Client, job: JobAddress): Promise<unknown> {
   if (error instanceof WorkflowUpdateFailedError) {
     return new SandflowError('refused', `The job "${job.jobId}" refused: ${error.cause?.message ?? error.message}`, {

@@ -1,4 +1,4 @@
-/** Checks the input of a job where it enters: before anything is started. */
+/** Validates the input of a job before anything starts. */
 import { z } from 'zod';
 import type { JobInput } from '../../../workflows/job/types.js';
 import type { Resolution } from '../../../workflows/messages.js';
@@ -146,7 +146,7 @@ export function parseJobInput(input: unknown): JobInput {
   throw badJob(issuesOf(parsed.error));
 }
 
-/** @throws SandflowError `bad_job_input` where the input is too large although its long texts are in the result store */
+/** @throws SandflowError `bad_job_input` if the input is too large although its long texts are in the result store */
 export function checkJobSize(input: JobInput): void {
   const bytes = payloadBytes(input);
   if (bytes <= maxJobInputBytes) return;

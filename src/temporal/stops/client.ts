@@ -1,4 +1,4 @@
-/** Asks for sandboxes to be stopped. One workflow per sandbox sees all its stops through. */
+/** Requests stops of sandboxes. One workflow per sandbox follows all its stops. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -25,7 +25,7 @@ const busyTries = 30;
 /** The result of `requestStop`. */
 export interface RequestedStop extends StopRequestAddress {
   /**
-   * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null where the
+   * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null if the
    * service refuses or does not answer for now: the request goes on.
    */
   readonly accepted: StopRequestView;
@@ -40,8 +40,8 @@ export interface RequestStopOptions {
 /**
  * Stops a sandbox, durably: the request lives in Temporal until the stop has ended or its deadline has passed, whoever
  * goes away meanwhile. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
- * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` where none answers within 30 s;
- *   `refused` where too many requests wait for the sandbox
+ * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` if no worker answers within 30 s;
+ *   `refused` if too many requests wait for the sandbox
  */
 export async function requestStop(
   client: Client,

@@ -1,4 +1,4 @@
-/** What an error of Temporal's client means for the person who asked for a stop. */
+/** Errors of Temporal's client, translated for users of a stop. */
 import {
   isGrpcServiceError,
   ServiceError,
@@ -23,24 +23,24 @@ export class AnswerTimeoutError extends Error {
   }
 }
 
-/** True where the workflow did not answer in time. */
+/** True if the workflow did not answer in time. */
 export function isSlow(error: unknown): boolean {
   if (error instanceof AnswerTimeoutError) return true;
   return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCode(error) === grpcDeadlineExceeded;
 }
 
-/** True where the workflow was just ending, so that the same request starts it anew. */
+/** True if the workflow was ending, so the same request starts it again. */
 export function isClosing(error: unknown): boolean {
   const code = grpcCode(error);
   return error instanceof WorkflowNotFoundError || code === grpcNotFound || code === grpcAborted;
 }
 
-/** True where as many updates of the workflow are open as Temporal allows at once. */
+/** True if the workflow has as many open updates as Temporal allows. */
 export function isBusy(error: unknown): boolean {
   return grpcCode(error) === grpcResourceExhausted;
 }
 
-/** Turns an error of Temporal's client into one that says what to do; others come back as they are. */
+/** Converts an error of Temporal's client into one that says how to fix it; returns others unchanged. */
 export function explainStopError(error: unknown, sandboxId: string): unknown {
   if (error instanceof WorkflowUpdateFailedError) {
     const why = error.cause?.message ?? error.message;

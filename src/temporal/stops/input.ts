@@ -1,4 +1,4 @@
-/** Checks a request to stop a sandbox where it enters: before anything is started. */
+/** Validates a request to stop a sandbox before anything starts. */
 import { z } from 'zod';
 import type { StopRequest } from '../../../workflows/stop/types.js';
 import { sandboxIdSchema } from '../../contract/records.js';
@@ -20,23 +20,23 @@ export const stopOptionsSchema = z.strictObject({
   maxMessages: z.number().int().positive().optional(),
 });
 
-/** What is asked of the stop of one sandbox. */
+/** Options of `requestStop` for one sandbox. */
 export interface StopOptions {
   /** Id of the sandbox. */
   readonly sandboxId: string;
-  /** The same id is the same request, and its first settings stand. Default: a new one. */
+  /** Id of the request. A repeat with the same id returns the first request and keeps its settings. Default: a new id. */
   readonly requestId?: string;
-  /** When to stop waiting, in ms from now; at most two years. Default 30 minutes. */
+  /** When to stop waiting, in ms from now; at most two years. Default: 30 minutes. */
   readonly deadlineMs?: number;
-  /** When somebody is told that the stop has not ended, in ms from now. Default null: never. */
+  /** When to send an alert if the stop has not ended, in ms from now. Default: null, never. */
   readonly alertAfterMs?: number | null;
-  /** Who is told: of the alert, of a service that refuses, and of the end. */
+  /** Receives the alert, refusals of the service, and the end. Default: none. */
   readonly notify?: StopRequest['notify'];
   /** How often the service is asked for want of events. Counts where this request starts the sandbox's workflow. */
   readonly timing?: z.infer<typeof jobTimingSchema>;
-  /** Goes on as a new run when its history is longer. Default: when Temporal suggests it. Counts as `timing` does. */
+  /** Continues as a new run when its history is longer. Default: when Temporal suggests it. Counts as `timing` does. */
   readonly maxHistoryEvents?: number;
-  /** Goes on as a new run after so many requests, or events. Default: 1,000 and 5,000. Counts as `timing` does. */
+  /** Continues as a new run after so many requests, or events. Default: 1,000 and 5,000. Counts as `timing` does. */
   readonly maxMessages?: number;
 }
 

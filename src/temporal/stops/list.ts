@@ -1,4 +1,4 @@
-/** Asks the workflows that see stops through, of many sandboxes at once. */
+/** Queries the stop workflows of many sandboxes at once. */
 import type { Client } from '@temporalio/client';
 import { workflowTypes } from '../../../workflows/messages.js';
 import type { StopReport } from '../../../workflows/stop/types.js';
@@ -12,7 +12,7 @@ const atOnce = 8;
 /**
  * What the workflows know that run for these sandboxes now. Visibility lags: one that was started a moment ago may be
  * missing.
- * @returns by sandbox id, where a workflow runs; null where no worker answers for it
+ * @returns by sandbox id, where a workflow runs; null if no worker answers for it
  */
 export async function openStopReports(
   client: Client,
@@ -31,7 +31,7 @@ export async function openStopReports(
   const askOn = async () => {
     for (const sandboxId of rest) {
       const report = isAnswering ? await answerFor(client, sandboxId) : 'no_worker';
-      // Nobody answers for the others either, and each would take as long to say so.
+      // The others would not answer either, and each would take as long to time out.
       if (report === 'no_worker') isAnswering = false;
       if (report !== null) reports.set(sandboxId, report === 'no_worker' ? null : report);
     }

@@ -20,8 +20,8 @@ export interface StopRequestAddress {
 }
 
 /**
- * Where a request is; also after its end. Needs a worker.
- * @throws SandflowError `stop_not_found`, or `no_worker` where none answers within 30 s
+ * The state of a request, also after its end. Needs a worker.
+ * @throws SandflowError `stop_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export async function stopProgress(client: Client, address: StopRequestAddress): Promise<StopRequestView> {
   const { sandboxId, requestId, runId } = address;
@@ -39,8 +39,8 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 }
 
 /**
- * What the workflow that stops a sandbox knows, running or ended; null where there is none. Needs a worker.
- * @throws SandflowError `no_worker` where none answers within 30 s
+ * What the workflow that stops a sandbox knows, running or ended; null if there is none. Needs a worker.
+ * @throws SandflowError `no_worker` if no worker answers within 30 s
  */
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
   try {
@@ -54,16 +54,16 @@ export async function stopReport(client: Client, sandboxId: string): Promise<Sto
 
 /** Options of `awaitStop`. */
 export interface AwaitStopOptions {
-  /** Told whenever something has changed. Default: nobody. */
+  /** Called after every change. Default: none. */
   readonly onChange?: (view: StopRequestView) => void;
-  /** Ends the wait; the stop goes on. Default: never. */
+  /** Ends the wait; the stop continues. Default: never. */
   readonly signal?: AbortSignal;
-  /** How often to look, in ms, at first and at most. Default: from 250 ms up to 5 s. */
+  /** Poll interval in ms, first and maximum. Default: from 250 ms up to 5 s. */
   readonly lookEveryMs?: readonly [first: number, atMost: number];
 }
 
 /**
- * Waits until a request has ended. The service goes on whatever happens to the wait; it can be taken up again.
+ * Waits until a request has ended. The service continues whatever happens to the wait, which can be resumed.
  * @throws as `stopProgress`, and the reason of `signal`
  */
 export async function awaitStop(

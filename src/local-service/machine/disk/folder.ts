@@ -23,7 +23,7 @@ export function folderLocation({ handle, path }: OpenFolder): string {
   return descriptorPath(handle) ?? path;
 }
 
-/** Undefined where the system has no such paths. */
+/** Undefined if the system has no such paths. */
 export function descriptorPath({ fd }: FileHandle): string | undefined {
   return hasDescriptorPaths ? `/proc/self/fd/${fd}` : undefined;
 }
@@ -49,7 +49,7 @@ export async function openFile(folder: OpenFolder, name: string, flags: number, 
   }
 }
 
-/** @throws MachineError `not_a_file` for a folder, `not_found` where nothing has the name */
+/** @throws MachineError `not_a_file` for a folder, `not_found` if nothing has the name */
 export async function removeFile(folder: OpenFolder, name: string, path: string): Promise<void> {
   if ((await kindOf(folder, name)) === 'folder') throw notAFile(path);
   try {

@@ -46,7 +46,7 @@ export async function replaceMachines(directory: string, source: string): Promis
 
 /**
  * The disks and snapshots in a folder that `copyMachines` has made, by id.
- * @throws MachineError `bad_archive` where it holds anything else, such as a link in the place of a folder
+ * @throws MachineError `bad_archive` if it holds anything else, such as a link in the place of a folder
  */
 export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
   const strange = (path: string): MachineError =>

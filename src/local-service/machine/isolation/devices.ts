@@ -22,7 +22,7 @@ const nobodyUserId = 65_534;
 
 /**
  * Makes them in `folder`, in the place of what it holds.
- * @returns bubblewrap's arguments; undefined where this user may make no devices
+ * @returns bubblewrap's arguments; undefined if this user may make no devices
  */
 export async function makeDevices(folder: string): Promise<string[] | undefined> {
   await removeTree(folder);

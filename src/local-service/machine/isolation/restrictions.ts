@@ -32,9 +32,9 @@ export interface Restrictions {
   readonly restrictions: readonly string[];
   /** What of the machine a command sees. */
   readonly machine: readonly string[];
-  /** What a command may not ask of the kernel; undefined where the kernel has no filters, or its calls are not known. */
+  /** What a command may not ask of the kernel; undefined if the kernel has no filters, or its calls are not known. */
   readonly systemCalls?: Buffer;
-  /** What is not kept from commands here and is elsewhere, for people; empty where all is. */
+  /** What is not kept from commands here and is elsewhere, for people; empty if all is. */
   readonly lacks: readonly string[];
 }
 

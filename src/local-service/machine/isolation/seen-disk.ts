@@ -5,7 +5,7 @@ import { sandboxHome } from '../disk/directories.js';
 /** The root of a mount, from that of its file system on, and where it is mounted. */
 const homeMount = new RegExp(`^\\S+ \\S+ \\S+ (\\S+) ${sandboxHome} `, 'm');
 
-/** Such as `mnt:[4026531840]`. Undefined where the process has ended or may not be looked at. */
+/** Such as `mnt:[4026531840]`. Undefined if the process has ended or may not be looked at. */
 export function mountNamespace(pid: number | 'self'): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/mnt`);

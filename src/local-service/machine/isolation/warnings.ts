@@ -14,7 +14,7 @@ export function isolationText({ isolation, network, lacks }: MachineDescription)
   return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
 }
 
-/** What nobody asked for and everybody should know; empty where all is well. */
+/** What nobody asked for and everybody should know; empty if all is well. */
 export function isolationWarnings({ isolation, reason, network }: IsolationDescription): string[] {
   if (isolation === 'plain') {
     const why = reason === undefined ? '' : `${reason}. `;

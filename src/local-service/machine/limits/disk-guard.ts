@@ -76,7 +76,7 @@ async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Undefined where none grows. */
+/** Undefined if none grows. */
 async function fastestGrowing(directories: MachineDirectories, sandboxIds: readonly string[]) {
   const first = await sizes(directories, sandboxIds);
   await delay(measureMs);

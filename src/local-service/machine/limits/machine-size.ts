@@ -21,7 +21,7 @@ export function processCount({ vcpu }: MachineSize): number {
 }
 
 export interface ShellLimitOptions {
-  /** True where no control group limits them together: then each process is limited by itself. */
+  /** True if no control group limits them together: then each process is limited by itself. */
   readonly memory: boolean;
   readonly processes: boolean;
   /** Undefined: files grow without limit. */

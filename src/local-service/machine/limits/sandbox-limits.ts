@@ -14,7 +14,7 @@ export interface LimitsDescription {
 export interface CommandLimits {
   /** Put before the command line. */
   readonly enter: readonly string[];
-  /** A line of shell that the command begins with; empty where nothing is limited. */
+  /** A line of shell that the command begins with; empty if nothing is limited. */
   readonly shell: string;
   /** Once the command has ended. */
   release(): void;

@@ -10,7 +10,7 @@ export interface NetworkDescription {
   readonly kind: 'host' | 'internet' | 'none';
   /** Why it has no internet, or why it has the network of this machine. */
   readonly reason?: string;
-  /** True where the user has chosen it. */
+  /** True if the user has chosen it. */
   readonly wished: boolean;
   /** Ports of this machine that were opened to it. */
   readonly allowHost: readonly string[];

@@ -22,7 +22,7 @@ const ipv4Network = z.string().refine(isIpv4Network, { error: 'must be IPv4 netw
 /**
  * `host`: sandboxes share the network of this machine, its loopback interface included. Otherwise they have one of their own:
  *
- * - `internet`: whether it leads to the internet, where slirp4netns is there. Default true.
+ * - `internet`: whether it leads to the internet, where slirp4netns is there. Default: true.
  * - `allowHost`: single ports, such as that of a model server on this machine, that are reached from inside at 127.0.0.1 and
  *   the same port. Default none.
  * - `allowNetworks`: private networks that can be reached as well, such as that of a package mirror; never an address of this
@@ -35,7 +35,7 @@ export const networkSettingSchema = z.union([
 
 export type NetworkSetting = z.infer<typeof networkSettingSchema>;
 
-/** Undefined where it is none. */
+/** Undefined if it is none. */
 export function parseHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];

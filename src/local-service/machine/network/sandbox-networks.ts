@@ -23,7 +23,7 @@ export interface NetworkHold {
 export interface SandboxNetworks {
   /**
    * Gives a command its place until it is released.
-   * @throws MachineError `closed` where the sandbox was ended meanwhile, `network_unavailable`
+   * @throws MachineError `closed` if the sandbox was ended meanwhile, `network_unavailable`
    */
   take(sandboxId: string): Promise<NetworkHold>;
   /** Of one sandbox, or of all. Its processes have ended before. Safe to repeat. */

@@ -8,7 +8,7 @@ const giveUpMs = 15_000;
 const pollMs = 15;
 
 interface ProcessesToEnd {
-  /** Read again and again until it is empty. Undefined where the machine has no process table. */
+  /** Read again and again until it is empty. Undefined if the machine has no process table. */
   readonly find: () => readonly ProcessEntry[] | undefined;
   /** Ended as groups where there is no process table. */
   readonly groupsWithoutTable: readonly number[];

@@ -12,7 +12,7 @@ interface PsLine extends Omit<SandboxProcess, 'commandId' | 'user'> {
   readonly processGroup: number;
 }
 
-/** The members of the groups and what descends from them; empty where there is no `ps` either. */
+/** The members of the groups and what descends from them; empty if there is no `ps` either. */
 export async function listByPs(groups: readonly ProcessGroup[]): Promise<SandboxProcess[]> {
   const { stdout } = await runProgram('ps', ['-A', '-ww', ...fields.flatMap((field) => ['-o', `${field}=`])]);
   const lines = stdout.split('\n').flatMap((line) => parseLine(line) ?? []);

@@ -6,7 +6,7 @@ export interface ProcessGroup {
   readonly sandboxId: string;
   /** Pid of the leader, which is also the number of the group and of the session. */
   readonly leader: number;
-  /** Undefined where there is no /proc. */
+  /** Undefined if there is no /proc. */
   readonly startTime?: string;
   /** The start of the machine that pid and start time belong to. */
   readonly bootId: string;

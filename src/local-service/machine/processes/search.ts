@@ -16,7 +16,7 @@ import { type ProcessEntry, readProcessTable, startVariable } from './table.js';
 export interface SearchedGroup {
   /** Pid of the leader, which is also the number of the group and of the session. */
   readonly leader: number;
-  /** Undefined where there is no /proc. */
+  /** Undefined if there is no /proc. */
   readonly startTime?: string;
 }
 

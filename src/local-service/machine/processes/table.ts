@@ -12,7 +12,7 @@ export interface ProcessEntry {
   readonly cpuTicks: number;
 }
 
-/** All processes but those that have ended and only wait to be collected. Undefined where there is no /proc. */
+/** All processes but those that have ended and only wait to be collected. Undefined if there is no /proc. */
 export function readProcessTable(): readonly ProcessEntry[] | undefined {
   let names: string[];
   try {
@@ -62,7 +62,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
   };
 }
 
-/** The value of a variable that a process was started with. Undefined where it had none or may not be looked at. */
+/** The value of a variable that a process was started with. Undefined if it had none or may not be looked at. */
 export function startVariable(pid: number, name: string): string | undefined {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -72,7 +72,7 @@ export function startVariable(pid: number, name: string): string | undefined {
   }
 }
 
-/** Changes with each start of the machine. Empty where there is no /proc. */
+/** Changes with each start of the machine. Empty if there is no /proc. */
 export function readBootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -30,7 +30,7 @@ export interface Surroundings {
 export interface ShellLaunch {
   readonly isolation: 'bubblewrap' | 'plain';
   call(sandboxId: string, spec: CommandSpec, around: Surroundings): ProgramCall;
-  /** Copies a disk that its sandbox may be changing; undefined where there is nothing to protect from the sandbox. */
+  /** Copies a disk that its sandbox may be changing; undefined if there is nothing to protect from the sandbox. */
   readonly copyCall?: CopyCall;
 }
 
