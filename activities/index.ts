@@ -1,4 +1,4 @@
-/** What workflows may do to the world. A factory: no activity holds a client of the module. */
+/** Creates the activities of a worker from their dependencies; no module holds a client. */
 import type { SandboxClient } from '../src/client/index.js';
 import type { ResultStore } from '../src/result-store/index.js';
 import type { SecretStore } from '../src/secret-store/index.js';
@@ -31,15 +31,15 @@ import { createWrites } from './sandbox/write.js';
 import { storeObjectActivity } from './store/object.js';
 import { createWatchActivities } from './watch.js';
 
-/** What the activities of a worker need. */
+/** The dependencies of a worker's activities. */
 export interface ActivityDependencies extends NotifyDependencies {
   /** The client of the service. The caller closes it. */
   readonly client: SandboxClient;
-  /** The store for objects that are too large for history. Every worker and client uses the same. */
+  /** The store for objects that are too large for history. All workers and clients must share it. */
   readonly results: ResultStore;
-  /** Where secrets of the service are kept. Without it, activities that make or take secrets are refused. */
+  /** The store for secrets of the service. Without it, activities that create or use secrets are refused. */
   readonly secrets?: SecretStore;
-  /** Where `sandboxWatch` workflows run: the worker's own task queue. */
+  /** Task queue of `sandboxWatch` workflows: the worker's own. */
   readonly taskQueue: string;
   /** Settings of the follows. Default: none. */
   readonly follow?: FollowHubOptions;
@@ -76,7 +76,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     sendPrompt: sendPromptActivity(client, results),
     ...createPromptReads(client, results),
     storeObject: storeObjectActivity(results),
-    // Of runs that began before deliveries had a task queue of their own.
+    // For runs that started before deliveries had their own task queue.
     ...createNotifyActivities(dependencies),
   };
 }
@@ -96,7 +96,7 @@ export function createNotifyActivities(dependencies: NotifyDependencies) {
 /** The activities of the task queue of notifications. */
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
-/** Activities that last as long as the work that they follow. Those of one process share their reads. */
+/** Activities that last as long as the work that they follow. All follows of a process share their reads. */
 export function createFollowActivities(dependencies: ActivityDependencies) {
   const { client, results, follow } = dependencies;
   const hub = createFollowHub(client, follow);

@@ -1,4 +1,4 @@
-/** Talks to `sandboxWatch` workflows, which hold leases on sandboxes and the claims that exclude them. */
+/** Requests leases and claims from `sandboxWatch` workflows. */
 import { activityInfo, Context, sleep } from '@temporalio/activity';
 import {
   isGrpcServiceError,
@@ -23,24 +23,24 @@ import { withCallCount, withHeartbeat } from './retry/attempt.js';
 import { finalFailure } from './retry/classify.js';
 import { orNullWhenMissing } from './sandbox/read.js';
 
-/** What a claim is for; its claimant is the workflow that the activity is of. */
+/** The purpose of a claim. The claimant is the workflow of the activity. */
 export type ClaimOptions = Pick<ClaimRequest, 'purpose' | 'ends'>;
 
-/** What became of a deletion that was to be begun under a claim. */
+/** The outcome of starting a deletion under a claim. */
 export interface ClaimedDeletion {
-  /** Others that lease the sandbox, so that nothing was begun. */
+  /** Others that lease the sandbox; if there are any, nothing was started. */
   readonly leasedBy: readonly string[];
-  /** `unnamed`: accepted, but the service gave no id to follow it by. */
+  /** `unnamed`: accepted, but the service returned no id to follow. */
   readonly did: 'nothing' | 'deleting' | 'unnamed' | 'gone';
   readonly operationId: string | null;
 }
 
-/** How long a claim lasts that is not renewed, in ms. An attempt of an activity lasts a minute at most. */
+/** Lifetime of a claim without renewal, in ms. An attempt of an activity lasts at most a minute. */
 const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
 const crowdedPauseMs = 400;
 const grpcResourceExhausted = 8;
-/** A call under a claim begins within this, in ms; later the claim is asked for once more. */
+/** A call under a claim must start within this time, in ms; after it, the claim is renewed first. */
 const claimIsFreshMs = 20_000;
 
 const ownId = () => activityInfo().workflowExecution?.workflowId ?? '';
@@ -72,21 +72,21 @@ async function ask<Request>(
   }
 }
 
-/** Temporal takes ten Updates of a workflow at a time. */
+/** Temporal accepts ten concurrent Updates per workflow. */
 function isCrowded(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === grpcResourceExhausted;
 }
 
-/** Asks, within an activity, for the right to stop or delete a sandbox, or renews it. Safe to repeat. */
+/** Requests or renews, within an activity, the right to stop or delete a sandbox. Safe to repeat. */
 function claimSandbox(sandboxId: string, wish: ClaimOptions, taskQueue: string): Promise<HoldAnswer> {
   const request = { ...wish, claimant: ownId(), lastsMs: claimLastsMs };
   return ask(claimSandboxUpdate, request, { sandboxId, taskQueue });
 }
 
 /**
- * A claim that an attempt acts under: `ask` claims, `confirm` asks again where that was long ago, since an attempt that was
- * held up may have been given up meanwhile, and its claim given back.
+ * The claim of an attempt: `ask` claims, `confirm` renews an old claim, because Temporal may have abandoned a delayed attempt
+ * and its claim may have been released.
  */
 export function createClaim(sandboxId: string, wish: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
@@ -101,7 +101,7 @@ export function createClaim(sandboxId: string, wish: ClaimOptions, taskQueue: st
   return { ask: askNow, confirm };
 }
 
-/** Gives a claim back before it expires, so that the watch need not outlive it. Safe to repeat. */
+/** Releases a claim before it expires, so that the watch can end. Safe to repeat. */
 export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimOptions, 'purpose'>): Promise<void> {
   try {
     await Context.current()
@@ -131,8 +131,8 @@ function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
 export function createWatchActivities(client: SandboxClient, taskQueue: string) {
   return {
     /**
-     * Leases a sandbox, or renews the lease; starts the watch where there is none. Safe to repeat.
-     * @throws `sandbox_claimed` while somebody is about to stop or delete it
+     * Leases a sandbox or renews the lease; starts the watch if there is none. Safe to repeat.
+     * @throws `sandbox_claimed` while somebody holds a claim to stop or delete it
      */
     async leaseSandbox(sandboxId: string, wish: Omit<LeaseRequest, 'workflowId'>): Promise<Counted<null>> {
       return withHeartbeat(async () => {
@@ -156,8 +156,8 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
     },
 
     /**
-     * Deletes a sandbox for ever, unless somebody leases it. Each attempt claims it anew, so that no repeated call
-     * outlives the claim. It cannot be cancelled; follow the operation to `completed`, then give the claim back. Safe to repeat.
+     * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that no repeated call
+     * outlives it. It cannot be cancelled; follow the operation to `completed`, then release the claim. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
     async deleteClaimed(

@@ -1,4 +1,4 @@
-/** What a batch keeps in the result store, and reads there when it is resumed. */
+/** Reads and writes the objects of a batch in the result store. */
 import { posix } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
@@ -21,13 +21,13 @@ import { withHeartbeat } from '../retry/attempt.js';
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
   readonly chunk: number;
-  /** False leaves out what its items have done. */
+  /** False omits the results of its items. */
   readonly withKnown: boolean;
 }
 
 export interface ReadChunk {
   readonly items: StoredChunk['items'];
-  /** One for each item; null where it has left no result. Empty where it was not asked for. */
+  /** One entry per item; null for an item without a result. Empty if not requested. */
   readonly known: readonly (KnownItem | null)[];
 }
 
@@ -37,7 +37,9 @@ export interface SurveyedChunk {
   readonly firstIndex: number;
   readonly items: number;
   readonly digest: string;
-  /** Items by how their newest generation ended; those that left no result, or a fork to be ended, are not among them. */
+  /**
+   * Number of items by outcome of their newest generation. Excludes items without a result, or with a fork still to end.
+   */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly spentSeconds: number;
 }
@@ -52,7 +54,7 @@ export interface AssembleInput {
   readonly result: Omit<FanoutResult, 'resultsRef'>;
 }
 
-/** What became of the fork of an item whose work was stored before. */
+/** The end of the fork of an item whose work is already stored. */
 export interface ItemEnding {
   readonly stop: StopResult | null;
   readonly deletion: DeletionResult | null;
@@ -63,7 +65,7 @@ export interface ItemEnding {
 }
 
 export interface SettleItemInput {
-  /** Of the item's result in the result store. */
+  /** Key of the item's result in the result store. */
   readonly key: string;
   readonly ending: ItemEnding;
 }
@@ -75,7 +77,7 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      // One whose fork is left to be ended has its turn once more.
+      // An item whose fork must still be ended has another turn.
       if (!known || known.toEnd) continue;
       byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
       spentSeconds += known.machineSeconds;
@@ -84,7 +86,7 @@ export function createFanoutStore(results: ResultStore) {
   }
 
   return {
-    /** The items of a chunk as they were submitted, and what is known of each. Safe to repeat. */
+    /** Reads the items of a chunk as submitted, and the known result of each. Safe to repeat. */
     async readFanoutChunk({ place, chunk, withKnown }: ReadChunkInput): Promise<ReadChunk> {
       return withHeartbeat(async () => {
         const { items, firstIndex } = await readChunk(results, place, chunk);
@@ -96,14 +98,14 @@ export function createFanoutStore(results: ResultStore) {
       });
     },
 
-    /** What an item has left; null where none of its generations has ended. Safe to repeat. */
+    /** Reads the stored result of an item; null if none of its generations has ended. Safe to repeat. */
     async readFanoutItem(place: FanoutPlace, index: number): Promise<KnownItem | null> {
       return readKnownItem(results, place, index);
     },
 
     /**
-     * Stores the result of an item anew, with the end of its fork. Safe to repeat.
-     * @returns what the fork cost in all, where that can be known
+     * Replaces the stored result of an item, to add the end of its fork. Safe to repeat.
+     * @returns the total cost of the fork, if known
      */
     async settleFanoutItem({ key, ending }: SettleItemInput) {
       const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
@@ -113,7 +115,7 @@ export function createFanoutStore(results: ResultStore) {
       return { machineSeconds: item.machineSeconds, resultRef };
     },
 
-    /** What earlier executions of a batch have left. Safe to repeat. */
+    /** Reads what earlier executions of a batch stored. Safe to repeat. */
     async surveyFanout(place: FanoutPlace): Promise<Survey> {
       return withHeartbeat(async () => {
         const chunks: SurveyedChunk[] = [];
@@ -123,8 +125,7 @@ export function createFanoutStore(results: ResultStore) {
     },
 
     /**
-     * Puts `results.jsonl` together from the items' objects, one after the other, and writes `batch.json`. Safe to
-     * repeat.
+     * Assembles `results.jsonl` from the items' objects, and writes `batch.json`. Safe to repeat.
      * @returns the reference of `results.jsonl`
      */
     async assembleFanout({ place, result }: AssembleInput): Promise<string> {
@@ -151,7 +152,7 @@ export function createFanoutStore(results: ResultStore) {
 
 function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
   const { job, times, type } = item;
-  // It was settled before, by an attempt whose answer was lost.
+  // An earlier attempt with a lost answer already stored it.
   if (job === null || times.endedAt !== null) return item;
   const from = Date.parse(times.forkedAt ?? times.queuedAt ?? endedAt);
   return {

@@ -1,4 +1,4 @@
-/** Asks Temporal about other workflows. */
+/** Reads the status of other workflows from Temporal, and waits for their ends. */
 import { setMaxListeners } from 'node:events';
 import { Context, sleep } from '@temporalio/activity';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
@@ -7,17 +7,17 @@ import type { ItemSummary } from '../../workflows/fanout/types.js';
 import type { JobError, JobOutcome, JobResult, LeftBehind } from '../../workflows/job/types.js';
 import { withHeartbeat } from '../retry/attempt.js';
 
-/** Temporal's own word; `NOT_FOUND` where it knows none. */
+/** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */
 export type WorkflowStatus = string;
 
-/** What a workflow needs of a job that it started and does not wait for by itself. */
+/** The result of a job that a workflow started, but that is not its child. */
 export interface AwaitedJob {
-  /** Null where the job's workflow ended in no outcome of its own: it was terminated, or is not there. */
+  /** Null if the job's workflow returned no outcome: it was terminated or does not exist. */
   readonly outcome: JobOutcome | null;
   readonly sandboxId: string | null;
   readonly error: JobError | null;
   readonly apiCalls: number;
-  /** Absent in a history of before it was handed on. */
+  /** Absent in older histories. */
   readonly left?: readonly LeftBehind[];
 }
 
@@ -32,7 +32,7 @@ async function statusOf(workflowId: string): Promise<WorkflowStatus> {
   }
 }
 
-/** One describe for each. Safe to repeat. */
+/** Describes each workflow once. Safe to repeat. */
 export async function describeWorkflows(workflowIds: readonly string[]): Promise<readonly WorkflowStatus[]> {
   return withHeartbeat(async () => {
     const statuses: WorkflowStatus[] = [];
@@ -41,7 +41,7 @@ export async function describeWorkflows(workflowIds: readonly string[]): Promise
   });
 }
 
-/** Returns when none of the workflows runs any more. */
+/** Returns once none of the workflows runs. */
 async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
   return withHeartbeat(async () => {
     let [delayMs, atMostMs] = lookEveryMs as [number, number];
@@ -54,7 +54,7 @@ async function awaitClosed(workflowIds: readonly string[]): Promise<void> {
   });
 }
 
-/** Waits for the result of a job, also of one that has ended. Safe to repeat. */
+/** Waits for the result of a job, which may already have ended. Safe to repeat. */
 export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
   return withHeartbeat(async () => {
     await awaitClosed([workflowId]);
@@ -72,14 +72,14 @@ export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
 /** The workflow of an item that has ended. */
 export interface EndedItem {
   readonly workflowId: string;
-  /** Null where it ended in no outcome of its own: it was terminated, or is not there. */
+  /** Null if the workflow returned no outcome: it was terminated or does not exist. */
   readonly summary: ItemSummary | null;
 }
 
 /** Items of one chunk often end together. */
 const gatherMs = 500;
 
-/** Waits until one of these items has ended, and says which have. Safe to repeat. */
+/** Waits until at least one of these items has ended. @returns the ended items. Safe to repeat. */
 export async function awaitItems(workflowIds: readonly string[]): Promise<readonly EndedItem[]> {
   const { client, cancellationSignal } = Context.current();
   const over = new AbortController();

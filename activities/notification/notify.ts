@@ -1,4 +1,4 @@
-/** Tells the user's URL or command that a job or a stop ended, is blocked, or does not end. */
+/** Notifies the user's URL or command that a job or a stop ended, is blocked, or does not end. */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
@@ -9,14 +9,14 @@ import type { NotifyTarget } from '../../workflows/job/types.js';
 import { runNotifyCommand } from './run-command.js';
 
 export interface Notification {
-  /** The same for every attempt to deliver it. */
+  /** Id of the message; the same for every delivery attempt. */
   readonly id: string;
   /**
-   * `stop_failing`: a stop has not ended within the time after which somebody wants to know. `data_expiring`: the
-   * service is about to delete the data of protected sandboxes.
+   * `stop_failing`: a stop has not ended within its alert time. `data_expiring`: the service will soon delete the data of
+   * protected sandboxes.
    */
   readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
-  /** Null for a stop or a cleanup, which are not of a job. */
+  /** Null for a stop or a cleanup, which belong to no job. */
   readonly jobId: string | null;
   readonly workflowId: string;
   readonly sandboxId: string | null;
@@ -26,25 +26,25 @@ export interface Notification {
   readonly at: string;
 }
 
-/** As inputs of older versions have it: what is in `command` is never run. */
+/** A target that may come from an older version: its `command` is never run. */
 type GivenTarget = NotifyTarget & { readonly command?: unknown };
 
 export interface NotifyDependencies {
-  /** The commands that notifications may run on this worker. Without them none is run. */
+  /** The commands that notifications may run on this worker. Default: none. */
   readonly notifyCommands?: Pick<NotifyCommands, 'find'>;
-  /** The secrets that sign notifications, `whsec_…`; asked at each attempt. Without them they are sent unsigned. */
+  /** Returns the secrets that sign notifications, `whsec_…`; called at each attempt. Default: unsigned. */
   readonly notifySecrets?: () => Promise<readonly string[]>;
 }
 
 const timeoutMs = 20_000;
-/** How long the rest of an answer is waited for. */
+/** Time limit for the rest of a response. */
 const restMs = 1_000;
-/** Of the refusals, these may pass. */
+/** Refusals that may be temporary. */
 const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
 /**
  * Delivers a notification at least once.
- * @throws ApplicationFailure `notify_failed`; final where another attempt cannot help
+ * @throws ApplicationFailure `notify_failed`; final if another attempt cannot help
  */
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
   return async function notify(
@@ -64,7 +64,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
       throw failed('A workflow named a notify command by its text, which is never run: name it by commandId.', true);
     }
     if (commandId === undefined) return;
-    // Whoever reaches Temporal can write what is no text at all.
+    // Anyone with access to Temporal can send a value that is not a string.
     if (typeof commandId !== 'string') throw failed('The id of a notify command is no text.', true);
     const known = notifyCommands ? await own(() => notifyCommands.find(commandId)) : undefined;
     if (known === undefined) {
@@ -75,7 +75,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
   };
 }
 
-/** What the worker has of its own may be mended while it is asked for again. */
+/** A problem in the worker's own configuration may be fixed between attempts. */
 async function own<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -94,20 +94,20 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** Follows no redirect: whoever answers with one would choose who is told. */
+/** Follows no redirects: the responder must not choose the receiver. */
 async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
   const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
   const headers = { 'content-type': 'application/json', ...signed };
-  // What is no URL is thrown at once, and not by the promise.
+  // An invalid URL throws synchronously, not through the promise.
   const asked = (async () => request(url, { method: 'POST', headers, body, signal }))();
   const status = await asked.then(
     async ({ statusCode, body: answer }) => {
-      // The status is the answer; what comes behind it, perhaps drop by drop, is waited for only to use the connection again.
+      // The status decides. The body, which may be slow, is read only to reuse the connection.
       await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);
       return statusCode;
     },
     (error: unknown) => {
-      // Its own message may show the URL, which may hold a token.
+      // The original message may contain the URL, which may hold a token.
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
       const why = signal.aborted ? 'no answer in time' : code;
       throw failed(

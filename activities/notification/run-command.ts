@@ -1,25 +1,25 @@
-/** Runs a command of the worker's own configuration. No other text of a workflow reaches a shell of the worker. */
+/** Runs a command of the worker's own configuration. No text of a workflow reaches a shell of the worker. */
 import { spawn } from 'node:child_process';
 
 export interface NotifyCommandRun {
-  /** Goes on stdin only: what a workflow says must not become part of a command line or an environment. */
+  /** Passed on stdin only: text of a workflow must not become part of a command line or an environment. */
   readonly input: string;
-  /** Kills the command and what it has started. */
+  /** Kills the command and its child processes. */
   readonly signal: AbortSignal;
 }
 
-/** @returns the exit code; null where a signal ended it */
+/** @returns the exit code; null if a signal ended the command */
 export function runNotifyCommand(command: string, { input, signal }: NotifyCommandRun): Promise<number | null> {
   signal.throwIfAborted();
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  // A command that does not read its input closes the pipe, which is no failure of the command.
+  // A command that does not read its input closes the pipe. That is not a failure.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const kill = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // Its group has ended.
+      // The process group has ended.
     }
   };
   signal.addEventListener('abort', kill, { once: true });

@@ -1,4 +1,4 @@
-/** Fetches what is too long for history from the result store, just before it is needed. */
+/** Reads texts that are too long for history from the result store, right before their use. */
 import { createHash } from 'node:crypto';
 import { SandflowError } from '../../src/contract/sandflow-error.js';
 import { bytesOf, type Text } from '../../src/contract/texts.js';
@@ -6,7 +6,7 @@ import type { ResultStore } from '../../src/result-store/index.js';
 import { finalFailure } from '../retry/classify.js';
 
 /**
- * The whole of a text.
+ * Reads a full text.
  * @throws ApplicationFailure `result_not_found` as `readStored`
  */
 export async function readText(results: ResultStore, text: Text): Promise<string> {
@@ -17,8 +17,8 @@ export async function readText(results: ResultStore, text: Text): Promise<string
 }
 
 /**
- * An object of the result store.
- * @throws ApplicationFailure `result_not_found`, which nobody repeats: another attempt finds no more
+ * Reads an object of the result store.
+ * @throws ApplicationFailure `result_not_found`, which is final: another attempt cannot find it
  */
 export async function readStored(results: ResultStore, ref: string): Promise<Buffer> {
   try {
@@ -29,7 +29,7 @@ export async function readStored(results: ResultStore, ref: string): Promise<Buf
   }
 }
 
-/** Whether `content` is this text; a stored one is told by its digest. */
+/** True if `content` is this text; a stored text is compared by its digest. */
 export function isSameText(text: Text, content: unknown): boolean {
   if (typeof text === 'string') return content === text;
   return typeof content === 'string' && bytesOf(content) === text.bytes && sha256(content) === text.sha256;
