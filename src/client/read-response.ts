@@ -5,6 +5,7 @@ import { foreignField } from './answer-identity.js';
 import { ApiError } from './api-error.js';
 import type { CallName, CallOptions } from './call-options.js';
 import type { ExchangeResponse } from './exchange.js';
+import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
 import { UnexpectedResponseError } from './unexpected-response-error.js';
@@ -22,6 +23,9 @@ export function readSuccess<Name extends EndpointName>(
   response: ExchangeResponse,
 ): ResponseOf<Name> {
   const { status, body } = response;
+  if (isOverlargeJson(body)) {
+    throw new UnexpectedResponseError(endpoint, status, 'body', 'has too many values, or too many levels');
+  }
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
@@ -50,7 +54,7 @@ function isOwnWord(answer: unknown): boolean {
 /** The error that an answer other than 2xx stands for. `secret` is cut out of whatever the answer quotes. */
 export function readFailure(endpoint: CallName, response: ExchangeResponse, secret: string): ApiError {
   const { status, body } = response;
-  const text = body.toString('utf8').replaceAll(secret, '[redacted]');
+  const text = isOverlargeJson(body) ? '' : body.toString('utf8').replaceAll(secret, '[redacted]');
   const envelope = errorEnvelopeSchema.safeParse(parseJson(text));
   const waitMs = retryAfterMs(response.header('retry-after'), Date.now());
   if (!envelope.success) {

@@ -1,13 +1,18 @@
 /** Prints what the service answered: JSON for people, bytes as they are. */
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
+import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints.js';
+import { SandflowError } from '../../contract/sandflow-error.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
 import { createPaint } from '../output/paint.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
+
+/** Text is held in memory before it is printed; files are not. */
+const maxTextBytes = 64 * 1024 * 1024;
 
 export interface PrintOptions {
   /** Status and headers first. */
@@ -61,7 +66,9 @@ function describe(status: number, text: string): string {
   return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
 }
 
+/** Undefined also for JSON that is too large to parse: it is printed as it is. */
 function parse(text: string): unknown {
+  if (isOverlargeJson(Buffer.from(text))) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -69,8 +76,18 @@ function parse(text: string): unknown {
   }
 }
 
+/** @throws SandflowError `unexpected_response` for more than 64 MiB */
 async function whole(body: Readable): Promise<Buffer> {
-  return Buffer.concat(await body.toArray());
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxTextBytes) {
+      throw new SandflowError('unexpected_response', `The answer is larger than ${maxTextBytes} bytes.`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
 }
 
 /** @throws UsageError on a terminal */

@@ -1,9 +1,11 @@
 /** Asks a local service how it isolates its sandboxes. */
+
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/loopback-host.js';
 import type { Reporter } from '../output/reporter.js';
+import { answerText } from './answer-text.js';
 
 const timeoutMs = 5_000;
 
@@ -74,7 +76,7 @@ async function ask({ apiUrl, apiKey, apiKeyFile }: Service): Promise<SaidIsolati
   });
   if (response.status === 404) return nothingToAsk;
   if (!response.ok) throw new Error(`it answers ${response.status}`);
-  return { known: answerSchema.parse(await response.json()).isolation, problem: null };
+  return { known: answerSchema.parse(JSON.parse(await answerText(response))).isolation, problem: null };
 }
 
 function reasonOf(error: unknown): string {

@@ -5,6 +5,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { CommandContext } from '../command.js';
+import { answerText } from './answer-text.js';
 import { withService } from './with-service.js';
 
 /** A refusal of the local service. */
@@ -61,6 +62,8 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
       response = await fetch(`${base}${path}`, {
         method,
         signal,
+        // The key and archives go only to the configured service.
+        redirect: 'manual',
         headers: { authorization: `Bearer ${key}`, ...(contentType ? { 'content-type': contentType } : {}) },
         ...(stream as RequestInit),
       });
@@ -75,7 +78,7 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
   return {
     async call(method, path, { body, contentType } = { body: '', contentType: '' }) {
       const response = await send(method, path, body === '' ? undefined : body, contentType);
-      return (await response.json()) as Readonly<Record<string, unknown>>;
+      return JSON.parse(await answerText(response)) as Readonly<Record<string, unknown>>;
     },
     async download(path) {
       const { body } = await send('GET', path);
@@ -85,7 +88,9 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
 }
 
 async function refusalOf(response: Response, base: URL): Promise<SandflowError> {
-  const envelope: unknown = await response.json().catch(() => undefined);
+  const envelope: unknown = await answerText(response)
+    .then(JSON.parse)
+    .catch(() => undefined);
   const field = (name: string): string | undefined => {
     const value = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, name) : undefined;
     return typeof value === 'string' ? value : undefined;

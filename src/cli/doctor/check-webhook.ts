@@ -1,9 +1,11 @@
 /** Checks that the service knows where to send its events, and that the bridge is there and can tell true from forged. */
+
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
 import { withoutEndSlashes } from '../../contract/base-url.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
+import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/service-reads.js';
 import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
@@ -57,7 +59,7 @@ export async function checkBridge(bridgeUrl: string | undefined): Promise<Check>
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { signal: AbortSignal.timeout(timeoutMs) });
-    const body = (await response.text()).slice(0, 300);
+    const body = (await answerText(response)).slice(0, 300);
     if (response.ok) return ok('bridge', `It is ready at ${bridgeUrl}.`);
     return failed('bridge', `${readyUrl} answers ${response.status}: ${body}`, 'See the log of the bridge.');
   } catch (error) {
