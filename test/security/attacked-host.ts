@@ -46,6 +46,8 @@ const resolverScript = [
   'mount --bind "$d/resolv.conf" "$(readlink -f /etc/resolv.conf)"; shift; exec "$@"',
 ].join(' && ');
 
+const fileSystemScript = 'mount -t tmpfs -o "$1" none "$2"; shift 2; exec "$@"';
+
 export interface AttackedHost {
   readonly directory: string;
   readonly isolation: string;
@@ -69,6 +71,9 @@ export interface AttackedOptions {
   /** Of every sandbox. */
   readonly size?: { readonly vcpu: number; readonly memoryGB: number };
   readonly diskReserveBytes?: number;
+  readonly diskReserveFiles?: number;
+  /** Mount options of a tmpfs for all disks; only as root. */
+  readonly fileSystem?: string;
   /** Who is asked for names, as the host has it; only as root. */
   readonly resolver?: string;
   /** Run as root before the host starts, in a mount namespace of its own. */
@@ -81,7 +86,7 @@ export interface AttackedOptions {
 
 /** Two empty sandboxes on a host of that user's. It ends with the test. */
 export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
-  const { tun = true, resolver, machine, before = [], ...given } = options;
+  const { tun = true, resolver, machine, fileSystem, before = [], ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
   const plain = user === 'a plain user' && isRoot;
   if (plain) chownSync(directory, plainUserId, plainUserId);
@@ -91,9 +96,14 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const withTun = tun ? ['unshare', '--mount', 'sh', '-c', tunScript, 'sh'] : [];
   const withResolver =
     resolver === undefined ? [] : ['unshare', '--mount', 'sh', '-c', resolverScript, 'sh', `nameserver ${resolver}`];
+  const owner = plain ? plainUserId : 0;
+  const mounted =
+    fileSystem === undefined
+      ? []
+      : ['unshare', '--mount', 'sh', '-c', fileSystemScript, 'sh', `${fileSystem},mode=700,uid=${owner}`, directory];
   const changed = machine === undefined ? [] : ['unshare', '--mount', 'sh', '-c', `${machine}\nexec "$@"`, 'sh'];
   const asUser = plain ? [...withTun, 'setpriv', ...asPlainUser] : [];
-  const [file = '', ...args] = [...withResolver, ...changed, ...asUser, ...before, ...node];
+  const [file = '', ...args] = [...withResolver, ...mounted, ...changed, ...asUser, ...before, ...node];
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {

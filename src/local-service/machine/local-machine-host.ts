@@ -26,6 +26,8 @@ export interface MachineHostOptions extends IsolationOptions {
   readonly sizeOf?: (sandboxId: string) => MachineSize;
   /** What of the file system stays free. Default: 2 GiB, or half of what is free at the start where that is less. */
   readonly diskReserveBytes?: number;
+  /** How many inodes of it stay free. Default: 500,000, or half of those at the start if that is less. */
+  readonly diskReserveFiles?: number;
   /** Gets one warning where commands are not isolated, one where they have no network though nobody asked for that, and later ones. */
   readonly log?: (message: string) => void;
 }
@@ -48,11 +50,20 @@ export async function createMachineHost(options: MachineHostOptions): Promise<Ma
     networks.end(sandboxId);
     limits.remove(sandboxId);
   };
-  const { sizeOf = () => machineTypes.default, diskReserveBytes, log = () => undefined } = options;
+  const { sizeOf = () => machineTypes.default, diskReserveBytes, diskReserveFiles, log = () => undefined } = options;
   const limits =
     launch.isolation === 'plain'
       ? noLimits
-      : await createSandboxLimits({ directories, sizeOf, diskReserveBytes, log, end: (id) => groups.endAll(id) });
+      : await createSandboxLimits({
+          directories,
+          sizeOf,
+          diskReserveBytes,
+          diskReserveFiles,
+          log,
+          pidsOf: (id) => groups.pidsOf(id),
+          // With time to end, it could fill the disk.
+          end: (id) => groups.endAll(id, { graceMs: 0 }),
+        });
   const context = { launch, groups, networks, limits };
   const prepare = async (sandboxId: string): Promise<void> => {
     await requireDisk(directories, sandboxId);

@@ -2,95 +2,150 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MachineDirectories } from '../disk/directories.js';
-import { runProgram } from '../shell/program.js';
+import { type Growth, measureGrowth } from './disk-growth.js';
 
-const checkIntervalMs = 1_000;
-const measureMs = 300;
+/** A check costs one system call. A sandbox can allocate gigabytes in a second. */
+const checkIntervalMs = 100;
 const maxReserveBytes = 2 * 1024 ** 3;
+const maxReserveFiles = 500_000;
 /** Less than this is what any machine writes meanwhile. */
 const growthBytes = 8 * 1024 ** 2;
+const growthFiles = 10_000;
+/** How long ago "of late" began. */
+const recentMs = 10_000;
 
 export interface DiskGuardOptions {
   readonly directories: MachineDirectories;
-  /** Ends the processes of a sandbox. */
+  /** The running processes of a sandbox. */
+  readonly pidsOf: (sandboxId: string) => readonly number[];
+  /** Kills the processes of a sandbox. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
-  /** What stays free. Default: 2 GiB, or half of what is free at the start where that is less. */
+  /** What stays free. Default: 2 GiB, or half of what is free at the start if that is less. */
   readonly reserveBytes?: number;
+  /** Free inodes that stay. Default: 500,000, or half of those at the start if that is less. */
+  readonly reserveFiles?: number;
 }
 
 export interface DiskGuard {
-  /** Looks at the sandbox until `release`. @returns how large a file may grow, in bytes, and the release */
+  /** Watches the sandbox until `release`. @returns how large a file may grow, in bytes, and the release */
   watch(sandboxId: string): Promise<{ readonly fileBytes: number; release(): void }>;
 }
 
-export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
-  const { directories, end, log } = options;
-  const freeAtStart = await freeBytes(directories.root);
-  const reserve = options.reserveBytes ?? Math.min(maxReserveBytes, freeAtStart / 2);
-  const watched = new Map<string, number>();
-  let before = freeAtStart;
-  let looking = false;
+/** From when growth counts while the reserve is touched. */
+interface Mark {
+  readonly atMs: number;
+  /** The most that was free since then. */
+  readonly free: Growth;
+  /** What was free at the last measurement. */
+  readonly measured: Growth;
+}
 
-  const look = async (): Promise<void> => {
-    const free = await freeBytes(directories.root);
-    const shrinks = free < before - growthBytes;
-    before = free;
-    if (free >= reserve || !shrinks) return;
-    const growing = await fastestGrowing(directories, [...watched.keys()]);
+export async function createDiskGuard(options: DiskGuardOptions): Promise<DiskGuard> {
+  const { directories, pidsOf, end, log } = options;
+  const atStart = await freeSpace(directories.root);
+  const reserve: Growth = {
+    bytes: options.reserveBytes ?? Math.min(maxReserveBytes, atStart.bytes / 2),
+    files: options.reserveFiles ?? Math.min(maxReserveFiles, atStart.files / 2),
+  };
+  const limit: Growth = {
+    bytes: Math.min(growthBytes, reserve.bytes / 4),
+    files: Math.min(growthFiles, reserve.files / 4),
+  };
+  /** How many commands of a sandbox run. */
+  const watched = new Map<string, number>();
+  /** Undefined while the reserve is untouched. */
+  let mark: Mark | undefined;
+  let checking = false;
+
+  const check = async (): Promise<void> => {
+    const free = await freeSpace(directories.root);
+    if (free.bytes >= reserve.bytes && free.files >= reserve.files) {
+      mark = undefined;
+      return;
+    }
+    const growing = mark ? await growingSince(mark, free) : await growingNow(free);
     if (growing === undefined) return;
     log(`Sandbox ${growing} fills the disk of this machine: its processes are ended.`);
     await end(growing);
+    // What it wrote until it ended is not the growth of another sandbox.
+    mark = markAt(await freeSpace(directories.root));
   };
 
-  /** At most one look at a time, for as long as something runs. */
-  const lookOn = async (): Promise<void> => {
+  /** When the reserve is touched first: who wrote most of late. */
+  const growingNow = async (free: Growth): Promise<string | undefined> => {
+    mark = markAt(free);
+    return await mostGrown(mark.atMs - recentMs, {
+      bytes: free.bytes < reserve.bytes ? limit.bytes : Infinity,
+      files: free.files < reserve.files ? limit.files : Infinity,
+    });
+  };
+
+  /** Later all growth counts, however slow. It is measured again whenever as much is used up. */
+  const growingSince = async ({ atMs, ...before }: Mark, free: Growth): Promise<string | undefined> => {
+    const [most, measured] = [larger(before.free, free), larger(before.measured, free)];
+    const isDue = measured.bytes - free.bytes >= limit.bytes || measured.files - free.files >= limit.files;
+    mark = { atMs, free: most, measured: isDue ? free : measured };
+    if (!isDue) return undefined;
+    // Others write to the machine too: one sandbox is ended only for its part of what was used up.
+    const part = 2 * watched.size;
+    const used: Growth = { bytes: most.bytes - free.bytes, files: most.files - free.files };
+    return await mostGrown(atMs, {
+      bytes: used.bytes >= limit.bytes ? used.bytes / part : Infinity,
+      files: used.files >= limit.files ? used.files / part : Infinity,
+    });
+  };
+
+  /** @returns undefined if none has grown by `least` */
+  const mostGrown = async (fromMs: number, least: Growth): Promise<string | undefined> => {
+    const measured = await Promise.all(
+      [...watched.keys()].map(async (sandboxId) => {
+        const growth = await measureGrowth(directories, { sandboxId, sinceMs: fromMs, pids: pidsOf(sandboxId) });
+        return { sandboxId, share: Math.max(growth.bytes / least.bytes, growth.files / least.files) };
+      }),
+    );
+    const most = measured.sort((a, b) => b.share - a.share)[0];
+    return most !== undefined && most.share >= 1 ? most.sandboxId : undefined;
+  };
+
+  /** At most one check at a time, while something runs. */
+  const checkUntilIdle = async (): Promise<void> => {
     while (watched.size > 0) {
       await delay(checkIntervalMs, undefined, { ref: false });
-      // What cannot be looked at now is looked at again.
-      await look().catch(() => undefined);
+      // A check that fails is repeated.
+      await check().catch(() => undefined);
     }
-    looking = false;
+    checking = false;
   };
 
   return {
     async watch(sandboxId) {
-      const free = await freeBytes(directories.root);
+      const free = await freeSpace(directories.root);
       watched.set(sandboxId, (watched.get(sandboxId) ?? 0) + 1);
-      if (!looking) {
-        looking = true;
-        void lookOn();
+      if (!checking) {
+        checking = true;
+        void checkUntilIdle();
       }
       const release = (): void => {
         const left = (watched.get(sandboxId) ?? 1) - 1;
         if (left > 0) watched.set(sandboxId, left);
         else watched.delete(sandboxId);
       };
-      return { fileBytes: Math.max(growthBytes, free - reserve), release };
+      return { fileBytes: Math.max(growthBytes, free.bytes - reserve.bytes), release };
     },
   };
 }
 
-async function freeBytes(path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(path);
-  return bavail * bsize;
+/** A file system that allocates inodes as needed reports none. */
+async function freeSpace(path: string): Promise<Growth> {
+  const { bavail, bsize, files, ffree } = await statfs(path);
+  return { bytes: bavail * bsize, files: files === 0 ? Number.MAX_SAFE_INTEGER : ffree };
 }
 
-/** Undefined if none grows. */
-async function fastestGrowing(directories: MachineDirectories, sandboxIds: readonly string[]) {
-  const first = await sizes(directories, sandboxIds);
-  await delay(measureMs);
-  const second = await sizes(directories, sandboxIds);
-  const growth = sandboxIds.map((id) => ({ id, bytes: (second.get(id) ?? 0) - (first.get(id) ?? 0) }));
-  return growth.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes)[0]?.id;
+function markAt(free: Growth): Mark {
+  return { atMs: Date.now(), free, measured: free };
 }
 
-async function sizes(directories: MachineDirectories, sandboxIds: readonly string[]): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for (const id of sandboxIds) {
-    const { stdout } = await runProgram('du', ['-sk', '--', directories.disk(id), directories.temporary(id)]);
-    const kibibytes = stdout.split('\n').map((line) => Number.parseInt(line, 10) || 0);
-    found.set(id, 1024 * kibibytes.reduce((sum, one) => sum + one, 0));
-  }
-  return found;
+function larger(one: Growth, other: Growth): Growth {
+  return { bytes: Math.max(one.bytes, other.bytes), files: Math.max(one.files, other.files) };
 }

@@ -42,16 +42,26 @@ export const noLimits: SandboxLimits = {
 export interface SandboxLimitsOptions {
   readonly directories: MachineDirectories;
   readonly sizeOf: (sandboxId: string) => MachineSize;
-  /** Ends the processes of a sandbox that fills the disk. */
+  /** The running processes of a sandbox. */
+  readonly pidsOf: (sandboxId: string) => readonly number[];
+  /** Kills the processes of a sandbox that fills the disk. */
   readonly end: (sandboxId: string) => Promise<void>;
   readonly log: (message: string) => void;
   readonly diskReserveBytes?: number;
+  readonly diskReserveFiles?: number;
 }
 
 export async function createSandboxLimits(options: SandboxLimitsOptions): Promise<SandboxLimits> {
-  const { directories, sizeOf, end, log, diskReserveBytes: reserveBytes } = options;
+  const { directories, sizeOf, pidsOf, end, log } = options;
   const groups: ControlGroups = await findControlGroups(directories.root);
-  const guard: DiskGuard = await createDiskGuard({ directories, end, log, reserveBytes });
+  const guard: DiskGuard = await createDiskGuard({
+    directories,
+    pidsOf,
+    end,
+    log,
+    reserveBytes: options.diskReserveBytes,
+    reserveFiles: options.diskReserveFiles,
+  });
   // The kernel does not count the processes of root.
   const byShell = process.getuid?.() !== 0 && countsProcessesByNamespace();
   const [memory, processes] = [groups.limits('memory'), groups.limits('pids')];

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MachineError } from '../machine-error.js';
 import type { ProcessEntry } from './table.js';
 
-const graceMs = 2_000;
+const defaultGraceMs = 2_000;
 const giveUpMs = 15_000;
 const pollMs = 15;
 
@@ -16,8 +16,16 @@ interface ProcessesToEnd {
   readonly monitors: ReadonlySet<number>;
 }
 
+export interface EndingOptions {
+  /** Time between SIGTERM and SIGKILL. Default: 2 s. 0: SIGKILL only. */
+  readonly graceMs?: number;
+}
+
 /** @throws MachineError `processes_remain` when the kernel has not ended them after 15 s */
-export async function endProcessesMatching(processes: ProcessesToEnd): Promise<void> {
+export async function endProcessesMatching(
+  processes: ProcessesToEnd,
+  { graceMs = defaultGraceMs }: EndingOptions = {},
+): Promise<void> {
   const startedAt = performance.now();
   const asked = new Set<string>();
   for (;;) {
@@ -30,7 +38,7 @@ export async function endProcessesMatching(processes: ProcessesToEnd): Promise<v
     }
     for (const entry of found) {
       const key = `${entry.pid} ${entry.startTime}`;
-      if (elapsedMs > graceMs) signalProcess(entry.pid, 'SIGKILL');
+      if (elapsedMs >= graceMs) signalProcess(entry.pid, 'SIGKILL');
       else if (!asked.has(key) && !processes.monitors.has(entry.pid)) signalProcess(entry.pid, 'SIGTERM');
       asked.add(key);
     }

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MachineDirectories } from '../disk/directories.js';
-import { endProcessesMatching } from './end-processes.js';
+import { type EndingOptions, endProcessesMatching } from './end-processes.js';
 import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './records.js';
 import { createProcessSearch, oneDisk, type SearchedDisks } from './search.js';
 import { readBootId, readStartTime } from './table.js';
@@ -11,13 +11,15 @@ export interface ProcessGroups {
   add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string): ProcessGroup;
   /** Those of which a process may live. */
   ofSandbox(sandboxId: string): readonly ProcessGroup[];
+  /** All processes of a sandbox; none without /proc. */
+  pidsOf(sandboxId: string): readonly number[];
   /** Forgets the group, unless a process of it lives on in the background. */
   settle(group: ProcessGroup): void;
   end(group: ProcessGroup): Promise<void>;
   /** True once somebody has asked for the group's end, whatever its processes made of that. */
   wasEnded(group: ProcessGroup): boolean;
   /** Ends everything of one sandbox, or of all, and waits until it is gone. */
-  endAll(sandboxId?: string): Promise<void>;
+  endAll(sandboxId?: string, options?: EndingOptions): Promise<void>;
   /** Ends what an earlier service with the same directories left behind. */
   recover(): Promise<void>;
 }
@@ -34,13 +36,18 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     removeRecord(directories.processes, group);
   };
 
-  const endGroups = async (chosen: readonly ProcessGroup[], disks?: SearchedDisks): Promise<void> => {
+  const endGroups = async (
+    chosen: readonly ProcessGroup[],
+    disks?: SearchedDisks,
+    options?: EndingOptions,
+  ): Promise<void> => {
     for (const group of chosen) ended.add(group);
-    await endProcessesMatching({
+    const processes = {
       find: createProcessSearch(chosen, disks),
       groupsWithoutTable: chosen.map((group) => group.leader),
       monitors: new Set(chosen.filter((group) => group.leaderIsMonitor).map((group) => group.leader)),
-    });
+    };
+    await endProcessesMatching(processes, options);
     for (const group of chosen) forget(group);
   };
 
@@ -59,6 +66,10 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
       return group;
     },
     ofSandbox,
+    pidsOf(sandboxId) {
+      const found = createProcessSearch(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)))();
+      return found?.map(({ pid }) => pid) ?? [];
+    },
     settle(group) {
       settled.add(group);
       // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
@@ -66,9 +77,9 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
     },
     end: (group) => endGroups([group]),
     wasEnded: (group) => ended.has(group),
-    async endAll(sandboxId) {
-      if (sandboxId === undefined) return await endGroups([...groups], allDisks());
-      await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)));
+    async endAll(sandboxId, options) {
+      if (sandboxId === undefined) return await endGroups([...groups], allDisks(), options);
+      await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)), options);
     },
     recover: () => endGroups(readRecords(directories.processes, bootId), allDisks()),
   };

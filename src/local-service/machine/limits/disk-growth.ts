@@ -1,0 +1,99 @@
+/** How much a sandbox has written since a given time, including to removed files. */
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import type { MachineDirectories } from '../disk/directories.js';
+import { runProgram } from '../shell/program.js';
+
+const measureTimeoutMs = 30_000;
+/** The unit of `%b` and of `blocks`. */
+const blockBytes = 512;
+/** The kernel's clock for files advances in steps. */
+const clockStepMs = 20;
+
+export interface Growth {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+interface GrownSandbox {
+  readonly sandboxId: string;
+  /** In ms since 1970, by the machine's clock. */
+  readonly sinceMs: number;
+  readonly pids: readonly number[];
+}
+
+/**
+ * Counts files on the disk and in `/tmp` that changed since then, and removed files that processes still hold. A sandbox cannot
+ * set the time of a change back. A changed file counts in full.
+ */
+export async function measureGrowth(directories: MachineDirectories, sandbox: GrownSandbox): Promise<Growth> {
+  const { sandboxId, sinceMs, pids } = sandbox;
+  const folders = [directories.disk(sandboxId), directories.temporary(sandboxId)];
+  const since = `@${((sinceMs - clockStepMs) / 1_000).toFixed(3)}`;
+  // Summed outside this process, without names: there can be millions of files.
+  const sum =
+    'find "$@" -xdev -newerct "$0" -printf "%b\\n" 2>/dev/null | awk \'{ b += $1; n += 1 } END { print b + 0, n + 0 }\'';
+  const { stdout } = await runProgram('/bin/sh', ['-c', sum, since, ...folders], { timeoutMs: measureTimeoutMs });
+  const [blocks = 0, files = 0] = stdout.trim().split(' ').map(Number);
+  const device = deviceOf(directories.root);
+  const removed = device === undefined ? 0 : removedBytes(pids, device, sinceMs - clockStepMs);
+  return { bytes: blocks * blockBytes + removed, files };
+}
+
+/** Counts each file once, however many processes hold it. */
+function removedBytes(pids: readonly number[], device: number, sinceMs: number): number {
+  const files = new Map<number, number>();
+  for (const pid of pids) {
+    for (const path of openFiles(pid)) addRemoved(files, path, device, sinceMs);
+    for (const { inode, bytes } of mappedRemoved(pid)) if (!files.has(inode)) files.set(inode, bytes);
+  }
+  return [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+function addRemoved(files: Map<number, number>, path: string, device: number, sinceMs: number): void {
+  try {
+    const { nlink, dev, ino, blocks, ctimeMs } = statSync(path);
+    if (nlink === 0 && dev === device && ctimeMs >= sinceMs) files.set(ino, blocks * blockBytes);
+  } catch {
+    // It was closed in the meantime.
+  }
+}
+
+/** Only removed files: the others have a name, or are pipes and sockets. */
+function openFiles(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder)
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => readlinkSync(path).endsWith(' (deleted)'));
+  } catch {
+    return [];
+  }
+}
+
+/** A mapping keeps a removed file without a descriptor. Its mapped size counts, since its blocks cannot be read. Programs map
+ * removed libraries too, but not as shared memory. */
+function mappedRemoved(pid: number): { readonly inode: number; readonly bytes: number }[] {
+  try {
+    return readFileSync(`/proc/${pid}/maps`, 'latin1')
+      .split('\n')
+      .flatMap((line) => {
+        const [, from = '0', to = '0', inode = '0'] =
+          /^([0-9a-f]+)-([0-9a-f]+) ...s \S+ \S+ (\d+) +\/(?!dev\/shm\/|dev\/zero|memfd:|SYSV).* \(deleted\)$/.exec(
+            line,
+          ) ?? [];
+        return inode === '0'
+          ? []
+          : [{ inode: Number(inode), bytes: Number.parseInt(to, 16) - Number.parseInt(from, 16) }];
+      });
+  } catch {
+    return [];
+  }
+}
+
+function deviceOf(path: string): number | undefined {
+  try {
+    return statSync(path).dev;
+  } catch {
+    return undefined;
+  }
+}
