@@ -96,6 +96,18 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect((await reachedFrom(host, neighbourId, ['127.0.0.1'], open)).reached).toHaveLength(1);
   });
 
+  it.skipIf(whyNot(user))('has no more than 128 connections at once to ports that are opened', async () => {
+    const open = await openService();
+    const host = await attackedHost(user, { network: { internet: false, allowHost: [`127.0.0.1:${open}`] } });
+    const many = `use IO::Socket::INET; use IO::Select; my @s; for (1..200) {
+      my $s = IO::Socket::INET->new("127.0.0.1:${open}") or last; push @s, $s }
+      sleep 2; my $n = 0; for my $s (@s) { $n++ unless IO::Select->new($s)->can_read(0) && !sysread($s, my $b, 1) } print $n`;
+    const { stdout, stderr } = await host.run(ownSandboxId, `perl -e '${many}'`);
+    expect(Number(stdout), stderr).toBeGreaterThan(0);
+    expect(Number(stdout)).toBeLessThanOrEqual(128);
+    expect((await reachedFrom(host, neighbourId, ['127.0.0.1'], open)).reached).toHaveLength(1);
+  });
+
   it.skipIf(whyNot(user))('leaves no process behind when the service is killed', async () => {
     const host = await attackedHost(user);
     await host.run(ownSandboxId, ':');

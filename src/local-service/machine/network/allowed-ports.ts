@@ -9,6 +9,9 @@ import { MachineError } from '../machine-error.js';
 import { programEnvironment } from '../shell/program.js';
 import type { HostPort } from './network-setting.js';
 
+/** Of one sandbox at once. Each takes two descriptors of the service. */
+const maxConnections = 128;
+
 const allowedPortsScript = `
 const net = require('node:net');
 process.once('message', (ports) => {
@@ -34,7 +37,11 @@ export async function openAllowedPorts(enter: readonly string[], allowed: readon
   try {
     for (const { host, port, server } of await listenInside(enter, allowed)) {
       open.add(server);
-      server.on('connection', (inner) => forward(inner, connect({ host, port, allowHalfOpen: true }), open));
+      server.on('connection', (inner) => {
+        // `open` holds the servers, and two sockets for each connection.
+        if (open.size >= allowed.length + 2 * maxConnections) return inner.destroy();
+        forward(inner, connect({ host, port, allowHalfOpen: true }), open);
+      });
     }
     return close;
   } catch (cause) {
