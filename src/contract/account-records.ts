@@ -44,7 +44,9 @@ export const repoSchema = z
 export type Repo = z.infer<typeof repoSchema>;
 
 /** Assumption: names and times only; values are never returned. */
-export const secretNameSchema = z.looseObject({ name: z.string(), updatedAt: dateTimeOrNull('When it was last set') });
+export const secretNameSchema = z
+  .looseObject({ name: z.string(), updatedAt: dateTimeOrNull('When it was last set') })
+  .meta({ id: 'SecretName', description: 'A secret, without its value' });
 
 const environmentVersionSchema = z
   .looseObject({
@@ -53,7 +55,7 @@ const environmentVersionSchema = z
     sandboxCount: z.number().optional(),
     createdAt: dateTimeOrNull('When it was made'),
   })
-  .meta({ id: 'SecretName', description: 'A secret, without its value' });
+  .meta({ id: 'EnvironmentVersion', description: 'An immutable version of an environment' });
 
 /** Specification, "Environment". */
 export const environmentSchema = z
@@ -72,7 +74,7 @@ export const environmentSchema = z
     versions: z.array(environmentVersionSchema).optional(),
     selectedRepositories: z.array(repoSchema).optional(),
   })
-  .meta({ id: 'EnvironmentVersion', description: 'An immutable version of an environment' });
+  .meta({ id: 'Environment', description: 'A versioned configuration of sandboxes' });
 /** A versioned configuration of sandboxes. */
 export type Environment = z.infer<typeof environmentSchema>;
 
@@ -89,7 +91,6 @@ export const apiKeySchema = z
     usage: z.looseObject({ requests: z.number() }).optional(),
     resources: z.looseObject({ total: z.number() }).optional(),
   })
-  .meta({ id: 'Environment', description: 'A versioned configuration of sandboxes' })
   .meta({ id: 'ApiKey', description: 'An API key, without its secret' });
 /** An API key, without its secret. */
 export type ApiKey = z.infer<typeof apiKeySchema>;

@@ -25,6 +25,17 @@ test('every endpoint of the contract is an operation', () => {
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(endpoints).sort());
 });
 
+test.each([
+  ['Environment', 'versions'],
+  ['EnvironmentVersion', 'versionNumber'],
+  ['SecretName', 'updatedAt'],
+  ['ApiKey', 'lastFour'],
+  ['Repo', 'fullName'],
+  ['Limits', 'requestsPerMinute'],
+])('the component %s is what its name says: it has %s', (name, field) => {
+  expect(Object.keys(document.components?.schemas?.[name]?.properties ?? {})).toContain(field);
+});
+
 test('every reference leads to a component', () => {
   const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, path = '']) => path);
   expect(references.length).toBeGreaterThan(100);
