@@ -32,12 +32,12 @@ function codeOf(error: unknown, exitCode: number): string {
 }
 
 function messageOf(error: unknown): string {
+  if (error instanceof SandflowError) return error.message;
   if (systemCodeOf(error) === 'EADDRINUSE') {
     const port = numberIn(error, 'port');
     return `Port${port === undefined ? '' : ` ${port}`} is in use. Choose another with --port, or end the program that uses it.`;
   }
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof SandflowError) return error.message;
   // Temporal's client hides the reason in a chain of causes: the innermost is the most specific.
   const cause = innermost(error);
   return cause === error || cause.message === '' ? error.message : `${error.message}: ${cause.message}`;

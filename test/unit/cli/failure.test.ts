@@ -99,6 +99,15 @@ describe('failures', () => {
     );
   });
 
+  it('keeps the message of an error of its own, whatever caused it', () => {
+    const cause = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
+    const error = new SandflowError('port_in_use', 'Port 7391 is taken.', { cause });
+    expect(failureOf(error)).toMatchObject({
+      exitCode: 2,
+      error: { code: 'port_in_use', message: 'Port 7391 is taken.' },
+    });
+  });
+
   it.each([
     [['run', '--json'], 'bad_usage'],
     [['run', '--json', '--nonsense', 'x'], 'bad_usage'],
