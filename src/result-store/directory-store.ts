@@ -8,7 +8,7 @@ import type { ResultStore } from './result-store.js';
 
 const scheme = 'file-store:';
 /** An object may be replaced while it is opened; not so often. */
-const attemptsToRead = 5;
+const attemptsToRead = 100;
 
 /**
  * A result store in a directory, for workers and users that share a host or a file system. Files have mode 600. No link in it is

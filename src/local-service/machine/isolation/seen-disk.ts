@@ -2,8 +2,11 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { sandboxHome } from '../disk/directories.js';
 
-/** The root of a mount, from that of its file system on, and where it is mounted. */
-const homeMount = new RegExp(`^\\S+ \\S+ \\S+ (\\S+) ${sandboxHome} `, 'm');
+/** The folder that is mounted as the home, as its file system names it. */
+function homeIn(mounts: string): string | undefined {
+  const fields = mounts.split('\n').map((line) => line.split(' ', 5));
+  return fields.find(([, , , , mountedAt]) => mountedAt === sandboxHome)?.[3];
+}
 
 /** Such as `mnt:[4026531840]`. Undefined if the process has ended or may not be looked at. */
 export function mountNamespace(pid: number | 'self'): string | undefined {
@@ -20,7 +23,7 @@ export function mountNamespace(pid: number | 'self'): string | undefined {
  */
 export function seesDisk(pid: number, folders: ReadonlyMap<string, string>): boolean {
   try {
-    const home = homeMount.exec(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'))?.[1];
+    const home = homeIn(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'));
     const folder = folders.get(home?.split('/').at(-1) ?? '');
     if (folder === undefined) return false;
     // Only now: in the place of a stranger a look could take long.
