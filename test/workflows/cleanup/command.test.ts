@@ -129,7 +129,7 @@ describe('sandflow cleanup', () => {
     });
     expect(await cli(['validate', await policyFile('good')], { readConfig })).toMatchObject({
       exitCode: 0,
-      stdout: 'good: 1 rule, 0 protected patterns, at most 100 actions and 100 % a night, at any time\n',
+      stdout: 'good: 1 rule, 0 protected patterns, at most 100 actions and 100 % per night, at any time\n',
     });
     const night = await policyFile('night', 'windows: [{between: "01:00 and 05:00"}]\n');
     for (const [args, why] of [
