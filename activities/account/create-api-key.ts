@@ -1,4 +1,4 @@
-/** Retry class `evidence`: scoped keys. See `evidence.ts`. Give each purpose a name of its own: it is what a key is found by. */
+/** Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Give each purpose a name of its own: it is what a key is found by. */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';

@@ -1,4 +1,4 @@
-/** Retry class `evidence`: webhook create. See `evidence.ts`. */
+/** Retry class `evidence`: webhook create. See `retry/send-at-most-once.ts`. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Webhook } from '../../src/contract/records.js';
 import type { CreateWebhookBody } from '../../src/contract/requests.js';

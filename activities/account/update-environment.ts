@@ -1,4 +1,4 @@
-/** Retry class `evidence`: environment update. A repetition could make one more version. See `evidence.ts`. */
+/** Retry class `evidence`: environment update. A repetition could make one more version. See `retry/send-at-most-once.ts`. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Environment } from '../../src/contract/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/account-requests.js';

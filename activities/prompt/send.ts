@@ -1,4 +1,4 @@
-/** Retry class `evidence`: prompt. The service has no idempotency key for it (trap S3); see `evidence.ts`. */
+/** Retry class `evidence`: prompt. The service has no idempotency key for it (trap S3); see `retry/send-at-most-once.ts`. */
 import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { PromptBody } from '../../src/contract/requests.js';

@@ -12,7 +12,7 @@ const maxMessageLength = 4_000;
 
 /** Thrown by a step to end the job. Never leaves the workflow. */
 export class JobTermination extends Error {
-  override readonly name = 'JobEnded';
+  override readonly name = 'JobTermination';
 
   constructor(
     readonly outcome: JobOutcome,

@@ -202,7 +202,8 @@ export class BatchState {
 
   /** Adds entries of the batch itself, not of its items. */
   leaveOwn(left: readonly LeftBehind[]): void {
-    this.ownLeftCount += left.length;
+    // The job that prepared the source may have named the same sandbox already.
+    this.ownLeftCount += left.filter((one) => !this.left.has(keyOfLeft(one))).length;
     this.leave(left);
   }
 
