@@ -31,6 +31,8 @@ export interface CliHome {
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   /** Processes that belong to this home, by their command line. */
   alive(holding?: string): number[];
+  /** What each program of this home has printed so far and how it ended, for the message of a failed test. */
+  said(): string;
   /** Ends the stack of this home in order, checks that nothing is left, and removes the home. */
   close(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function createCliHome(): CliHome {
   const { cacheDirectory } = readConfig();
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
   const children: ChildProcess[] = [];
+  const said: (() => string)[] = [];
 
   const start: CliHome['start'] = (args, env = {}) => {
     const child = spawn(process.execPath, [main, ...args], {
@@ -54,6 +57,10 @@ export function createCliHome(): CliHome {
     });
     child.stderr.on('data', (chunk: Buffer) => {
       output.stderr += chunk.toString();
+    });
+    said.push(() => {
+      const end = child.exitCode ?? child.signalCode ?? 'still at work';
+      return `${args.join(' ')} (${end}):\n${output.stdout.slice(-2_000)}${output.stderr.slice(-2_000)}`;
     });
     const ended = new Promise<Ended>((resolve) => child.once('close', (exitCode) => resolve({ exitCode, ...output })));
     return { process: child, stdout: () => output.stdout, stderr: () => output.stderr, ended };
@@ -73,6 +80,7 @@ export function createCliHome(): CliHome {
     start,
     run: (args, env) => start(args, env).ended,
     alive,
+    said: () => said.map((tell) => tell()).join('\n'),
     async close() {
       for (const child of children) child.kill('SIGKILL');
       for (const pid of alive(' supervisor ')) process.kill(pid, 'SIGTERM');

@@ -84,7 +84,9 @@ export async function embeddedBooks(cli: CliHome): Promise<BooksRead | undefined
 export async function untilBooks(cli: CliHome, condition: (books: BooksRead) => boolean): Promise<void> {
   const see = async () => {
     const books = await embeddedBooks(cli);
-    if (!books || !condition(books)) throw new Error(`The books of ${cli.home} do not show what is waited for.`);
+    if (books && condition(books)) return;
+    const seen = JSON.stringify(accepted(books) ?? 'no answer of the service');
+    throw new Error(`The books of ${cli.home} do not show what is waited for: ${seen}\n${cli.said()}`);
   };
   // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
   await vi.waitFor(see, { ...patient, interval: 50 });
