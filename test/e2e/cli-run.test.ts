@@ -104,7 +104,7 @@ describe('sandflow run with nothing configured', () => {
     expect(await watched.ended).toMatchObject({
       exitCode: 0,
       stdout: 'through\n',
-      stderr: expect.stringContaining('Connected again.'),
+      stderr: expect.stringContaining('Reconnected.'),
     });
   });
 

@@ -41,7 +41,7 @@ describe('C3: how sandboxes of a local service are isolated', () => {
       await readIsolation({ apiUrl: garbled.url, apiKeyFile: '/no/such/key' }),
     ];
     for (const answer of answers) {
-      expect(answer).toMatchObject({ known: null, problem: expect.stringContaining('does not say how its sandboxes') });
+      expect(answer).toMatchObject({ known: null, problem: expect.stringContaining('isolates its sandboxes') });
       const said: string[] = [];
       sayIsolation(answer, { notice: (text, weight = 'warning') => void said.push(`${weight}: ${text}`) });
       expect(said).toEqual([`warning: ${answer.problem}`]);

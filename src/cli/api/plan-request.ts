@@ -39,7 +39,7 @@ function readAddress(address: string): { readonly path: `/${string}`; readonly q
   const [before = '', ...after] = address.split('?');
   const path = `/${before.replace(/^\//, '').replace(/\/$/, '')}` as const;
   const unfilled = /\{\w+\}/.exec(path);
-  if (unfilled) throw new UsageError(`${path}: put an id in place of ${unfilled[0]}.`);
+  if (unfilled) throw new UsageError(`${path}: replace ${unfilled[0]} with an id.`);
   if (/[^\x21-\x7e]|[#\\]|%(?![0-9a-f]{2})/i.test(path)) {
     throw new UsageError(`${path}: spaces, #, \\, % and letters beyond ASCII must be escaped, like %20.`);
   }
@@ -100,14 +100,14 @@ async function readAll(stdin: CliIo['stdin']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What deletes must be said twice: what a script has put together wrongly then deletes nothing. */
+/** Deletes need the id twice, so that a wrongly built path deletes nothing. */
 function readConfirmation(method: string, path: string, confirm: string | undefined): string | undefined {
   if (method !== 'DELETE') {
-    if (confirm !== undefined) throw new UsageError('--confirm goes only with DELETE.');
+    if (confirm !== undefined) throw new UsageError('--confirm requires DELETE.');
     return undefined;
   }
   const id = path.slice(path.lastIndexOf('/') + 1);
-  if (confirm === undefined) throw new UsageError(`DELETE is for ever. Repeat what is to be deleted: --confirm ${id}`);
+  if (confirm === undefined) throw new UsageError(`DELETE cannot be undone. Confirm with: --confirm ${id}`);
   if (confirm !== id) throw new UsageError(`--confirm: "${confirm}" is not "${id}", which the path would delete.`);
   return id;
 }

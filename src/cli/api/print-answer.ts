@@ -61,7 +61,7 @@ function printText(text: string, stdout: OutputStream): void {
 
 function describe(status: number, text: string): string {
   const envelope = errorEnvelopeSchema.safeParse(parse(text));
-  if (!envelope.success) return `The service answered ${status} without its error body; a proxy may have.`;
+  if (!envelope.success) return `Status ${status} without the service's error body; a proxy may have answered.`;
   const { code, message, requestId } = envelope.data;
   return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
 }
@@ -113,5 +113,5 @@ async function printBytes(body: Readable, stdout: OutputStream): Promise<void> {
 }
 
 export function bytesOnTerminal(): UsageError {
-  return new UsageError('The answer is a file, and stdout is a terminal. Give --output FILE, or redirect stdout.');
+  return new UsageError('The response is binary and stdout is a terminal. Use --output FILE, or redirect stdout.');
 }

@@ -1,4 +1,4 @@
-/** Asks the service for what a command has to know, on a good day and on a bad one. */
+/** Reads from the service with retries. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiError,
@@ -14,29 +14,29 @@ const attemptMs = 30_000;
 const shortestAttemptMs = 1_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
-/** A wait that is shorter than this is not worth a word. */
+/** Waits shorter than this cause no notice. */
 const silentMs = 2_000;
 
 export interface AskOptions {
   readonly apiUrl: string;
-  /** How long to ask without one answer of the service itself, in ms. */
+  /** How long to retry without a response from the service itself, in ms. */
   readonly patienceMs: number;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
-  /** For the person who waits. */
+  /** Prints a notice for the user. */
   readonly notice: (text: string) => void;
 }
 
-/** Makes a call that only reads. It may be made any number of times. */
+/** Runs a read, which is safe to repeat. */
 export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOptions) => Promise<T>;
 
 /**
- * Repeats a read for as long as what it meets passes by itself: no answer, an answer that is not the service's, errors
- * inside the service, throttling (`Retry-After` is kept). Jittered pauses from 0.25 s to 5 s. The patience is one for all
- * reads of a command, from the first failure after an answer: a command whose every read meets a dead service ends in time.
+ * Retries a read on transient failures: no response, a response that is not the service's, errors inside the service,
+ * throttling (it respects `Retry-After`). Jittered pauses from 0.25 s to 5 s. All reads of a command share one patience,
+ * which starts at the first failure after a response, so that a command against a dead service ends in time.
  *
- * What it throws: the reason of the signal; `ApiError` as it is for what is refused for good; `ServiceRefusal` for what
- * somebody has to mend (at once), and for what did not pass in time.
+ * Throws the reason of the signal; `ApiError` unchanged for a permanent refusal; `ServiceRefusal` for what somebody has to
+ * fix (at once), and for failures that outlast the patience.
  */
 export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): Ask {
   let failingSince: number | undefined;
@@ -49,7 +49,7 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
     const tell = setTimeout(() => {
       told = true;
       const most = formatDuration(patienceMs);
-      notice(`The service at ${apiUrl} does not answer (${reason}); asking again for up to ${most}. Ctrl-C ends it.`);
+      notice(`The service at ${apiUrl} does not answer (${reason}); retrying for up to ${most}. Press Ctrl-C to stop.`);
     }, silentMs);
     try {
       for (let attempt = 0; ; attempt += 1) {
@@ -97,7 +97,7 @@ function passesByItself(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof UnexpectedResponseError;
 }
 
-/** True also for what is no answer at all, such as a key file that cannot be read: it says itself what is wrong. */
+/** True also for errors without a response, such as an unreadable key file: their message says what is wrong. */
 function isForGood(error: unknown): boolean {
   return !(error instanceof ApiError) || error.meaning === 'permanent';
 }
@@ -106,7 +106,7 @@ function backOffOf(attempt: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** What the service asks for; what a proxy asks for is not its word. */
+/** The pause that the service requests. A proxy's request counts only up to the longest pause. */
 function askedPauseOf(error: unknown): number {
   if (!(error instanceof ApiError) || error.retryAfterMs === null) return 0;
   return error.typed ? error.retryAfterMs : Math.min(error.retryAfterMs, longestPauseMs);

@@ -1,4 +1,4 @@
-/** Asks the service who we are, before anything is started: a wrong key or address is then an immediate, clear error. */
+/** Checks the key and address before anything starts, so that a mistake gives an immediate, clear error. */
 import { readFile } from 'node:fs/promises';
 import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
@@ -15,14 +15,18 @@ export function clientOf(
   const { apiUrl, apiKey, apiKeyFile } = service;
   return createSandboxClient({
     baseUrl: apiUrl,
-    // The configuration has judged it.
+    // The configuration has already checked it.
     allowHttp: true,
     apiKey: async () => {
       if (apiKeyFile === undefined) return apiKey ?? '';
       try {
         return (await readFile(apiKeyFile, 'utf8')).trim();
       } catch (cause) {
-        throw new SandflowError('bad_configuration', `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read.`, { cause });
+        throw new SandflowError(
+          'bad_configuration',
+          `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read. Check that it exists and is readable.`,
+          { cause },
+        );
       }
     },
     connections: options.connections ?? 4,
@@ -49,10 +53,10 @@ export async function checkService(
     return (await ask((call) => client.getMe(call), { timeoutMs })).user.login;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // A key without `account.read` is a good key all the same.
+    // A key without `account.read` is valid too.
     if (error.status === 403) return null;
     if (error.status !== 404) throw error;
-    const message = `There is no Sandbox Service at ${apiUrl}: it knows no /me. SANDBOX_API_URL goes up to and including the version.`;
+    const message = `There is no Sandbox Service at ${apiUrl}: /me was not found. SANDBOX_API_URL must include the version, like https://api.example.com/v1.`;
     throw new SandflowError('bad_configuration', message, { cause: error });
   } finally {
     await client.close();

@@ -1,5 +1,4 @@
-/** Asks a local service how it isolates its sandboxes. */
-
+/** Reads how a local service isolates its sandboxes. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
@@ -61,7 +60,7 @@ export async function readIsolation(service: Service): Promise<SaidIsolation> {
   }
   return {
     known: null,
-    problem: `The service at ${service.apiUrl} does not say how its sandboxes are isolated: ${problem}.`,
+    problem: `Cannot read how the service at ${service.apiUrl} isolates its sandboxes: ${problem}.`,
   };
 }
 
@@ -83,7 +82,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What is not as it should be is said also when quiet. */
+/** Warnings are shown even when quiet. */
 export function sayIsolation({ known, problem }: SaidIsolation, reporter: Pick<Reporter, 'notice'>): void {
   if (problem !== null) reporter.notice(problem);
   if (known === null) return;

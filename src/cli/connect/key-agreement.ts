@@ -30,7 +30,7 @@ export async function agreeAtStart(client: Client, options: AgreeAtStartOptions)
   const stop = () => over.abort();
   const asked = await afterWorker(client, options);
   if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
-  notice(`Temporal could not be asked which keys the deployment has (${asked.reason}); it is asked again.`);
+  notice(`The keys of the deployment could not be read from Temporal (${asked.reason}); retrying.`);
   const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
   // Who stops does not wait for it any more.
   refused.catch(() => undefined);

@@ -37,7 +37,11 @@ export interface LocalAdmin {
 export function withLocalAdmin<T>(context: CommandContext, act: (admin: LocalAdmin) => Promise<T>): Promise<T> {
   return withService(context, async ({ config }) => {
     const { sandboxService } = config;
-    if (!sandboxService) throw new SandflowError('bad_configuration', 'There is no local service to talk to.');
+    if (!sandboxService)
+      throw new SandflowError(
+        'bad_configuration',
+        'No local service found. Start one with `sandflow local` or `sandflow dev`.',
+      );
     const key = await keyOf(sandboxService);
     return act(
       createLocalAdmin({ base: new URL('/_local', sandboxService.apiUrl), key, signal: context.io.interrupted }),
@@ -68,9 +72,13 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
         ...(stream as RequestInit),
       });
     } catch (cause) {
-      throw new SandflowError('service_unreachable', `The local service at ${base.origin} cannot be reached.`, {
-        cause,
-      });
+      throw new SandflowError(
+        'service_unreachable',
+        `The local service at ${base.origin} cannot be reached. Start it with \`sandflow local\` or \`sandflow dev\`.`,
+        {
+          cause,
+        },
+      );
     }
     if (response.ok) return response;
     throw await refusalOf(response, base);
@@ -97,7 +105,7 @@ async function refusalOf(response: Response, base: URL): Promise<SandflowError> 
   };
   const code = field('code');
   if (code === undefined || (response.status === 404 && code === 'not_found')) {
-    const message = `The service at ${base.origin} is no local service of this version: it has no /_local.`;
+    const message = `The service at ${base.origin} is not a local service of this version: it has no /_local.`;
     return new SandflowError('bad_configuration', message);
   }
   return new LocalAdminError(code, field('message') ?? code, response.status, field('requestId'));

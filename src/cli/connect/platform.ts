@@ -1,4 +1,4 @@
-/** Temporal, the service and the results, wherever they are: configured, or embedded on this machine. */
+/** Opens Temporal, the service and the results, either configured or embedded on this machine. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -21,11 +21,11 @@ import { openResults } from './results.js';
 import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
-/** A wait that is shorter than this is not worth a word, in ms. */
+/** Waits shorter than this cause no notice, in ms. */
 const silentMs = 2_000;
 
 const notShared =
-  'A file of more than 128 KiB goes through the result store. Say with SANDFLOW_RESULTS which directory the workers share with this command.';
+  'Files that exceed 128 KiB together go through the result store. Set SANDFLOW_RESULTS to the directory that the workers share with this command.';
 
 export interface Platform {
   /** With the service of the embedded stack where none is configured. */
@@ -107,11 +107,11 @@ export async function openPlatform(config: Config, options: OpenPlatformOptions)
       return (await sharedResults.put(join('inputs', digest), content)).ref;
     },
     async reconnect(current) {
-      const next = configured ? 'trying again' : 'bringing the embedded stack back';
-      current.notice(`Temporal does not answer; ${next}. What runs goes on from where it was.`);
+      const next = configured ? 'reconnecting' : 'restarting the embedded stack';
+      current.notice(`Temporal does not answer; ${next}. Running jobs continue where they were.`);
       await closeLink(link);
       link = await open(config, encryption, { ...options, reporter: current });
-      current.notice('Connected again.', 'detail');
+      current.notice('Reconnected.', 'detail');
       const before = isolation;
       isolation = await readIsolation(link.addresses.service);
       if (isolation.known?.text !== before.known?.text) sayIsolation(isolation, current);
@@ -138,11 +138,11 @@ async function open(
   const notice = (text: string) => reporter.notice(text);
   const tell = setTimeout(() => {
     const most = formatDuration(patienceMs);
-    notice(`Temporal does not answer yet; waiting for up to ${most}. Ctrl-C ends it.`);
+    notice(`Temporal does not answer yet; waiting for up to ${most}. Press Ctrl-C to stop.`);
   }, silentMs);
   try {
     const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
-    // Where Temporal cannot be asked, nothing can be written either.
+    // If Temporal cannot be read, nothing can be written either.
     if (!keysMayDiffer) {
       await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
         await temporal.close();
@@ -160,14 +160,14 @@ async function open(
   }
 }
 
-/** May be called again: after a `reconnect` that failed the old link is closed already. */
+/** Safe to repeat: after a failed `reconnect`, the old link is already closed. */
 async function closeLink({ addresses, temporal, service }: Link): Promise<void> {
   await Promise.allSettled([temporal.close(), service.close()]);
   addresses.release();
 }
 
 async function warnWithoutWorker(temporal: Client, config: Config, reporter: Reporter): Promise<void> {
-  // Not everybody may describe a task queue; a job does not depend on it.
+  // The user may lack permission to describe a task queue; a job does not depend on it.
   const missing = await queuesWithoutWorker(temporal, config.taskQueue).catch(() => []);
   if (missing.length === 0) return;
   reporter.notice(

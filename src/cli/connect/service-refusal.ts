@@ -1,4 +1,4 @@
-/** What the service said in place of an answer, for the person at the terminal: what it is, and who can mend it. */
+/** Explains a refusal of the service: what it is, and how to fix it. */
 import { ApiError, UnexpectedResponseError } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { formatDuration } from '../duration.js';
@@ -29,9 +29,9 @@ export class ServiceRefusal extends SandflowError {
 export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unknown {
   const service = `The service at ${apiUrl}`;
   const lasted = askedMs === undefined ? '' : ` for ${formatDuration(askedMs)}`;
-  const later = 'Nothing is wrong with the command: try it again later.';
+  const later = 'The command itself is fine: try again later.';
   if (error instanceof UnexpectedResponseError || (error instanceof ApiError && !error.typed)) {
-    const message = `${service} cannot be asked${lasted}: its address is answered by something that is not the service (${oneLine(error.message)}). Check SANDBOX_API_URL, which goes up to and including the version, and the proxies on the way.`;
+    const message = `${service} did not answer${lasted}: something else answers at its address (${oneLine(error.message)}). Check SANDBOX_API_URL, which must include the version, and any proxies on the way.`;
     return new ServiceRefusal('not_the_service', message, true, error);
   }
   if (!(error instanceof ApiError)) {
@@ -47,15 +47,15 @@ export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unk
       false,
     );
   }
-  if (status === 402) return told(`${service} wants the account's billing mended: ${said}`, false);
+  if (status === 402) return told(`${service} requires a fix to the account's billing: ${said}`, false);
   if (code === 'org_suspended') return told(`${service} has suspended the organization: ${said}`, false);
-  if (meaning === 'blocked') return told(`${service} refuses until somebody mends it: ${said}`, false);
+  if (meaning === 'blocked') return told(`${service} refuses until this is fixed: ${said}`, false);
   if (status === 429) return told(`${service} throttles this key${lasted}: ${said}. ${later}`, true);
   if (meaning === 'unavailable') return told(`${service} answers with errors${lasted}: ${said}. ${later}`, true);
   return told(`${service} is not ready${lasted}: ${said}. ${later}`, true);
 }
 
-/** The addresses that the service's details name, such as where to pay. */
+/** URLs in the details of the error, such as the billing page. */
 function whereToMend({ details }: ApiError): string {
   const urls = Object.values(details ?? {}).filter((value) => typeof value === 'string' && /^https?:\/\//.test(value));
   return urls.length === 0 ? '' : ` See ${urls.map((url) => oneLine(String(url))).join(', ')}`;

@@ -1,4 +1,4 @@
-/** Compares this clock with the service's: deliveries are refused outside a window, whichever clock is wrong. */
+/** Compares this clock with the service's: deliveries outside a window are refused, whichever clock is wrong. */
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
 /** Specification, "Signature": older and newer deliveries are refused. */
@@ -6,7 +6,7 @@ const windowSeconds = 300;
 const worrySeconds = 30;
 const timeoutMs = 10_000;
 
-/** Asks without a key: any answer carries the date. */
+/** Needs no key: any response has the date. */
 export async function checkClock(apiUrl: string): Promise<Check> {
   const before = Date.now();
   let date: string | null;
@@ -24,12 +24,14 @@ export async function checkClock(apiUrl: string): Promise<Check> {
 export function judgeClock(dateHeader: string | null, localMs: number): Check {
   const serviceMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
   if (Number.isNaN(serviceMs)) return skipped('clock', 'The service sends no Date header.');
-  // The header has whole seconds: half of one is the best guess.
+  // The header has whole seconds: adding half of one minimizes the error.
   const skewSeconds = Math.round((localMs - serviceMs - 500) / 1_000);
   const skew = Math.abs(skewSeconds);
   const text = `This clock is ${skew} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the service's`;
   const mend = 'Synchronise the clock of this machine (NTP), and of the machine that runs the bridge.';
-  if (skew >= windowSeconds) return failed('clock', `${text}; webhooks are refused from ${windowSeconds} s on.`, mend);
-  if (skew >= worrySeconds) return warning('clock', `${text}; webhooks are refused from ${windowSeconds} s on.`, mend);
+  if (skew >= windowSeconds)
+    return failed('clock', `${text}; webhooks are refused at ${windowSeconds} s or more.`, mend);
+  if (skew >= worrySeconds)
+    return warning('clock', `${text}; webhooks are refused at ${windowSeconds} s or more.`, mend);
   return ok('clock', skew === 0 ? 'This clock agrees with the service.' : `${text}.`);
 }

@@ -1,4 +1,4 @@
-/** Says which key encrypts, which can be read here, and whether the deployment's workers have the same. */
+/** Checks which key encrypts, which keys can decrypt here, and whether the deployment's workers have the same. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
 import type { KeyRing } from '../../encryption/index.js';
@@ -15,7 +15,7 @@ export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyR
   try {
     return (await openEncryption(config)).ring;
   } catch (error) {
-    return failed(name, failureOf(error).error.message, 'Mend the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.');
+    return failed(name, failureOf(error).error.message, 'Fix the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.');
   }
 }
 
@@ -29,10 +29,10 @@ export async function checkEncryption(
   try {
     const agreement = await agreeOnKeys(temporal, { deployment, ring });
     if (agreement.kind === 'unasked') return unknown(here, agreement.reason);
-    if (!ring) return skipped(name, 'There are no keys: what Temporal and the result store hold is in clear.');
+    if (!ring) return skipped(name, 'No encryption keys: data in Temporal and the result store is not encrypted.');
     const known = await deploymentKeys(temporal, deployment);
     const lacking = Object.entries(known?.checks ?? {}).filter(([id, check]) => ring.find(id)?.check !== check);
-    if (lacking.length === 0) return ok(name, `${here}; the workers of "${deployment}" fit.`);
+    if (lacking.length === 0) return ok(name, `${here}; the workers of "${deployment}" have the same keys.`);
     const ids = listed(lacking.map(([id]) => id));
     return warning(name, `${here}; the workers of "${deployment}" read ${ids} too.`, `Add ${ids} to the keys here.`);
   } catch (error) {
@@ -42,8 +42,8 @@ export async function checkEncryption(
 }
 
 function unknown(here: string | undefined, reason: string): Check {
-  const what = `${here ?? 'There are no keys here'}; Temporal could not be asked which the deployment has: ${reason}`;
-  return warning(name, what, 'Mend Temporal first.');
+  const what = `${here ?? 'There are no keys here'}; the keys of the deployment could not be read from Temporal: ${reason}`;
+  return warning(name, what, 'Fix the connection to Temporal first.');
 }
 
 function listed(ids: readonly string[]): string {

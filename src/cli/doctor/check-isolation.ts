@@ -1,18 +1,19 @@
-/** Says what keeps sandboxes of a local service from this machine. */
+/** Checks how sandboxes of a local service are isolated from this machine. */
 import type { SaidIsolation } from '../connect/isolation.js';
 import { type Check, ok, skipped, warning } from './check.js';
 
 const mends = {
-  plain: 'Install bubblewrap, or allow it to make namespaces; see docs/security.md, "Sandboxes".',
-  none: 'Install slirp4netns and iproute2, and let this user open /dev/net/tun; or write "network": "host".',
-  lacks: 'Install bubblewrap 0.8 or later, and let the service make control groups; see docs/security.md, "Sandboxes".',
-  unknown: 'Run the service and this command in one version, with the key of the service.',
-  host: 'Remove "network": "host" and open single ports by "allowHost".',
+  plain: 'Install bubblewrap, or allow it to create namespaces; see docs/security.md, "Sandboxes".',
+  none: 'Install slirp4netns and iproute2, and let this user open /dev/net/tun; or set "network": "host".',
+  lacks:
+    'Install bubblewrap 0.8 or later, and let the service create control groups; see docs/security.md, "Sandboxes".',
+  unknown: 'Use the same version for the service and this command, and the key of the service.',
+  host: 'Remove "network": "host" and open single ports with "allowHost".',
 };
 
 export function checkIsolation({ known: isolation, problem }: SaidIsolation): Check {
   if (problem !== null) return warning('isolation', problem, mends.unknown);
-  if (isolation === null) return skipped('isolation', 'The service is not a local one of this version.');
+  if (isolation === null) return skipped('isolation', 'The service is not a local service of this version.');
   const { network, text } = isolation;
   const why = isolation.reason ?? network.reason;
   const message = `${text}${why === undefined ? '' : ` (${why})`}.`;

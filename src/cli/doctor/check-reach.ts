@@ -1,4 +1,4 @@
-/** Looks for what leases and cleanups cannot reach: another namespace's deployments, and what Temporal has forgotten. */
+/** Finds what leases and cleanups cannot see: deployments of other namespaces, and workflows that Temporal has removed. */
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
@@ -15,31 +15,30 @@ const daySeconds = 86_400;
 /** @param retention as the namespace's configuration has it */
 export function judgeRetention(retention: { readonly seconds?: unknown } | null | undefined): Check {
   const days = Number(retention?.seconds ?? Number.NaN) / daySeconds;
-  if (Number.isNaN(days))
-    return skipped('retention', 'Temporal does not say how long it keeps workflows that have ended.');
-  const kept = `Temporal keeps workflows that have ended for ${Math.round(days * 10) / 10} days`;
+  if (Number.isNaN(days)) return skipped('retention', 'Temporal does not report how long it keeps closed workflows.');
+  const kept = `Temporal keeps closed workflows for ${Math.round(days * 10) / 10} days`;
   if (days >= enoughDays) return ok('retention', `${kept}.`);
   return warning(
     'retention',
-    `${kept}; the sandboxes that older jobs have left are \`unknown\` to cleanups, which report them and never touch them.`,
+    `${kept}; cleanups see sandboxes of older jobs as \`unknown\`: they report them and never change them.`,
     `Keep ${enoughDays} days or more: temporal operator namespace update --retention ${enoughDays * 24}h -n NAMESPACE`,
   );
 }
 
-/** Deployments that have named sandboxes, but `own`; in their order. */
+/** Deployments that own sandboxes, except `own`, sorted. */
 export function otherDeployments(names: readonly (string | null)[], own: string): string[] {
   const named = names.flatMap((name) => (name === null ? [] : (parseOwnedSandboxName(name)?.deployment ?? [])));
   return [...new Set(named)].filter((deployment) => deployment !== own).sort();
 }
 
-/** @param strangers deployments of which this namespace knows no workflow */
+/** @param strangers deployments without a workflow in this namespace */
 export function judgeDeployments(strangers: readonly string[]): Check {
-  if (strangers.length === 0) return ok('account', 'No deployment of another namespace has sandboxes on this account.');
+  if (strangers.length === 0) return ok('account', 'No deployment of another namespace has sandboxes in this account.');
   const more = strangers.length > named ? ` and ${strangers.length - named} more` : '';
   return warning(
     'account',
-    `Deployments of which this namespace knows no job have sandboxes on this account: ${strangers.slice(0, named).join(', ')}${more}. Leases do not reach them.`,
-    'Run them in one Temporal namespace, or give each namespace an account of its own.',
+    `Deployments without jobs in this namespace have sandboxes in this account: ${strangers.slice(0, named).join(', ')}${more}. Leases do not protect them.`,
+    'Run them in one Temporal namespace, or give each namespace its own account.',
   );
 }
 
@@ -49,7 +48,7 @@ export async function checkRetention(temporal: Client): Promise<Check> {
   return judgeRetention(config?.workflowExecutionRetentionTtl);
 }
 
-/** Asks the account for its sandboxes, and Temporal for a workflow of each deployment that they name. */
+/** Lists the account's sandboxes, and checks Temporal for a workflow of each deployment that owns one. */
 export async function checkDeployments(reads: ServiceReads, temporal: Client, own: string): Promise<Check> {
   try {
     const sandboxes = await reads.listAllSandboxes({}, { timeoutMs });
@@ -62,7 +61,10 @@ export async function checkDeployments(reads: ServiceReads, temporal: Client, ow
     }
     return judgeDeployments(strangers);
   } catch (error) {
-    return skipped('account', `It is not known who else uses the account: ${failureOf(error).error.message}`);
+    return skipped(
+      'account',
+      `Cannot check which other deployments use the account: ${failureOf(error).error.message}`,
+    );
   }
 }
 

@@ -13,9 +13,9 @@ import { type Check, failed, ok, skipped, warning } from './check.js';
 export const webhookPath = '/webhooks/sandbox';
 const timeoutMs = 10_000;
 const ensure = 'Register it with `sandflow webhooks ensure --url https://YOUR-BRIDGE/webhooks/sandbox`.';
-const meanwhile = 'Jobs go on without it, by safety polls, and wake later';
+const meanwhile = 'Jobs still run, but rely on safety polls and react later';
 
-/** The registered endpoints that look like a bridge. */
+/** The registered endpoints whose path is that of a bridge. */
 export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
   return webhooks.filter(({ url }) => URL.canParse(url) && new URL(url).pathname.endsWith(webhookPath));
 }
@@ -26,7 +26,7 @@ export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check;
     ({ webhooks } = await reads.listWebhooks({ timeoutMs }));
   } catch (error) {
     const { message, status } = failureOf(error).error;
-    const mend = status === 403 ? 'Use a key with the action account.admin to see it.' : 'Mend the service first.';
+    const mend = status === 403 ? 'Use a key with the action account.admin.' : 'Fix the service first.';
     return { check: warning('webhook', `The registrations cannot be read: ${message}`, mend), bridgeUrl: undefined };
   }
   const [first, ...others] = bridgesAmong(webhooks);
@@ -36,7 +36,7 @@ export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check;
   const bridgeUrl = first.url.slice(0, -webhookPath.length);
   const covered = [first, ...others].some(({ events }) => sandboxEventTypes.every((type) => events.includes(type)));
   if (!covered) {
-    const check = failed('webhook', `${first.url} does not get all four events. ${meanwhile}.`, ensure);
+    const check = failed('webhook', `${first.url} is not registered for all four events. ${meanwhile}.`, ensure);
     return { check, bridgeUrl };
   }
   return { check: ok('webhook', `Registered: ${[first, ...others].map(({ url }) => url).join(', ')}.`), bridgeUrl };
@@ -45,17 +45,17 @@ export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check;
 export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webhookSecretFile'>): Promise<Check> {
   const kept = splitSecrets(await readFile(config.webhookSecretFile, 'utf8').catch(() => ''));
   const count = new Set([...config.webhookSecrets, ...kept]).size;
-  if (count > 0) return ok('secret', `${count} webhook ${count === 1 ? 'secret is' : 'secrets are'} at hand.`);
+  if (count > 0) return ok('secret', `${count} webhook ${count === 1 ? 'secret is' : 'secrets are'} available.`);
   return warning(
     'secret',
-    'No webhook secret is at hand here; the bridge needs one.',
+    'No webhook secret is available here; the bridge needs one.',
     'Run `sandflow webhooks ensure --url … --rotate`, or set SANDBOX_WEBHOOK_SECRET where the bridge runs.',
   );
 }
 
-/** @param bridgeUrl where it serves, without a path; undefined where nobody knows */
+/** @param bridgeUrl its base URL; undefined if unknown */
 export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
-  if (bridgeUrl === undefined) return skipped('bridge', 'Its address is not known; give it with --bridge URL.');
+  if (bridgeUrl === undefined) return skipped('bridge', 'The address is unknown; set it with --bridge URL.');
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
     const response = await fetch(readyUrl, { signal: AbortSignal.timeout(timeoutMs) });
@@ -67,7 +67,7 @@ export async function checkBridge(bridgeUrl: string | undefined): Promise<Check>
     return failed(
       'bridge',
       `${readyUrl} does not answer: ${reason}.`,
-      'Start it with `sandflow bridge`, or mend the way to it.',
+      'Start it with `sandflow bridge`, or fix the network path to it.',
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Asks Temporal whether anybody takes the tasks of jobs. */
+/** Checks in Temporal that workers poll the task queues of jobs. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../../contract/addresses.js';
@@ -17,7 +17,7 @@ async function pollers(client: Client, taskQueue: string, type: keyof typeof que
   return described.pollers?.length ?? 0;
 }
 
-/** The queues that nobody polls, in words. A worker that ended minutes ago may still be counted. */
+/** The queues without a poller, as text. A worker that ended minutes ago may still be counted. */
 export async function queuesWithoutWorker(client: Client, taskQueue: string): Promise<string[]> {
   const wanted = [
     { queue: taskQueue, type: 'workflow' },

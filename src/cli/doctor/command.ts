@@ -4,9 +4,9 @@ export const addDoctor: AddCommand = (parent, context) => {
   parent
     .command('doctor')
     .description(
-      'Check Temporal, the service, the key, the clock, the webhook, the bridge, the workers and the keys of payloads',
+      'Check Temporal, the service, the API key, the clock, the webhook, the bridge, the workers and the encryption keys',
     )
-    .option('--bridge <url>', 'address of the bridge, where it is not the embedded one')
+    .option('--bridge <url>', 'address of the bridge, if it is not the embedded one')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: { readonly bridge?: string; readonly json?: boolean }) => {
       const { runDoctor } = await import('./run-doctor.js');

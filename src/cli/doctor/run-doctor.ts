@@ -1,4 +1,4 @@
-/** What `sandflow doctor` does: looks at everything that a job needs, and says how to mend what it finds. */
+/** `sandflow doctor`: checks everything that a job needs, and says how to fix each problem. */
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/addresses.js';
@@ -22,7 +22,7 @@ import { checkDeployments, checkRetention } from './check-reach.js';
 import { checkBridge, checkSecret, checkWebhook } from './check-webhook.js';
 import { checkWorkers } from './check-workers.js';
 
-/** @returns 0 where a job can run, 1 where a check failed */
+/** @returns 0 if a job can run, 1 if a check failed */
 export async function runDoctor(
   options: { readonly bridge?: string; readonly json?: boolean },
   { io }: CommandContext,
@@ -30,7 +30,7 @@ export async function runDoctor(
   const configured = await io.readConfig();
   const { noLocalService } = configured;
   if (noLocalService !== undefined) {
-    return sayResult([failed('service', noLocalService, 'What else there is can be checked after that.')], options, io);
+    return sayResult([failed('service', noLocalService, 'Fix this first; the other checks need it.')], options, io);
   }
   const reporter = createReporter({ stream: io.stderr, quiet: options.json === true });
   const checks: Check[] = [];
@@ -47,15 +47,18 @@ export async function runDoctor(
   } catch (error) {
     const mend = isFullyConfigured(configured)
       ? 'Check TEMPORAL_ADDRESS and its TLS settings and key, or unset it to use an embedded server.'
-      : 'The embedded stack could not be started; the message says why.';
-    checks.push(failed('temporal', failureOf(error).error.message, mend), skipped('workers', 'Temporal is not there.'));
+      : 'The embedded stack did not start; fix the cause in the message.';
+    checks.push(
+      failed('temporal', failureOf(error).error.message, mend),
+      skipped('workers', 'Temporal is not available.'),
+    );
     if (isRingBad) checks.push(ring);
   }
   try {
     const config = platform?.config ?? configured;
     const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
     checks.push(...ofService);
-    // A service that was waited for in vain is asked once more, and not waited for again.
+    // After a failed wait for the service, read once more without another wait.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
     const isolation = platform?.isolation ?? (config.sandboxService && (await readIsolation(config.sandboxService)));
@@ -81,7 +84,7 @@ async function temporalChecks({ temporal, config }: Platform): Promise<Check[]> 
   try {
     await temporal.workflowService.describeNamespace({ namespace });
   } catch (error) {
-    const mend = 'Check TEMPORAL_NAMESPACE, and that the key may use it.';
+    const mend = 'Check TEMPORAL_NAMESPACE, and that the API key has access to it.';
     return [failed('temporal', `The namespace ${namespace} at ${where}: ${failureOf(error).error.message}`, mend)];
   }
   return [
@@ -95,19 +98,19 @@ type Asking = Parameters<typeof checkService>[1];
 
 async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
   const { sandboxService } = config;
-  if (!sandboxService) return [skipped('service', 'None is configured, and the embedded one is not there.')];
+  if (!sandboxService) return [skipped('service', 'No service is configured, and the embedded one is not running.')];
   const clock = await checkClock(sandboxService.apiUrl);
   try {
     const login = await checkService(config, asking);
     return [
       ok('service', `It answers at ${sandboxService.apiUrl}.`),
-      ok('key', login === null ? 'The key is valid; it may not read the account.' : `The key is ${login}'s.`),
+      ok('key', login === null ? 'The key is valid, but may not read the account.' : `The key is ${login}'s.`),
       clock,
     ];
   } catch (error) {
     const { code, message } = failureOf(error).error;
     if (error instanceof ServiceRefusal && error.status !== null) {
-      const mend = error.mayPass ? 'Try again later.' : 'Mend the key or the account as the service says.';
+      const mend = error.mayPass ? 'Try again later.' : 'Fix the key or the account as the message says.';
       return [failed(error.mayPass ? 'service' : 'key', message, mend), clock];
     }
     if (code === 'bad_configuration' || code === 'bad_api_key')
@@ -121,7 +124,7 @@ async function webhookChecks(
   givenBridge: string | undefined,
   asking: Asking & { readonly patienceMs: number },
 ): Promise<Check[]> {
-  if (!config.sandboxService) return [skipped('webhook', 'There is no service to ask.')];
+  if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
   const service = clientOf(config.sandboxService);
   try {
     const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
@@ -136,7 +139,7 @@ async function accountCheck(
   { temporal, config }: Platform,
   asking: Asking & { readonly patienceMs: number },
 ): Promise<Check> {
-  if (!config.sandboxService) return skipped('account', 'There is no service to ask.');
+  if (!config.sandboxService) return skipped('account', 'There is no service to check.');
   const service = clientOf(config.sandboxService);
   try {
     const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });

@@ -3,7 +3,7 @@ import type { AddCommand } from '../command.js';
 export const addLocalAssumptions: AddCommand = (parent, context) => {
   parent
     .command('assumptions')
-    .description('List what the answers of a running local service have rested on beyond the specification')
+    .description('List the assumptions beyond the specification that responses of a running local service relied on')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: { readonly json?: boolean }) => {
       const { io } = context;
@@ -20,7 +20,7 @@ export const addLocalAssumptions: AddCommand = (parent, context) => {
       const answer = await withLocalAdmin(context, (admin) => admin.call('GET', '/assumptions'));
       const assumptions = z.array(row).parse(answer.assumptions);
       if (options.json) return printJson(io.stdout, { assumptions, error: null });
-      if (assumptions.length === 0) return void io.stderr.write('No answer has rested on an assumption yet.\n');
+      if (assumptions.length === 0) return void io.stderr.write('No response has relied on an assumption yet.\n');
       const rows = assumptions.map(({ id, says, count, firstRequestId }) => [
         id,
         String(count),

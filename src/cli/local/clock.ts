@@ -12,10 +12,10 @@ interface ClockOptions {
 export const addLocalClock: AddCommand = (parent, context) => {
   parent
     .command('clock')
-    .description('Read, hold, release or move the clock of a running local service')
-    .option('--hold', 'stand still from now on')
-    .option('--release', 'run on from where it stands')
-    .option('--advance <duration>', 'move forward, such as 15d; what comes due on the way happens in order')
+    .description('Read, hold, release or advance the clock of a running local service')
+    .option('--hold', 'stop the clock')
+    .option('--release', 'let the clock run again')
+    .option('--advance <duration>', 'move the clock forward, like 15d; everything due on the way happens in order')
     .option('--json', 'print one JSON object on stdout')
     .action(async ({ hold, release, advance, json }: ClockOptions) => {
       const { io } = context;

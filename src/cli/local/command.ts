@@ -11,18 +11,19 @@ import { addLocalSeed } from './seed.js';
 export const addLocal: AddCommand = (parent, context) => {
   const local = parent
     .command('local')
-    .description(
-      'Run the local Sandbox Service alone, on this machine only; or, by a subcommand, look into a running one',
+    .description('Run only the local Sandbox Service, for this machine; subcommands inspect and change a running one')
+    .option('--port <port>', 'port to listen on; 0 for any free port', '7391')
+    .option('--directory <path>', 'directory of its disks and database (default: "local" in SANDFLOW_HOME)')
+    .option(
+      '--api-key-file <path>',
+      'file of the API key that it accepts; created if missing (default: "api-key" in the directory)',
     )
-    .option('--port <port>', 'port to listen on; 0 takes any that is free', '7391')
-    .option('--directory <path>', 'its disks and its database (default: "local" in SANDFLOW_HOME)')
-    .option('--api-key-file <path>', 'the key that it accepts; made when missing (default: "api-key" in the directory)')
     .option(
       '--config <file>',
       'JSON with commandAgents, timings, limits… (default: local-service.json in SANDFLOW_HOME)',
     )
-    .option('--faults', 'allow faults to be injected, for tests')
-    .option('--ready-json', 'print one JSON line on stdout when it serves')
+    .option('--faults', 'allow fault injection, for tests')
+    .option('--ready-json', 'print one JSON line on stdout when ready')
     .action(async (options: LocalOptions) => {
       const { serveLocal } = await import('../serve/serve-local.js');
       context.exitCode = await serveLocal(options, context.io);

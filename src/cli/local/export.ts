@@ -3,10 +3,8 @@ import type { AddCommand } from '../command.js';
 export const addLocalExport: AddCommand = (parent, context) => {
   parent
     .command('export')
-    .description(
-      'Write the whole state of a running local service to a file: records, disks, snapshots, and its secrets',
-    )
-    .argument('<file>', 'a gzipped tar; replaced when it is there')
+    .description('Export the state of a running local service to a file: records, disks, snapshots and secrets')
+    .argument('<file>', 'output file, a gzipped tar; an existing file is replaced')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: { readonly json?: boolean }) => {
       const { io } = context;
@@ -29,6 +27,6 @@ export const addLocalExport: AddCommand = (parent, context) => {
       }
       const { size: sizeBytes } = await stat(path);
       if (options.json) return printJson(io.stdout, { file: path, sizeBytes, error: null });
-      io.stderr.write(`The state is in ${path} (${sizeBytes} bytes). It holds secrets.\n`);
+      io.stderr.write(`Exported the state to ${path} (${sizeBytes} bytes). The file contains secrets.\n`);
     });
 };

@@ -4,8 +4,8 @@ import { UsageError } from '../usage-error.js';
 export const addLocalImport: AddCommand = (parent, context) => {
   parent
     .command('import')
-    .description('Replace the whole state of a running local service by an export, at once or not at all')
-    .argument('<file>', 'what `sandflow local export` has written')
+    .description('Replace the state of a running local service with an export, atomically')
+    .argument('<file>', 'a file from `sandflow local export`')
     .option('--json', 'print one JSON object on stdout')
     .action(async (file: string, options: { readonly json?: boolean }) => {
       const { io } = context;
@@ -22,6 +22,6 @@ export const addLocalImport: AddCommand = (parent, context) => {
         admin.call('POST', '/import', { body: createReadStream(path), contentType: 'application/gzip' }),
       );
       if (options.json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
-      io.stderr.write(`The state is that of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.\n`);
+      io.stderr.write(`Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.\n`);
     });
 };

@@ -5,11 +5,11 @@ export const addLocalReset: AddCommand = (parent, context) => {
   parent
     .command('reset')
     .description('Delete every sandbox, webhook and record of a running local service')
-    .option('--yes', 'do it; there is no way back')
+    .option('--yes', 'confirm; this cannot be undone')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: { readonly yes?: boolean; readonly json?: boolean }) => {
       const { io } = context;
-      if (!options.yes) throw new UsageError('This deletes every sandbox of the local service. Say --yes to do it.');
+      if (!options.yes) throw new UsageError('This deletes every sandbox of the local service. Confirm with --yes.');
       const { withLocalAdmin } = await import('../connect/local-admin.js');
       const { printJson } = await import('../output/json.js');
       await withLocalAdmin(context, (admin) => admin.call('POST', '/reset'));

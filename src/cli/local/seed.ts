@@ -4,9 +4,9 @@ import { UsageError } from '../usage-error.js';
 export const addLocalSeed: AddCommand = (parent, context) => {
   parent
     .command('seed')
-    .description('Add sandboxes, webhooks, environments and accounts to a running local service, all or nothing')
+    .description('Add sandboxes, webhooks, environments and accounts to a running local service, atomically')
     .argument('<file>', 'a JSON document')
-    .option('--json', 'print one JSON object on stdout, with the keys and secrets that were made')
+    .option('--json', 'print one JSON object on stdout, with the created keys and secrets')
     .action(async (file: string, options: { readonly json?: boolean }) => {
       const { io } = context;
       const { readFile } = await import('node:fs/promises');
@@ -24,7 +24,7 @@ export const addLocalSeed: AddCommand = (parent, context) => {
       if (options.json) return printJson(io.stdout, { accounts, environments, sandboxes, webhooks, error: null });
       const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
       io.stderr.write(
-        `Made ${count(sandboxes)} sandboxes, ${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts.\n`,
+        `Created ${count(sandboxes)} sandboxes, ${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts.\n`,
       );
     });
 };

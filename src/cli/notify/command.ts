@@ -2,10 +2,10 @@ import type { AddCommand } from '../command.js';
 
 /** `sandflow notify`: what notifications of this installation are signed with. */
 export const addNotify: AddCommand = (parent, context) => {
-  const notify = parent.command('notify').description('What notifications are signed with');
+  const notify = parent.command('notify').description('Manage the signing of notifications');
   notify
     .command('secret')
-    .description('Say in which file the signing secrets of this SANDFLOW_HOME are; make it where it is missing')
+    .description('Print the file of the signing secrets of this SANDFLOW_HOME; create it if missing')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: { readonly json?: boolean }) => {
       const { showSecretFile } = await import('./secret-file.js');

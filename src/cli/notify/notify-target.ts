@@ -15,7 +15,7 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
   if (commandId !== undefined && notifyCommandIdPattern.test(commandId)) return { commandId };
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return { url: text };
   throw new UsageError(
-    '--notify: give a URL (https://…), command:… with what the worker should run, or command-id:… with the id of a command that it knows.',
+    '--notify must be a URL (https://…), command:… with a command for the worker, or command-id:… with the id of a command in its configuration.',
   );
 }
 

@@ -20,7 +20,10 @@ export async function openNotifying(
   if (file === undefined) return { notifySecrets };
   const notifyCommands = createNotifyCommands(file);
   if (!(await notifyCommands.isThere()) && (named !== undefined || notify.commandsFileNamed)) {
-    throw new SandflowError('bad_configuration', `The notify commands are to be in ${file}, which is not there.`);
+    throw new SandflowError(
+      'bad_configuration',
+      `The file of notify commands, ${file}, does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
+    );
   }
   return { notifyCommands, notifySecrets };
 }

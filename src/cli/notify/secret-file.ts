@@ -14,6 +14,6 @@ export async function showSecretFile({ json }: { readonly json?: boolean }, { io
   io.stdout.write(`${file}\n`);
   if (!temporal.configured || isNamed) return;
   io.stderr.write(
-    'Workers with another SANDFLOW_HOME have a file of their own, unless SANDFLOW_NOTIFY_SECRET_FILE names one.\n',
+    'Workers with another SANDFLOW_HOME use their own file, unless SANDFLOW_NOTIFY_SECRET_FILE names one.\n',
   );
 }

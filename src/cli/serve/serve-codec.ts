@@ -23,14 +23,14 @@ export async function serveCodec(options: CodecOptions, io: CliIo): Promise<numb
   if (!ring) {
     throw new SandflowError(
       'bad_configuration',
-      'A codec server needs keys: name their file with SANDFLOW_ENCRYPTION_KEYS_FILE.',
+      'A codec server needs keys: set SANDFLOW_ENCRYPTION_KEYS_FILE to their file.',
     );
   }
   const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
   const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });
   const { url } = await server.listen({ port, host: options.host });
   try {
-    sayReady(io, { url, text: `The codec server answers at ${url}, with the token.` }, options);
+    sayReady(io, { url, text: `The codec server listens at ${url}; callers must send the token.` }, options);
     await interruption(io.interrupted);
   } finally {
     await server.close();

@@ -25,7 +25,7 @@ export async function serveDev(options: { readonly readyJson?: boolean }, io: Cl
   const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
   if (ended === 'already_running') {
     const stack = await ensureStack(config, { main, signal, onProgress: log });
-    log('A stack of this SANDFLOW_HOME runs already; it stays for as long as this command.');
+    log('The stack of this SANDFLOW_HOME is already running; it stays up while this command runs.');
     ready(stack);
     await Promise.race([interruption(signal), stack.lost]);
     stack.release();
@@ -52,10 +52,10 @@ async function sayPlaces(
     ['Temporal', temporalAddress],
     ['Temporal UI', uiUrl],
     ['Sandbox Service', sandboxApiUrl],
-    ['its key', sandboxApiKeyFile],
+    ['API key file', sandboxApiKeyFile],
     ['bridge', bridgeUrl],
-    ['isolation', isolation?.text ?? 'not known'],
+    ['isolation', isolation?.text ?? 'unknown'],
   ];
   for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);
-  io.stderr.write('Ctrl-C ends it.\n');
+  io.stderr.write('Press Ctrl-C to stop.\n');
 }

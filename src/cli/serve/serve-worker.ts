@@ -21,8 +21,8 @@ export interface WorkerOptions {
 }
 
 const noTexts =
-  '--allow-notify-commands is gone: a worker runs no command that comes with a job. Name those that it may run, by id, ' +
-  'in a file of mode 600, and give it with --notify-commands FILE.';
+  '--allow-notify-commands was removed: a worker does not run commands that come with a job. List the commands that it may ' +
+  'run, by id, in a file of mode 600, and pass it with --notify-commands FILE.';
 
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
 export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
@@ -33,7 +33,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
   if (!sandboxService) {
     throw new SandflowError(
       'bad_configuration',
-      'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY. Without any, `sandflow dev` runs everything.',
+      'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
     );
   }
   const notifying = await openNotifying(config, options, io.cwd);
@@ -61,7 +61,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       ...notifying,
     });
     const running = worker.run();
-    sayReady(io, { text: `The worker takes tasks of ${taskQueue} in the namespace ${namespace}.` }, options);
+    sayReady(io, { text: `The worker polls ${taskQueue} in the namespace ${namespace}.` }, options);
     try {
       await Promise.race([running, interruption(io.interrupted), keys.refused]);
     } finally {

@@ -6,6 +6,6 @@ import { addWebhooksRotate } from './rotate.js';
 
 /** `sandflow webhooks`: the registration of the bridge at the service. Secrets go to their file and are never printed. */
 export const addWebhooks: AddCommand = (parent, context) => {
-  const webhooks = parent.command('webhooks').description('Register the bridge at the service, and manage it');
+  const webhooks = parent.command('webhooks').description('Register the bridge with the service, and manage webhooks');
   for (const add of [addWebhooksEnsure, addWebhooksList, addWebhooksRotate, addWebhooksDelete]) add(webhooks, context);
 };

@@ -11,10 +11,10 @@ interface Options {
 export const addWebhooksEnsure: AddCommand = (parent, context) => {
   parent
     .command('ensure')
-    .description('Register the bridge, or adopt the registration that there is; keeps the secret in its file')
-    .requiredOption('--url <url>', 'where the service reaches the bridge: https://…/webhooks/sandbox')
-    .option('--name <name>', 'display name at the service (default: sandflow and the deployment)')
-    .option('--rotate', 'replace the secret, as where it is registered and nobody has its secret')
+    .description('Register the bridge, or adopt an existing registration; the secret goes to its file')
+    .requiredOption('--url <url>', 'URL at which the service reaches the bridge: https://…/webhooks/sandbox')
+    .option('--name <name>', 'display name at the service (default: sandflow DEPLOYMENT)')
+    .option('--rotate', 'replace the secret, for example if the current one is lost')
     .option('--json', 'print one JSON object on stdout')
     .action(async (options: Options) => {
       const { io } = context;
@@ -46,6 +46,6 @@ export const addWebhooksEnsure: AddCommand = (parent, context) => {
       const { webhookId, action } = ensured;
       if (options.json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
       const kept = action === 'created' || action === 'rotated' ? ` Its secret is kept in ${secretFile}.` : '';
-      io.stderr.write(`The webhook ${webhookId} for ${url} is ${action}.${kept}\n`);
+      io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
     });
 };

@@ -14,7 +14,7 @@ export const addWebhooksList: AddCommand = (parent, context) => {
       // Only the fields that are known to hold no secret.
       const shown = webhooks.map(({ id, name, url, events }) => ({ id, name: name ?? null, url, events }));
       if (options.json) return printJson(io.stdout, { webhooks: shown, error: null });
-      if (shown.length === 0) return void io.stderr.write('There are no webhooks.\n');
+      if (shown.length === 0) return void io.stderr.write('No webhooks found.\n');
       const rows = shown.map(({ id, name, url, events }) => [id, name ?? '', url, events.join(',')]);
       io.stdout.write(formatTable(['ID', 'NAME', 'URL', 'EVENTS'], rows));
     });

@@ -142,7 +142,7 @@ test('a service that is not there, and one that is no local service, are told ap
   const { port } = new URL(under.service.url);
   await new Promise<void>((resolve) => other.listen(Number(port), '127.0.0.1', resolve));
   onTestFinished(() => void other.close());
-  expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is no local service') });
+  expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is not a local service') });
 });
 
 test('the clock is read, held, moved and released from the command line', async () => {

@@ -117,14 +117,14 @@ describe('sandflow api', () => {
     [['api', 'GET', '/sandboxes/../me'], 'no part of a path may be empty'],
     [['api', 'GET', '/sandboxes/%2e%2e/me'], 'no part of a path may be empty'],
     [['api', 'GET', '/sandboxes//usage'], 'no part of a path may be empty'],
-    [['api', 'GET', '/sandboxes/{sandboxId}'], 'put an id in place of {sandboxId}'],
+    [['api', 'GET', '/sandboxes/{sandboxId}'], 'replace {sandboxId} with an id'],
     [['api', 'GET', '/a b'], 'must be escaped'],
     [['api', 'GET', '/me', '--field', 'a=1'], 'GET takes no body'],
     [['api', 'POST', '/me', '--field', 'a'], '--field: "a" is not KEY=VALUE'],
     [['api', 'POST', '/me', '--field', 'a=1', '--body', '-'], 'not both'],
     [['api', 'POST', '/me', '--body', 'missing.json'], '--body: missing.json cannot be read'],
     [['api', 'POST', '/me', '--body', '-'], '--body: stdin does not hold JSON'],
-    [['api', 'POST', '/me', '--confirm', 'x'], '--confirm goes only with DELETE'],
+    [['api', 'POST', '/me', '--confirm', 'x'], '--confirm requires DELETE'],
     [['api', 'GET', '/me', '--timeout', 'soon'], '--timeout: "soon" is not a duration'],
   ])('%j ends with 2, before the settings are read', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));
@@ -173,6 +173,6 @@ describe('a file as the answer', () => {
       interrupted: new AbortController().signal,
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('Give --output FILE');
+    expect(stderr).toContain('Use --output FILE');
   });
 });

@@ -64,7 +64,7 @@ describe('D6: what a command asks beforehand', () => {
   it.each([
     ['a 401', 401, 'unauthorized', 'refuses the key (401 unauthorized). Set SANDBOX_API_KEY'],
     ['an expired key', 403, 'api_key_expired', 'refuses the key (403 api_key_expired)'],
-    ['a 402', 402, 'billing_required', "wants the account's billing mended"],
+    ['a 402', 402, 'billing_required', "requires a fix to the account's billing"],
     ['a suspension', 403, 'org_suspended', 'has suspended the organization'],
   ])('%s is told at once for what it is', async (_, status, code, text) => {
     const body = errorBody(status, code, 'Mend it.', { url: 'https://example.com/mend' });
@@ -80,9 +80,9 @@ describe('D6: what a command asks beforehand', () => {
   });
 
   it.each([
-    ['a 502 of a proxy', 'not_the_service', 'answered by something that is not the service'],
-    ['a 401 of a proxy', 'not_the_service', 'answered by something that is not the service'],
-    ['garbage', 'not_the_service', 'answered by something that is not the service'],
+    ['a 502 of a proxy', 'not_the_service', 'something else answers at its address'],
+    ['a 401 of a proxy', 'not_the_service', 'something else answers at its address'],
+    ['garbage', 'not_the_service', 'something else answers at its address'],
     ['a 503 of the service', 'http_500', 'answers with errors for'],
     ['a 429', 'rate_limited', 'throttles this key for'],
     ['a 409', 'account_not_ready', 'is not ready for'],
@@ -126,7 +126,7 @@ describe('D6: what a command asks beforehand', () => {
     const checking = rejectionOf(check());
     await expect.poll(() => notices, { timeout: 5_000 }).toHaveLength(1);
     expect(notices[0]).toMatch(
-      /does not answer \(getMe: answered 503 .*asking again for up to 20 s\. Ctrl-C ends it\.$/,
+      /does not answer \(getMe: answered 503 .*retrying for up to 20 s\. Press Ctrl-C to stop\.$/,
     );
     const startedAt = Date.now();
     stop.abort('SIGINT');

@@ -61,7 +61,7 @@ describe('sandflow fanout refuses, before anything is started,', () => {
     [['-', ...source], 'The input contains no items'],
     [['prompts.txt', ...source, '--id', 'Bad_Id'], '--id: the batch id "Bad_Id" must be lower-case'],
     [['prompts.txt', ...source, '--put', 'gone:x'], '--put: gone cannot be read'],
-    [['prompts.txt', ...source, '--notify', 'me'], '--notify: give a URL'],
+    [['prompts.txt', ...source, '--notify', 'me'], '--notify must be a URL'],
     [['prompts.txt', ...source, '--watch-deadline', 'soon'], '--watch-deadline: "soon" is not a duration'],
     [['issues.csv', ...source], 'issues.csv:1: there is no column prompt, only issue, file.'],
     [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: there is no column isue'],

@@ -17,7 +17,7 @@ describe('C1: the commands of a worker', () => {
       readConfig: () => Promise.reject(new Error('the settings were read')),
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--allow-notify-commands is gone');
+    expect(stderr).toContain('--allow-notify-commands was removed');
     expect(stderr).toContain('--notify-commands FILE');
   });
 
@@ -39,8 +39,8 @@ describe('C1: the commands of a worker', () => {
     const open = (env: Record<string, string>, options = {}) =>
       openNotifying(readConfig({ SANDFLOW_HOME: home, ...elsewhere, ...env }), options, home);
     expect((await open({})).notifyCommands).toBeUndefined();
-    await expect(open({ SANDFLOW_NOTIFY_COMMANDS: file })).rejects.toThrow('which is not there');
-    await expect(open({}, { notifyCommands: 'named.json' })).rejects.toThrow('which is not there');
+    await expect(open({ SANDFLOW_NOTIFY_COMMANDS: file })).rejects.toThrow('does not exist');
+    await expect(open({}, { notifyCommands: 'named.json' })).rejects.toThrow('does not exist');
     await writeFile(file, '{"a": "true"}', { mode: 0o600 });
     expect(await (await open({}, { notifyCommands: 'named.json' })).notifyCommands?.find('a')).toBe('true');
     expect(await (await open({ SANDFLOW_NOTIFY_COMMANDS: file })).notifyCommands?.find('a')).toBe('true');
@@ -63,7 +63,7 @@ describe('sandflow notify secret', () => {
     expect(JSON.parse(again.stdout)).toEqual({ file, secrets: 1, error: null });
     expect(await readFile(file, 'utf8')).toBe(secret);
     const configured = await cli(['notify', 'secret'], { env: { ...env, ...elsewhere } });
-    expect(configured.stderr).toContain('have a file of their own');
+    expect(configured.stderr).toContain('use their own file');
     for (const { stdout, stderr } of [first, again, configured]) expect(stdout + stderr).not.toContain(secret.trim());
   });
 });

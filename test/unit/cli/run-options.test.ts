@@ -90,9 +90,9 @@ describe('the job that run asks for', () => {
     [{ ttl: '10' }, '--ttl: "10" is not a duration'],
     [{ ttl: '5ms' }, '--ttl must be at least 1s'],
     [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
-    [{ notify: 'mail me' }, '--notify: give a URL'],
-    [{ notify: 'command: ' }, '--notify: give a URL'],
-    [{ notify: 'command-id: a b' }, '--notify: give a URL'],
+    [{ notify: 'mail me' }, '--notify must be a URL'],
+    [{ notify: 'command: ' }, '--notify must be a URL'],
+    [{ notify: 'command-id: a b' }, '--notify must be a URL'],
   ])('refuses %j', (change, message) => {
     expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
   });

@@ -39,7 +39,7 @@ describe('the arguments of stop', () => {
     [['--all', '--name', ''], 'an empty pattern'],
     [[id, '--deadline', 'soon'], '--deadline: "soon" is not a duration'],
     [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
-    [[id, '--notify', 'me'], '--notify: give a URL'],
+    [[id, '--notify', 'me'], '--notify must be a URL'],
     [[id, '--request', ''], '--request'],
   ])('%j ends with 2, before the settings are read', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));

@@ -62,5 +62,5 @@ it('B3: knows what an earlier execution of an item has kept, though the newest h
 it('B9: asks Temporal itself how long it keeps what has ended, beyond which every owner is unknown', async () => {
   const { status, message } = await checkRetention(client);
   expect(['ok', 'warning']).toContain(status);
-  expect(message).toMatch(/^Temporal keeps workflows that have ended for [\d.]+ days/);
+  expect(message).toMatch(/^Temporal keeps closed workflows for [\d.]+ days/);
 });
