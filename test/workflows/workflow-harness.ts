@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type WorkflowHandle } from '@temporalio/client';
+import { Client, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject } from 'vitest';
@@ -34,7 +34,7 @@ export interface Stand {
   start(
     input: Partial<JobInput>,
     options?: { readonly taskQueue?: string },
-  ): Promise<WorkflowHandle<typeof createThenPrompt>>;
+  ): Promise<WorkflowHandleWithFirstExecutionRunId<typeof createThenPrompt>>;
   /** Drains the worker and starts another one; does what is to be done while there is none. */
   restartWorker(meanwhile?: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;

@@ -124,7 +124,7 @@ test('a log that is followed goes on with new calls until Ctrl-C', async () => {
 test('assumptions are listed once an answer has rested on one, with a count and the first request', async () => {
   const under = await startService();
   const { run } = await commandsFor(under);
-  expect((await run(['assumptions'])).stderr).toContain('No answer');
+  expect((await run(['assumptions'])).stderr).toContain('No response');
   const first = await under.call('GET', '/sandboxes?limit=1');
   expect(first.headers.get('x-svc-assumptions')).toBe('A-paging');
   await under.call('GET', '/sandboxes');

@@ -125,6 +125,31 @@ it('while it waits for a person, and hears what was decided', async () => {
   onlyOne(result.sandboxId);
 });
 
+it('while a person decides: each decision is used or refused, and none is lost', async () => {
+  change.sendPrompt = () => {
+    const fields = { endpoint: 'sendPrompt', status: 502, code: 'http_502', meaning: 'unavailable' } as const;
+    return Promise.reject(
+      new ApiError('a page', { ...fields, typed: false, requestId: null, retryAfterMs: null, details: null }),
+    );
+  };
+  const jobs = await Promise.all(Array.from({ length: 8 }, () => stand.start({ maxHistoryEvents: 40, timing })));
+  await Promise.all(jobs.map((job) => expect.poll(() => runsOf(job), { timeout: 60_000 }).toBeGreaterThan(1)));
+  change = {};
+  const decide = async (job: Handle) => {
+    for (;;) {
+      const args = [{ action: 'resend' }] as const;
+      const refusal = await job.executeUpdate(resolveUpdate, { args: [...args] }).then(() => null, String);
+      if (refusal === null) return;
+      expect(refusal).toMatch(/WorkflowUpdateFailedError/);
+    }
+  };
+  await Promise.all(jobs.map(decide));
+  for (const result of await Promise.all(jobs.map((job) => job.result()))) {
+    expect(result).toMatchObject({ outcome: 'completed', left: [] });
+    onlyOne(result.sandboxId);
+  }
+});
+
 it('and is cancelled all the same', async () => {
   const handle = await stand.start({
     maxHistoryEvents: 30,

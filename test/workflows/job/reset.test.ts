@@ -1,30 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rm } from 'node:fs/promises';
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { SandboxClient } from '../../../src/client/index.js';
 import { type createThenPrompt, progressQuery } from '../../../workflows/index.js';
-import { createStand, type Stand, script } from '../workflow-harness.js';
+import { changedBy } from '../changed-client.js';
+import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';
 
 let stand: Stand;
+let change: Partial<SandboxClient> = {};
 beforeAll(async () => {
-  stand = await createStand();
+  stand = await createStand({ through: changedBy(() => change) });
+});
+afterEach(() => {
+  change = {};
 });
 afterAll(() => stand.close());
 
-it('adopts the sandbox and the prompt of the run before, when it is reset to its beginning', async () => {
-  const handle = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
-  await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-  const { events } = await handle.fetchHistory();
+type Job = WorkflowHandle<typeof createThenPrompt>;
+
+/** Resets a job to the beginning of its current run. @returns the run that follows */
+async function reset(job: Job): Promise<Job> {
+  const { events } = await job.fetchHistory();
   const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);
   const { runId } = await stand.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
-    workflowExecution: { workflowId: handle.workflowId },
+    workflowExecution: { workflowId: job.workflowId },
     workflowTaskFinishEventId: firstTask?.eventId,
     reason: 'test',
     requestId: randomUUID(),
   });
-  const result = await stand.client.workflow.getHandle<typeof createThenPrompt>(handle.workflowId, runId).result();
+  return stand.client.workflow.getHandle<typeof createThenPrompt>(job.workflowId, runId);
+}
+
+it('adopts the sandbox and the prompt of the run before, when it is reset to its beginning', async () => {
+  const job = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
+  await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+  const result = await (await reset(job)).result();
   expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
   expect(result.prompts[0]?.result).toContain('done');
   expect(stand.service.books.sandboxes()).toHaveLength(1);
   expect(stand.service.books.prompts()).toHaveLength(1);
   expect(stand.service.books.stops()).toHaveLength(1);
+});
+
+it('does not send the prompt again in a run that continues from the reset one, without a record of it', async () => {
+  const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
+  const job = await stand.start({ maxHistoryEvents: 60, timing, prompts: [{ prompt: script('sleep 4; echo done') }] });
+  await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
+  const { sandboxId } = await job.query(progressQuery);
+  expect((await job.describe()).runId, 'the run that is reset').toBe(job.firstExecutionRunId);
+  await rm(stand.resultsDirectory, { recursive: true });
+  // The reset run waits for its sandbox until its history is long.
+  change.getSandbox = async (id, options) => {
+    const answer = await stand.api.getSandbox(id, options);
+    return { ...answer, sandbox: { ...answer.sandbox, state: 'starting' } };
+  };
+  const again = await reset(job);
+  const { workflowId } = again;
+  const last = stand.client.workflow.getHandle<typeof createThenPrompt>(workflowId);
+  await expect.poll(async () => (await last.describe()).runId).not.toBe((await again.describe()).runId);
+  change = {};
+  expect(await last.result()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }], left: [] });
+  const sent = stand.service.books.prompts().filter((prompt) => prompt.sandboxId === sandboxId);
+  expect(sent).toHaveLength(1);
 });
