@@ -44,8 +44,8 @@ function keyService(refused: Refusals = {}, loses: 'after' | 'before' = 'after')
 }
 const creates = () => stand.seen().filter((line) => line === 'POST /v1/api-keys/scoped');
 
-describe('a scoped key whose answer is lost', { timeout: 60_000 }, () => {
-  it('is found by its name, and gets a new secret', async () => {
+describe('a scoped key when the answer is lost', { timeout: 60_000 }, () => {
+  it('is found by its name and gets a new secret', async () => {
     const keys = keyService();
     const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
     expect(value.apiKey.id).toBe('sak_1');
@@ -54,7 +54,7 @@ describe('a scoped key whose answer is lost', { timeout: 60_000 }, () => {
     expect(await stand.history()).not.toContain('key_rotated');
   });
 
-  it('is revoked where it may not be rotated, and a new one is made', async () => {
+  it('is revoked and created again if it may not be rotated', async () => {
     const keys = keyService({ rotate: true });
     const { value } = (await stand.run('createApiKey', { name: 'ci' })) as Kept;
     expect(value.apiKey.id).toBe('sak_2');
@@ -62,7 +62,7 @@ describe('a scoped key whose answer is lost', { timeout: 60_000 }, () => {
     expect([keys.length, creates().length]).toEqual([3, 2]);
   });
 
-  it('is named where it may be neither rotated nor revoked', async () => {
+  it('is named in the error if it may be neither rotated nor revoked', async () => {
     keyService({ rotate: true, revoke: true });
     const failure = await stand.failureOf('createApiKey', { name: 'ci' });
     expect(failure).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
@@ -70,7 +70,7 @@ describe('a scoped key whose answer is lost', { timeout: 60_000 }, () => {
     expect(creates()).toHaveLength(1);
   });
 
-  it('and that does not show up is not made again', async () => {
+  it('is not created again if it does not appear in the list', async () => {
     keyService({}, 'before');
     expect(await stand.failureOf('createApiKey', { name: 'ci' })).toMatchObject({ type: 'outcome_unknown' });
     expect(creates()).toHaveLength(1);

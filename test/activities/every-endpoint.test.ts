@@ -84,8 +84,8 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-describe('an activity for each endpoint', () => {
-  it.each(Object.keys(endpoints) as EndpointName[])('%s calls it, and no secret reaches Temporal', async (name) => {
+describe('the activities', () => {
+  it.each(Object.keys(endpoints) as EndpointName[])('%s has an activity, and no secret reaches Temporal', async (name) => {
     const { method, path, raw, type, status }: Endpoint = endpoints[name];
     // Of the class `read-first`: what is read before the call is one that it is meant for.
     const sandbox = { ...aSandbox, state: name === 'resumeSandbox' ? 'archived' : 'ready' };

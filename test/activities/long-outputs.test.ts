@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it.each([true, false])('a command says more than a workflow can take (idempotent: %s)', async (idempotent) => {
+it.each([true, false])('a command with more output than a workflow can take (idempotent: %s)', async (idempotent) => {
   stand.answer((_, response) => {
     const said = { exitCode: 0, stdout: 'x'.repeat(3_000_000), stderr: '', durationMs: 1, timedOut: false };
     sendJson(response, 200, { ok: true, type: 'command.result', commandId: 'cmd_1', ...said });

@@ -12,7 +12,7 @@ afterAll(() => stand.close());
 const hourMs = 3_600_000;
 const requests = (start: string) => stand.seen().filter((line) => line.startsWith(start));
 
-describe('a fork or create whose key is 23 hours old', () => {
+describe('a fork or create with a key that is 23 hours old', () => {
   const input = (hours: number) => ({
     sandboxId: 'bx_22222222',
     body: { name: 'sf-demo' },
@@ -37,7 +37,7 @@ describe('a fork or create whose key is 23 hours old', () => {
   }
 
   it.each(['createSandbox', 'forkSandbox'])(
-    'S4: %s sends the key while it is younger, and does not look',
+    'S4: %s sends a younger key without a lookup',
     async (name) => {
       answerWith([]);
       expect(await stand.run(name, input(22.9))).toMatchObject({ value: { id: aSandbox.id }, calls: 1 });
@@ -46,7 +46,7 @@ describe('a fork or create whose key is 23 hours old', () => {
   );
 
   it.each(['createSandbox', 'forkSandbox'])(
-    'S4: %s adopts the one sandbox of its name, and sends nothing',
+    'S4: %s adopts the only sandbox with its name and sends nothing',
     async (name) => {
       const others = [
         made({ id: 'a', name: 'sf-demo-2' }),
@@ -62,7 +62,7 @@ describe('a fork or create whose key is 23 hours old', () => {
   it.each([
     ['none', []],
     ['two', [made({ id: 'a' }), made({ id: 'b' })]],
-  ])('S4: forkSandbox cannot know where there is %s', async (_, sandboxes) => {
+  ])('S4: forkSandbox reports an unknown outcome if there is %s', async (_, sandboxes) => {
     answerWith(sandboxes);
     expect(await stand.failureOf('forkSandbox', input(24))).toMatchObject({
       type: 'outcome_unknown',
@@ -71,7 +71,7 @@ describe('a fork or create whose key is 23 hours old', () => {
     expect(requests('POST')).toHaveLength(0);
   });
 
-  it('forkSandbox repeats a lost answer with the same key', async () => {
+  it('forkSandbox repeats the call with the same key after a lost answer', async () => {
     const keys: unknown[] = [];
     stand.answer(({ headers }, response) => {
       keys.push(headers['idempotency-key']);
@@ -95,11 +95,11 @@ function webhookService(options: { readonly lose: 'after' | 'before'; readonly o
   });
 }
 
-describe('createWebhook whose answer is lost', { timeout: 60_000 }, () => {
+describe('createWebhook when the answer is lost', { timeout: 60_000 }, () => {
   const body = { name: 'n', url: 'https://a.example/hook', events: ['sandbox.ready'] };
   const twin = { ...body, id: 'wh_before' };
 
-  it('adopts the one that was not there before, with a new secret', async () => {
+  it('adopts the webhook that did not exist before, with a new secret', async () => {
     webhookService({ lose: 'after', others: [twin, { ...body, id: 'wh_x', url: 'https://b.example/' }] });
     const result = (await stand.run('createWebhook', body)) as { value: { secretRef: string } };
     expect(result).toMatchObject({ value: { webhook: { id: 'wh_made' } } });
@@ -108,13 +108,13 @@ describe('createWebhook whose answer is lost', { timeout: 60_000 }, () => {
     expect(await stand.history()).not.toContain('whsec_');
   });
 
-  it('cannot know where there is none, and makes no second one', async () => {
+  it('reports an unknown outcome if there is no new webhook, and creates no second one', async () => {
     webhookService({ lose: 'before', others: [twin] });
     expect(await stand.failureOf('createWebhook', body)).toMatchObject({ type: 'outcome_unknown', nonRetryable: true });
     expect(requests('POST')).toHaveLength(1);
   });
 
-  it('that was refused is a failure, and not unknown', async () => {
+  it('fails if the create was refused, and does not report an unknown outcome', async () => {
     stand.answer(({ method }, response) => {
       if (method === 'GET') sendJson(response, 200, { ok: true, webhooks: [] });
       else sendJson(response, 403, errorBody(403, 'forbidden'));
@@ -123,7 +123,7 @@ describe('createWebhook whose answer is lost', { timeout: 60_000 }, () => {
   });
 });
 
-describe('updateEnvironment whose answer is lost', { timeout: 60_000 }, () => {
+describe('updateEnvironment when the answer is lost', { timeout: 60_000 }, () => {
   async function run(shown: object) {
     const envContentsRef = await stand.secrets.put('env', 'A=whsec_1');
     stand.answer(({ method }, response) => {
@@ -133,7 +133,7 @@ describe('updateEnvironment whose answer is lost', { timeout: 60_000 }, () => {
     return { environmentId: 'e1', body: { name: 'new', passSecrets: true }, envContentsRef };
   }
 
-  it('is adopted where the environment reads as it was asked for', async () => {
+  it('succeeds if the environment has the requested content', async () => {
     const input = await run({ passSecrets: true, envContents: 'A=whsec_1' });
     expect(await stand.run('updateEnvironment', input)).toMatchObject({
       value: { id: 'e1', name: 'new', envContents: '[redacted]' },
@@ -142,18 +142,18 @@ describe('updateEnvironment whose answer is lost', { timeout: 60_000 }, () => {
     expect(await stand.history()).not.toContain('whsec_1');
   });
 
-  it('cannot be known where it reads otherwise', async () => {
+  it('reports an unknown outcome if the environment has different content', async () => {
     const input = await run({ passSecrets: true, envContents: 'A=other' });
     expect(await stand.failureOf('updateEnvironment', input)).toMatchObject({ type: 'outcome_unknown' });
     expect(requests('PUT')).toHaveLength(1);
   });
 });
 
-describe('a secret whose answer is lost', () => {
+describe('a secret when the answer is lost', () => {
   it.each([
     ['rotateWebhookSecret', 'wh_1', 'webhook-wh_1'],
     ['rotateApiKey', 'sak_1', 'api-key-sak_1'],
-  ])('%s is asked for again until one has been kept', async (name, id, kept) => {
+  ])('%s is repeated until a secret has been stored', async (name, id, kept) => {
     let turn = 0;
     stand.answer((_, response) => {
       turn += 1;
@@ -167,7 +167,7 @@ describe('a secret whose answer is lost', () => {
 });
 
 describe('a download', () => {
-  it('that breaks is repeated, and is in the result store as a whole', async () => {
+  it('is repeated if it breaks, and the result store gets the complete content', async () => {
     const content = Buffer.alloc(3 * 1024 * 1024, 'x');
     let turn = 0;
     stand.answer((_, response) => {
@@ -180,7 +180,7 @@ describe('a download', () => {
     expect((await stand.results.get(result.value.ref)).equals(content)).toBe(true);
   });
 
-  it('of a file that is too long for history is kept in the result store', async () => {
+  it('goes to the result store if the file is too long for history', async () => {
     const content = 'é'.repeat(70_000);
     stand.answer((_, response) => sendJson(response, 200, { ok: true, path: 'a', encoding: 'utf8', content }));
     const result = await stand.run('readFile', 'bx_1', { path: 'a', key: 'jobs/read' });

@@ -46,7 +46,7 @@ const commands = {
   'a long text': `: ${'x'.repeat(100_000)}; echo long`,
 } as const;
 
-describe.each(['plain', 'bubblewrap'] as const)('A17: with isolation %s, a command with a marker', (isolation) => {
+describe.each(['plain', 'bubblewrap'] as const)('with isolation %s, a command with a marker', (isolation) => {
   let directory: string;
   let service: LocalService | undefined;
   let api: SandboxClient;
@@ -80,7 +80,7 @@ describe.each(['plain', 'bubblewrap'] as const)('A17: with isolation %s, a comma
   const newName = () => `${id}-test-${randomBytes(6).toString('hex')}`;
   const cases = Object.entries(commands);
 
-  it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap).each(cases)('is as without one: %s', async (_, command) => {
+  it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap).each(cases)('behaves like one without a marker: %s', async (_, command) => {
     const without = await ran(command);
     const name = newName();
     expect(await ran(claimText(id, name, command))).toEqual(without);
@@ -91,7 +91,7 @@ describe.each(['plain', 'bubblewrap'] as const)('A17: with isolation %s, a comma
   });
 
   it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap)(
-    'ends at its time limit with what it printed until then, and is seen to have died',
+    'ends at its time limit with its output so far, and is detected as dead',
     async () => {
       const name = newName();
       const cut = await ran(claimText(id, name, 'echo before; sleep 30; echo never'), 1);
@@ -102,7 +102,7 @@ describe.each(['plain', 'bubblewrap'] as const)('A17: with isolation %s, a comma
   );
 
   it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap)(
-    'runs once of many copies at once, is waited for, and never begins after it was looked for',
+    'runs once if started several times at once, is awaited, and never starts after a lookup',
     async () => {
       const name = newName();
       const text = claimText(id, name, 'echo ran >> runs; sleep 2; cat runs');

@@ -17,8 +17,8 @@ interface Kept {
   readonly value: { readonly secretRef: string };
 }
 
-describe('what the service shows once', () => {
-  it('stays in the worker, under the name of what it belongs to', async () => {
+describe('a secret that the service shows once', () => {
+  it('stays in the worker, under the name of its resource', async () => {
     const stand = await startStand();
     const url = 'https://d.example/?_token=abc';
     stand.answer((_, response) =>
@@ -41,7 +41,7 @@ describe('what the service shows once', () => {
     ]);
   });
 
-  it('is not asked for by a worker that cannot keep it', async () => {
+  it('is not requested by a worker without a secret store', async () => {
     const stand = await startStand({ withSecrets: false });
     stand.answer((_, response) => sendJson(response, 200, { ok: true, secret: 'key_new', webhooks: [], apiKeys: [] }));
     for (const [name, input] of [
@@ -55,7 +55,7 @@ describe('what the service shows once', () => {
     expect(stand.seen().filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
-  it('that the service refuses to show is the usual failure', async () => {
+  it('results in the usual failure if the service refuses to show it', async () => {
     const stand = await startStand();
     stand.answer((_, response) => sendJson(response, 403, errorBody(403, 'forbidden')));
     expect(await stand.failureOf('rotateApiKey', 'sak_1')).toMatchObject({ type: 'forbidden', nonRetryable: true });
@@ -63,8 +63,8 @@ describe('what the service shows once', () => {
   });
 });
 
-describe('secrets that a workflow names', () => {
-  it('reach the service and not Temporal', async () => {
+describe('a reference to a stored secret', () => {
+  it('resolves to a secret that reaches the service but not Temporal', async () => {
     const stand = await startStand();
     const bodies: string[] = [];
     stand.answer(({ body }, response) => {
@@ -78,7 +78,7 @@ describe('secrets that a workflow names', () => {
     expect(await stand.history()).not.toContain('hidden-value');
   });
 
-  it('that are not there end the activity at once', async () => {
+  it('fails the activity at once if the secret does not exist', async () => {
     const stand = await startStand();
     for (const [secretRef, type] of [
       ['secret-store:none', 'secret_not_found'],

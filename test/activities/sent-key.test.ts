@@ -40,14 +40,14 @@ async function leave(key: string, hours: number, body: object) {
   await stand.results.put(key, Buffer.from(JSON.stringify(record)));
 }
 
-describe('the key of an item that an earlier run has sent', () => {
-  it('A3: gives a fork that counts as found, although the list leaves it out', async () => {
+describe('the key of an item that an earlier run sent', () => {
+  it('returns the fork as found, even if the list omits it', async () => {
     answer();
     expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).not.toMatchObject({ value: { found: true } });
     expect(await stand.run('forkSandbox', fork('a/keys/1.json'))).toMatchObject({ value: { found: true } });
   });
 
-  it('B2: is not sent again after a day, also where the list leaves the fork out', async () => {
+  it('is not sent again after a day, even if the list omits the fork', async () => {
     answer();
     await leave('b/keys/1.json', 25, { name: 'sf-item' });
     const failure = await stand.failureOf('forkSandbox', fork('b/keys/1.json'));
@@ -55,7 +55,7 @@ describe('the key of an item that an earlier run has sent', () => {
     expect(posts()).toEqual([]);
   });
 
-  it('B5: is sent with the body that it had, whatever the batch says by now', async () => {
+  it('is sent with its original body, even if the batch has changed since', async () => {
     const bodies = answer();
     const first = { name: 'sf-item', ttlSeconds: 600, type: 'large' };
     await leave('c/keys/1.json', 2, first);
@@ -67,8 +67,8 @@ describe('the key of an item that an earlier run has sent', () => {
   });
 });
 
-describe('the key of an item that was only ever refused', () => {
-  it('A19: was not sent, however long ago that was', async () => {
+describe('the key of an item that the service only refused', () => {
+  it('counts as unsent, regardless of its age', async () => {
     answer({ refusal: { status: 429, code: 'limit_reached' } });
     const dayAgo = { firstSentAtMs: Date.now() - 30 * hourMs, lookFirst: false };
     expect(await stand.failureOf('forkSandbox', fork('d/keys/1.json', dayAgo))).toMatchObject({
@@ -82,7 +82,7 @@ describe('the key of an item that was only ever refused', () => {
     expect(bodies).toEqual([body]);
   });
 
-  it('A19: counts as sent where an earlier call with it may have taken effect', async () => {
+  it('counts as sent if an earlier call with it may have taken effect', async () => {
     answer({ refusal: { status: 429, code: 'limit_reached' } });
     await leave('e/keys/1.json', 2, { name: 'sf-item' });
     await stand.failureOf('forkSandbox', fork('e/keys/1.json'));

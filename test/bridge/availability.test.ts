@@ -28,11 +28,11 @@ async function deadAddress(silent: boolean): Promise<string> {
   return address;
 }
 
-describe('S9: while Temporal cannot take it, nothing is acknowledged', () => {
+describe('S9: a bridge without Temporal acknowledges nothing', () => {
   it.each([
     ['refuses connections', false],
     ['never answers', true],
-  ])('503 where it %s, within the deadline of all signals together', async (_, silent) => {
+  ])('answers 503 if Temporal %s, within the deadline of all signals', async (_, silent) => {
     const connection = keep(Connection.lazy({ address: await deadAddress(silent) }));
     const logged: unknown[] = [];
     const log = (message: string, fields?: unknown) => logged.push({ message, fields });
@@ -48,13 +48,13 @@ describe('S9: while Temporal cannot take it, nothing is acknowledged', () => {
     expect((await fetch(`${bridge.url}/healthz`)).status).toBe(200);
   });
 
-  it('503 where the namespace does not exist, since an operator can mend it', async () => {
+  it('answers 503 if the namespace does not exist, because an operator can fix it', async () => {
     const connection = keep(await Connection.connect({ address: inject('temporalAddress') }));
     const bridge = keep(await startBridge(new Client({ connection, namespace: 'nowhere' })));
     expect(await deliver(bridge.url, eventBody())).toMatchObject({ status: 503 });
   });
 
-  it('503 where one address took it and another could not', async () => {
+  it('answers 503 if one address accepts the signal and another does not', async () => {
     const temporal = keep(await connectClient(inject('temporalAddress')));
     const sandboxId = newSandboxId();
     const stop = `sandbox-stop/${sandboxId}`;

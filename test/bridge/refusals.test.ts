@@ -22,8 +22,8 @@ afterAll(() => temporal.close());
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 
-describe('S10: what is not signed by a secret of ours is refused with 401', () => {
-  it('a bad signature, also with a body that is no JSON', async () => {
+describe('S10: the bridge refuses a delivery without our signature with 401', () => {
+  it('with a wrong signature, even if the body is not JSON', async () => {
     const body = eventBody({ sandboxId });
     expect(await deliver(bridge.url, body, { secret: 'whsec_other' })).toMatchObject({
       status: 401,
@@ -33,7 +33,7 @@ describe('S10: what is not signed by a secret of ours is refused with 401', () =
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="bad_signature"}')).toBe(2);
   });
 
-  it('a body whose bytes changed on the way but not its meaning', async () => {
+  it('with changed bytes but the same meaning', async () => {
     const body = eventBody({ sandboxId });
     const headers = { 'x-svc-signature': `v1=${'0'.repeat(64)}` };
     expect(await deliver(bridge.url, `${JSON.stringify(body)} `, { headers, deliveryId: body.id })).toMatchObject({
@@ -41,18 +41,18 @@ describe('S10: what is not signed by a secret of ours is refused with 401', () =
     });
   });
 
-  it.each([-310, 310])('a timestamp %i s from now', async (offset) => {
+  it.each([-310, 310])('with a timestamp %i s from now', async (offset) => {
     const answer = await deliver(bridge.url, eventBody({ sandboxId }), { timestamp: nowSeconds() + offset });
     expect(answer).toMatchObject({ status: 401, text: 'stale_timestamp' });
   });
 
-  it('a request without the headers', async () => {
+  it('without the headers', async () => {
     const response = await fetch(`${bridge.url}/webhooks/sandbox`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(401);
   });
 });
 
-describe('what is signed but no event is refused with 400', () => {
+describe('the bridge refuses a signed body that is not an event with 400', () => {
   it.each([
     ['no JSON', '{"id":'],
     ['no object', '[]'],
@@ -62,20 +62,20 @@ describe('what is signed but no event is refused with 400', () => {
     expect(await deliver(bridge.url, body)).toMatchObject({ status: 400, text: 'malformed_body' });
   });
 
-  it('a delivery id that is not the id of the event', async () => {
+  it('with a delivery id that differs from the event id', async () => {
     const answer = await deliver(bridge.url, eventBody({ sandboxId }), { deliveryId: newEventId() });
     expect(answer).toMatchObject({ status: 400, text: 'id_mismatch' });
   });
 });
 
-describe('what is too large is refused with 413 before it is read', () => {
+describe('the bridge refuses a body over the limit with 413 before reading it', () => {
   const large = () => ({ ...eventBody({ sandboxId }), padding: 'x'.repeat(5000) });
 
-  it('by its announced length', async () => {
+  it('by its declared length', async () => {
     expect(await deliver(bridge.url, large())).toMatchObject({ status: 413, text: 'too_large', connection: 'close' });
   });
 
-  it('by its bytes, where no length is announced', async () => {
+  it('by its bytes, if no length is declared', async () => {
     const status = await new Promise((resolve, reject) => {
       const url = `${bridge.url}/webhooks/sandbox`;
       const sending = request(url, { method: 'POST' }, (response) => {
@@ -90,14 +90,14 @@ describe('what is too large is refused with 413 before it is read', () => {
   });
 });
 
-describe('other requests', () => {
+describe('the bridge', () => {
   it.each([
     ['GET', '/webhooks/sandbox', 405],
     ['POST', '/healthz', 405],
     ['POST', '/webhooks', 404],
     ['POST', '/webhooks/sandbox/', 404],
     ['GET', '/constructor', 404],
-  ])('%s %s is answered %i', async (method, path, status) => {
+  ])('answers %s %s with %i', async (method, path, status) => {
     const response = await fetch(`${bridge.url}${path}`, { method });
     expect(response.status).toBe(status);
     if (status === 405) expect(response.headers.get('allow')).toMatch(/GET|POST/);

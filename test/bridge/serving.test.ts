@@ -20,8 +20,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe('secrets', () => {
-  it('without any, it refuses to start and says how to get one', async () => {
+describe('the secrets of the bridge', () => {
+  it('are required: without any it does not start and says how to get one', async () => {
     const made = createBridge({ temporalClient: temporal.client, secrets: () => [] });
     await expect(made.listen({ port: 0 })).rejects.toMatchObject({
       code: 'no_webhook_secret',
@@ -30,7 +30,7 @@ describe('secrets', () => {
     await made.close();
   });
 
-  it('S10: are read again from their file, so that both count during a rotation and nothing restarts', async () => {
+  it('S10: are read again from their file, so both are valid during a rotation without a restart', async () => {
     const file = join(directory, 'rotating');
     await writeFile(file, 'whsec_old\n');
     const started = await startBridge(temporal.client, { secrets: createSecretSource({ fixed: [], file }) });
@@ -47,13 +47,13 @@ describe('secrets', () => {
   });
 });
 
-describe('serving', () => {
-  it('is ready while Temporal answers and shows its metrics', async () => {
+describe('a bridge', () => {
+  it('is ready while Temporal answers, and serves its metrics', async () => {
     const started = await startBridge(temporal.client);
     bridge = started;
     expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
     await deliver(started.url, eventBody());
-    expect((await fetch(`${started.url}/metrics`)).status, 'C5: not beside the webhook').toBe(404);
+    expect((await fetch(`${started.url}/metrics`)).status, 'not beside the webhook').toBe(404);
     expect((await fetch(started.metricsUrl.replace('/metrics', '/webhooks/sandbox'))).status).toBe(404);
     const metrics = await (await fetch(started.metricsUrl)).text();
     expect(metrics).toContain('sandflow_bridge_deliveries_total{result="accepted"} 1');
@@ -63,13 +63,13 @@ describe('serving', () => {
     expect(await started.metric('sandflow_bridge_deliveries_total', '{result="accepted"}')).toBe(0);
   });
 
-  it('shows its metrics nowhere unless it is told where', async () => {
+  it('serves its metrics only at a configured address', async () => {
     const made = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
     bridge = made;
     expect(await made.listen({ port: 0 })).not.toHaveProperty('metricsUrl');
   });
 
-  it('serves nothing where the port of its metrics is taken', async () => {
+  it('serves nothing if the metrics port is in use', async () => {
     const first = await startBridge(temporal.client);
     bridge = first;
     const second = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
@@ -79,7 +79,7 @@ describe('serving', () => {
     await second.close();
   });
 
-  it('can be mounted in a server of one’s own', async () => {
+  it('can be mounted in another server', async () => {
     const made = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
     const server = createServer(made.handler);
     bridge = {
@@ -93,7 +93,7 @@ describe('serving', () => {
     expect(await deliver(url, eventBody())).toMatchObject({ status: 200 });
   });
 
-  it('tells when its port is taken', async () => {
+  it('reports that its port is in use', async () => {
     const first = await startBridge(temporal.client);
     bridge = first;
     const second = createBridge({ temporalClient: temporal.client, secrets: () => [secret] });
@@ -102,8 +102,8 @@ describe('serving', () => {
   });
 });
 
-describe('close', () => {
-  it('finishes what is under way, takes nothing new, and leaves no kept connection open', async () => {
+describe('closing a bridge', () => {
+  it('finishes requests in progress, accepts no new ones and closes idle connections', async () => {
     let release = () => {};
     const held = new Promise<string[]>((resolve) => {
       release = () => resolve([secret]);
@@ -126,7 +126,7 @@ describe('close', () => {
     agent.destroy();
   });
 
-  it('waits no longer than its grace for a sender that trickles', async () => {
+  it('waits no longer than the grace period for a slow sender', async () => {
     const started = await startBridge(temporal.client, { closeGraceMs: 50 });
     const headers = { 'content-length': '100' };
     const slow = request(`${started.url}/webhooks/sandbox`, { method: 'POST', headers });

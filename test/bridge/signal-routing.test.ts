@@ -12,7 +12,7 @@ afterAll(() => temporal.close());
 const signals = (address: string, result: string) => `{address="${address}",result="${result}"}`;
 
 describe('a delivery', () => {
-  it('S8: reaches the owner by the name alone, the stop and the watch of the sandbox, each once', async () => {
+  it('S8: reaches the owner by the name alone, and the stop and watch of the sandbox, once each', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();
     const sandboxId = newSandboxId();
@@ -32,7 +32,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('S6: of sandbox.hydrated does not go to the stop', async () => {
+  it('S6: of sandbox.hydrated does not reach the stop', async () => {
     bridge = await startBridge(temporal.client);
     const sandboxId = newSandboxId();
     const waiting = [`sandbox-stop/${sandboxId}`, `sandbox-watch/${sandboxId}`] as const;
@@ -42,7 +42,7 @@ describe('a delivery', () => {
     expect(await temporal.signalsTo(waiting[1])).toMatchObject([{ type: 'sandbox.hydrated', sandboxId }]);
   });
 
-  it('C12: of a sandbox that only has the name of a job reaches the job so often in a minute, and that of its own does', async () => {
+  it('of a foreign sandbox with the name of a job is limited per minute, and one of the own sandbox is not', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();
     const [own, forged] = [newSandboxId(), newSandboxId()];
@@ -57,7 +57,7 @@ describe('a delivery', () => {
     expect(await bridge.metric('sandflow_bridge_signals_total', signals('owner', 'limited'))).toBe(10);
   });
 
-  it('S9: for which nobody waits is acknowledged and counted, and starts nothing', async () => {
+  it('S9: without a recipient is acknowledged and counted, and starts nothing', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();
     expect(await deliver(bridge.url, eventBody({ name: owned.name }))).toMatchObject({ status: 200 });
@@ -65,7 +65,7 @@ describe('a delivery', () => {
     await expect(temporal.client.workflow.getHandle(owned.workflowId).describe()).rejects.toThrow();
   });
 
-  it('to a workflow that has ended is acknowledged', async () => {
+  it('to an ended workflow is acknowledged', async () => {
     bridge = await startBridge(temporal.client);
     const owned = newOwned();
     const handle = await temporal.client.workflow.start('waiter', {
@@ -77,7 +77,7 @@ describe('a delivery', () => {
     expect(await bridge.metric('sandflow_bridge_signals_total', signals('owner', 'nobody'))).toBe(1);
   });
 
-  it('S15: in the legacy vocabulary arrives in the current one and is counted', async () => {
+  it('S15: in the legacy vocabulary arrives in the current one, and is counted', async () => {
     bridge = await startBridge(temporal.client);
     const sandboxId = newSandboxId();
     await temporal.startWaiting(`sandbox-stop/${sandboxId}`);
@@ -87,7 +87,7 @@ describe('a delivery', () => {
     expect(await bridge.metric('sandflow_bridge_legacy_deliveries_total')).toBe(1);
   });
 
-  it('S9: that comes twice is signalled twice with the same id, for workflows to drop', async () => {
+  it('S9: received twice is signalled twice with the same id, for workflows to deduplicate', async () => {
     bridge = await startBridge(temporal.client);
     const sandboxId = newSandboxId();
     await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
@@ -98,7 +98,7 @@ describe('a delivery', () => {
     expect(ids).toEqual([body.id, body.id]);
   });
 
-  it('of a type that nobody knows yet is acknowledged, counted and not signalled', async () => {
+  it('of an unknown type is acknowledged and counted, not signalled', async () => {
     bridge = await startBridge(temporal.client);
     const sandboxId = newSandboxId();
     await temporal.startWaiting(`sandbox-watch/${sandboxId}`);
@@ -108,7 +108,7 @@ describe('a delivery', () => {
     expect(await bridge.metric('sandflow_bridge_deliveries_total', '{result="unknown_type"}')).toBe(1);
   });
 
-  it('that Temporal will never take is counted and acknowledged', async () => {
+  it('that Temporal refuses for good is counted and acknowledged', async () => {
     bridge = await startBridge(temporal.client, { maxBodyBytes: 4_000_000 });
     const sandboxId = newSandboxId();
     await temporal.startWaiting(`sandbox-watch/${sandboxId}`);

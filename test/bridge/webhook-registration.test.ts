@@ -57,7 +57,7 @@ const options = () => ({ url, name: 'bridge', secretFile, retryDelaysMs: [1, 1] 
 const fileText = () => readFile(secretFile, 'utf8');
 
 describe('ensureWebhook', () => {
-  it('registers for all four events and keeps the secret in a file of mode 600, in none else', async () => {
+  it('registers all four events and stores the secret only in a file of mode 600', async () => {
     const service = await startService();
     const result = await ensureWebhook(service.client, options());
     expect(result).toEqual({ webhookId: 'wh_1', action: 'created' });
@@ -67,7 +67,7 @@ describe('ensureWebhook', () => {
     expect(await readdir(join(directory, 'state'))).toEqual(['webhook-secrets']);
   });
 
-  it('twice at once leaves one webhook, whose secret is at hand', async () => {
+  it('creates one webhook if called twice at once, and both calls get its secret', async () => {
     const service = await startService();
     const results = await Promise.all([1, 2].map(() => ensureWebhook(service.client, options())));
     expect(service.webhooks).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('ensureWebhook', () => {
     expect(await fileText()).toBe('whsec_1\n');
   });
 
-  it('waits for the secret of one that another process of this home has made and not kept yet', async () => {
+  it('waits for the secret of a webhook that another process of the home has just created', async () => {
     const service = await startService();
     const first = ensureWebhook(service.client, { ...options(), retryDelaysMs: [300, 1] });
     await expect.poll(() => service.webhooks.length).toBe(1);
@@ -84,21 +84,21 @@ describe('ensureWebhook', () => {
     expect(await first).toEqual({ webhookId: 'wh_1', action: 'created' });
   });
 
-  it('adopts what it made before and changes nothing', async () => {
+  it('adopts an existing webhook and changes nothing', async () => {
     const service = await startService();
     await ensureWebhook(service.client, options());
     expect(await ensureWebhook(service.client, options())).toEqual({ webhookId: 'wh_1', action: 'adopted' });
     expect(service.writes()).toHaveLength(1);
   });
 
-  it('adds the events that are missing', async () => {
+  it('adds missing events', async () => {
     const service = await startService([{ id: 'wh_7', url, events: ['sandbox.ready'], name: 'x' }]);
     const result = await ensureWebhook(service.client, { ...options(), currentSecrets: ['whsec_known'] });
     expect(result).toEqual({ webhookId: 'wh_7', action: 'updated' });
     expect(service.webhooks[0]?.events).toEqual(four);
   });
 
-  it('refuses one whose secret nobody has, and says how to go on', async () => {
+  it('refuses a webhook with an unknown secret, and says how to continue', async () => {
     const service = await startService([
       { id: 'wh_7', url: 'HTTPS://Bridge.Example:443/webhooks/sandbox', events: four, name: 'x' },
     ]);
@@ -107,7 +107,7 @@ describe('ensureWebhook', () => {
     expect(service.writes()).toEqual([]);
   });
 
-  it('S10: rotates on request; the secret before stays second, and only that one', async () => {
+  it('S10: rotates on request and keeps only the previous secret as the second', async () => {
     const service = await startService();
     await ensureWebhook(service.client, options());
     for (const rotate of [true, true]) {
@@ -117,7 +117,7 @@ describe('ensureWebhook', () => {
     expect((await stat(secretFile)).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses to choose among several for the same address', async () => {
+  it('refuses to choose between several webhooks for one address', async () => {
     const hook = { url, events: four, name: 'x' };
     const service = await startService([
       { id: 'wh_7', ...hook },
@@ -130,8 +130,8 @@ describe('ensureWebhook', () => {
   });
 });
 
-describe('S3: a create whose answer is lost', () => {
-  it('is found by its URL and given a new secret; no second one is made', async () => {
+describe('S3: a webhook create when the answer is lost', () => {
+  it('finds the webhook by its URL and rotates its secret, without creating a second one', async () => {
     const service = await startService([], { create: ['lose the answer'] });
     const result = await ensureWebhook(service.client, options());
     expect(result).toEqual({ webhookId: 'wh_1', action: 'created' });
@@ -139,7 +139,7 @@ describe('S3: a create whose answer is lost', () => {
     expect(await fileText()).toBe('whsec_2\n');
   });
 
-  it('and is not in the list is reported and not sent again', async () => {
+  it('reports a webhook that is not in the list, and does not repeat the call', async () => {
     const service = await startService([], { create: ['never arrive'] });
     await expect(ensureWebhook(service.client, options())).rejects.toMatchObject({ code: 'connection_failed' });
     expect(service.writes()).toEqual(['POST /v1/webhooks']);
@@ -149,7 +149,7 @@ describe('S3: a create whose answer is lost', () => {
 });
 
 describe('rotateWebhook', () => {
-  it('repeats until a secret was read, and keeps the last', async () => {
+  it('repeats until it has read a secret, and stores the last one', async () => {
     const hook = { id: 'wh_7', url, events: four, name: 'x' };
     const service = await startService([hook], { rotate: ['lose the answer', '503'] });
     await rotateWebhook(service.client, 'wh_7', options());
@@ -157,7 +157,7 @@ describe('rotateWebhook', () => {
     expect(await fileText()).toBe('whsec_2\n');
   });
 
-  it('replaces nothing where the secret could not be kept', async () => {
+  it('replaces nothing if the secret cannot be stored', async () => {
     const service = await startService([{ id: 'wh_7', url, events: four, name: 'x' }]);
     await writeFile(join(directory, 'state'), 'a file where the directory should be');
     await expect(rotateWebhook(service.client, 'wh_7', options())).rejects.toMatchObject({

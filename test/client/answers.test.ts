@@ -16,7 +16,7 @@ async function clientOfText(status: number, text: string, headers: Record<string
 }
 
 describe('an error answer', () => {
-  it('carries everything that the envelope says', async () => {
+  it('has all fields of the envelope', async () => {
     const details = { provider: 'pi', setupUrl: 'https://a.example/setup' };
     const client = await clientOf(409, errorBody(409, 'provider_not_configured', 'Set it up', details));
     const error = await rejectionOf(client.sendPrompt(id, { prompt: 'x' }));
@@ -33,7 +33,7 @@ describe('an error answer', () => {
     await expect(client.getMe()).rejects.toMatchObject({ code: 'sandbox_not_promptable', typed: true });
   });
 
-  it('S14: is throttled shortly or for long by its code, with the wait in seconds', async () => {
+  it('S14: is throttled shortly or for long depending on its code, with the wait in seconds', async () => {
     const shortly = await clientOf(429, errorBody(429, 'rate_limited'), { 'retry-after': '7' });
     await expect(shortly.getMe()).rejects.toMatchObject({ meaning: 'throttled_shortly', retryAfterMs: 7_000 });
     const long = await clientOf(429, errorBody(429, 'daily_limit_reached'));
@@ -41,7 +41,7 @@ describe('an error answer', () => {
   });
 
   it.each([502, 503, 429, 404, 403, 413, 401, 302])(
-    'D2: of a proxy (%i) is untyped and refuses nothing, whatever its number',
+    'of a proxy (%i) is untyped and not a refusal, whatever its status',
     async (status) => {
       const client = await clientOfText(status, '<html>key_secret</html>', { location: '/elsewhere' });
       const error = await rejectionOf(client.getMe());
@@ -57,27 +57,27 @@ describe('an error answer', () => {
     },
   );
 
-  it('with nulls in optional places is still typed', async () => {
+  it('with null in optional fields is typed', async () => {
     const body = { ...errorBody(404, 'sandbox_not_found'), error: { details: null }, requestId: null };
     await expect((await clientOf(404, body)).getMe()).rejects.toMatchObject({ typed: true, code: 'sandbox_not_found' });
   });
 
-  it('is one attempt, also for a 503', async () => {
+  it('is one attempt, even for a 503', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 503, errorBody(503, 'http_500'))));
     await expect(closing.client(stand).getMe()).rejects.toMatchObject({ meaning: 'unavailable' });
     expect(stand.seen).toHaveLength(1);
   });
 });
 
-describe('a good answer is read liberally', () => {
-  it('keeps unknown fields and unknown enum values; what is missing is undefined', async () => {
+describe('the client', () => {
+  it('keeps unknown fields and enum values, and leaves missing fields undefined', async () => {
     const sandbox = { ...aSandbox, state: 'hibernating', colour: 'red', stop: { id: 's', status: 'novel', extra: 1 } };
     const answer = await (await clientOf(200, { ok: true, type: 'sandbox.info', sandbox, more: [1] })).getSandbox(id);
     expect(answer).toMatchObject({ more: [1], sandbox: { state: 'hibernating', colour: 'red', stop: { extra: 1 } } });
     expect(answer.sandbox.hydrated).toBeUndefined();
   });
 
-  it('S5: accepts a cancelled sandbox of which only id, state and error are told', async () => {
+  it('S5: accepts a cancelled sandbox with only id, state and error', async () => {
     const sandbox = { id, state: 'cancelled', error: 'no machine' };
     await expect((await clientOf(200, { ok: true, sandbox })).getSandbox(id)).resolves.toEqual({ ok: true, sandbox });
   });
@@ -89,33 +89,33 @@ describe('a good answer is read liberally', () => {
     expect(answer.conversationId).toBe('conv_1');
   });
 
-  it('accepts another 2xx than the usual one, and an empty body where nothing of it is needed', async () => {
+  it('accepts an unusual 2xx, and an empty body if it needs nothing from it', async () => {
     await expect((await clientOf(200, { ok: true, sandbox: aSandbox })).createSandbox()).resolves.toMatchObject({});
     await expect((await clientOfText(204, '')).deleteWebhook('wh_1')).resolves.toEqual({ ok: true });
   });
 });
 
-describe('a good answer that lacks what is needed', () => {
+describe('a success answer without required content', () => {
   it.each([
     ['a missing field', { ok: true, sandbox: { ...aSandbox, state: undefined } }, 'sandbox.state'],
     ['a field of another type', { ok: true, sandbox: { ...aSandbox, id: 17 } }, 'sandbox.id'],
     ['a body that is no object', ['whsec_hidden'], 'ok'],
     ['an empty object', {}, 'ok'],
     ['a refusal with a status of success', { ok: false, sandbox: aSandbox }, 'ok'],
-  ])('%s: names endpoint and field and quotes no value', async (_, body, field) => {
+  ])('is refused (%s) with the endpoint and field, without values', async (_, body, field) => {
     const error = await rejectionOf((await clientOf(200, body)).getSandbox(id));
     expect(error).toBeInstanceOf(UnexpectedResponseError);
     expect(error).toMatchObject({ code: 'unexpected_response', endpoint: 'getSandbox', status: 200, field });
     expect(String(error)).not.toContain('whsec_hidden');
   });
 
-  it('that is no JSON, or nothing', async () => {
+  it('is refused if it is empty or not JSON', async () => {
     await expect((await clientOfText(200, '<html>')).getMe()).rejects.toMatchObject({ field: 'body' });
     await expect((await clientOfText(200, '')).getMe()).rejects.toMatchObject({ field: 'body' });
     await expect((await clientOfText(204, '')).getMe()).rejects.toMatchObject({ field: 'user' });
   });
 
-  it('that is larger than 64 MiB is not read on', async () => {
+  it('is cut off at 64 MiB', async () => {
     const block = Buffer.alloc(1024 * 1024, 0x20);
     let sent = 0;
     let closed = false;
@@ -137,61 +137,61 @@ describe('a good answer that lacks what is needed', () => {
   });
 });
 
-describe('an answer of something else', () => {
+describe('an answer about another resource', () => {
   const other = { ...aSandbox, id: 'bx_zzzzzzzz' };
   it.each([
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
-    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
+    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
     [
-      'D3: another stop',
+      'another stop',
       { stop: { id: 'stop_b', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'stop.id',
     ],
     [
-      'D3: another prompt',
+      'another prompt',
       { prompt: { id: 'prm_b', status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.id',
     ],
     [
-      'D3: the prompt of another sandbox',
+      'the prompt of another sandbox',
       { prompt: { id: 'prm_a', sandboxId: other.id, status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.sandboxId',
     ],
     [
-      'D3: another deletion',
+      'another deletion',
       { operation: { id: 'del_b', status: 'completed' } },
       (c: SandboxClient) => c.getDeletionOperation('del_a'),
       'operation.id',
     ],
-    ['D3: a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
+    ['a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
     [
-      'D3: a fork of another source',
+      'a fork of another source',
       { sandbox: other, sourceSandboxId: 'bx_yyyyyyyy' },
       (c: SandboxClient) => c.forkSandbox(id),
       'sourceSandboxId',
     ],
     [
-      'D8: a sandbox that no id can name',
+      'a sandbox that no id can name',
       { sandbox: { ...aSandbox, id: '../me' } },
       (c: SandboxClient) => c.createSandbox(),
       'sandbox.id',
     ],
-  ])('%s is not believed', async (_, body, call, field) => {
+  ])('is refused: %s', async (_, body, call, field) => {
     const client = await clientOf(200, { ok: true, ...body });
     await expect(call(client)).rejects.toMatchObject({ code: 'unexpected_response', field });
   });
 });
 
-describe('rows of a list', () => {
+describe('a list', () => {
   it.each([
     ['without a state', { state: undefined }],
     ['without an id', { id: 9 }],
     ['with a stop that has no id', { stop: { status: 'pending' } }],
-  ])('D4: one %s is left out and hurts no other', async (_, wrong) => {
+  ])('omits one %s without affecting the others', async (_, wrong) => {
     const rows = ['a', 'b', 'c'].map((one) => ({ ...aSandbox, id: one }));
     const client = await clientOf(200, { ok: true, sandboxes: [rows[0], { ...rows[1], ...wrong }, null, rows[2]] });
     expect((await client.listSandboxes()).sandboxes.map((sandbox) => sandbox.id)).toEqual(['a', 'c']);
@@ -201,7 +201,7 @@ describe('rows of a list', () => {
   });
 
   it.each([{ name: null }, { createdAt: 7 }, { error: {}, hydrated: 'yes' }])(
-    'D4: a field of another type that callers can do without is left out: %j',
+    'omits an optional field with a wrong type: %j',
     async (wrong) => {
       const client = await clientOf(200, { ok: true, sandboxes: [{ ...aSandbox, ...wrong }] });
       const [read] = (await client.listSandboxes()).sandboxes;
@@ -210,20 +210,20 @@ describe('rows of a list', () => {
     },
   );
 
-  it('D4: what is no list is no answer', async () => {
+  it('is refused if it is not a list', async () => {
     const client = await clientOf(200, { ok: true, sandboxes: 'none' });
     await expect(client.listSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'sandboxes' });
   });
 });
 
-describe('the whole list', () => {
+describe('listing everything', () => {
   const page = (ids: string[], nextCursor?: string | null) => ({
     ok: true,
     sandboxes: ids.map((one) => ({ ...aSandbox, id: one })),
     nextCursor,
   });
 
-  it('follows nextCursor to the end; one that moved between pages comes once', async () => {
+  it('follows nextCursor to the end, and returns a row that moved between pages once', async () => {
     const pages = new Map([
       ['/v1/sandboxes?limit=2', page(['a', 'b'], 'x+y')],
       ['/v1/sandboxes?limit=2&cursor=x%2By', page(['b', 'c'], null)],
@@ -235,7 +235,7 @@ describe('the whole list', () => {
     expect(all.map((sandbox) => sandbox.id)).toEqual(['a', 'b', 'c']);
   });
 
-  it('ends where a cursor comes back twice', async () => {
+  it('stops if a cursor repeats', async () => {
     const client = await clientOf(200, page(['a'], 'again'));
     await expect(client.listAllSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'nextCursor' });
   });

@@ -11,8 +11,8 @@ const okBytes = (body: string) =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const okBody = JSON.stringify({ ok: true, sandbox: aSandbox });
 
-describe('S3: whether a request was sent', () => {
-  it('is certainly not, where the port is refused', async () => {
+describe('S3: the client reports that a request', () => {
+  it('was not sent if the port refuses the connection', async () => {
     const stand = await startTcpStand(() => {});
     await stand.close();
     const error = await rejectionOf(closing.client(stand).sendPrompt(id, prompt));
@@ -20,18 +20,18 @@ describe('S3: whether a request was sent', () => {
     expect(error).toMatchObject({ code: 'connection_failed', requestSent: false, reason: 'ECONNREFUSED' });
   });
 
-  it('may be, where the server closes without reading', async () => {
+  it('may have been sent if the server closes without reading', async () => {
     const stand = closing.keep(await startTcpStand((socket) => socket.destroy()));
     await expect(closing.client(stand).sendPrompt(id, prompt)).rejects.toMatchObject({ requestSent: true });
   });
 
-  it('may be, where the server closes after reading, and it is sent once', async () => {
+  it('may have been sent if the server closes after reading, and sends it once', async () => {
     const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.destroy())));
     await expect(closing.client(stand).getSandbox(id)).rejects.toMatchObject({ requestSent: true });
     expect(stand.sockets()).toBe(1);
   });
 
-  it('may be, where the answer ends half-way', async () => {
+  it('may have been sent if the answer is incomplete', async () => {
     const half = okBytes(okBody).slice(0, -5);
     const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.end(half))));
     const error = await rejectionOf(closing.client(stand).sendPrompt(id, prompt));
@@ -39,7 +39,7 @@ describe('S3: whether a request was sent', () => {
     expect(error).toMatchObject({ requestSent: true });
   });
 
-  it('may be, where the server answers with something else than HTTP', async () => {
+  it('may have been sent if the server does not answer with HTTP', async () => {
     const stand = closing.keep(
       await startTcpStand((socket) => socket.once('data', () => socket.end('whsec_x\r\n\r\n'))),
     );
@@ -48,7 +48,7 @@ describe('S3: whether a request was sent', () => {
     expect(error).toHaveProperty('message', expect.not.stringContaining('whsec_x'));
   });
 
-  it('is certainly not, where the one connection is taken until the deadline', async () => {
+  it('was not sent if the only connection is busy until the deadline', async () => {
     const stand = closing.keep(await startTcpStand(() => {}));
     const client = closing.client(stand, { connections: 1 });
     const first = rejectionOf(client.getSandbox(id, { timeoutMs: 400 }));
@@ -58,7 +58,7 @@ describe('S3: whether a request was sent', () => {
     expect(await first).toMatchObject({ requestSent: true });
   });
 
-  it('never goes out after its deadline, when the connection comes free', async () => {
+  it('was not sent if a connection becomes free after the deadline', async () => {
     const bodies: string[] = [];
     const stand = closing.keep(
       await startStand((request, response) => {
@@ -74,14 +74,14 @@ describe('S3: whether a request was sent', () => {
     expect(bodies).toEqual(['', '']);
   });
 
-  it('is not lost on a kept connection that the server closed while it was idle: a new one is made', async () => {
+  it('was sent on a new connection if the server closed the idle one', async () => {
     const stand = closing.keep(await startTcpStand((socket) => socket.once('data', () => socket.end(okBytes(okBody)))));
     const client = closing.client(stand, { connections: 1 });
     for (let call = 0; call < 5; call++) await client.getSandbox(id);
     expect(stand.sockets()).toBe(5);
   });
 
-  it('is certainly not, where the kept connection was closed and no new one can be made', async () => {
+  it('was not sent if the idle connection was closed and no new one opens', async () => {
     let served = () => {};
     const gone = new Promise<void>((resolve) => {
       served = resolve;
@@ -99,7 +99,7 @@ describe('S3: whether a request was sent', () => {
     expect(error).toMatchObject({ requestSent: false, reason: 'ECONNREFUSED' });
   });
 
-  it('may be, where the server closes a kept connection on reading the second request', async () => {
+  it('may have been sent if the server closes a reused connection while reading', async () => {
     let requests = 0;
     const stand = closing.keep(
       await startTcpStand((socket) =>
@@ -116,8 +116,8 @@ describe('S3: whether a request was sent', () => {
   });
 });
 
-describe('after close', () => {
-  it('a call is refused and not sent', async () => {
+describe('a closed client', () => {
+  it('refuses a call without sending it', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
     const client = closing.client(stand);
     await client.close();

@@ -25,7 +25,7 @@ async function silentStand(bytes = '') {
 }
 
 describe('the deadline', () => {
-  it('ends a call that is never answered, and its socket', async () => {
+  it('ends an unanswered call and closes its socket', async () => {
     const { url, state } = await silentStand();
     const error = await rejectionOf(closing.client({ url }, { timeoutMs: 60 }).getSandbox(id));
     expect(error).toBeInstanceOf(TimeoutError);
@@ -33,12 +33,12 @@ describe('the deadline', () => {
     await vi.waitFor(() => expect(state.closed).toBe(true));
   });
 
-  it('covers the body, not only the headers', async () => {
+  it('covers the body and not only the headers', async () => {
     const { url } = await silentStand('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"ok"');
     await expect(closing.client({ url }).getSandbox(id, { timeoutMs: 60 })).rejects.toBeInstanceOf(TimeoutError);
   });
 
-  it('of one call goes before that of the client', async () => {
+  it('of a call overrides that of the client', async () => {
     const stand = closing.keep(
       await startStand((_, response) =>
         setTimeout(() => sendJson(response, 200, { ok: true, user: { login: 'a' } }), 80),
@@ -65,7 +65,7 @@ describe('an abort', () => {
     expect(records).toMatchObject([{ errorCode: 'aborted', status: null }]);
   });
 
-  it('that came before sends nothing', async () => {
+  it('before the call sends nothing', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
     const reason = new Error('too late');
     const call = closing.client(stand).getMe({ signal: AbortSignal.abort(reason) });
@@ -73,7 +73,7 @@ describe('an abort', () => {
     expect(stand.sockets()).toBe(0);
   });
 
-  it('that comes while the key is read sends nothing', async () => {
+  it('while the key is read sends nothing', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
     const controller = new AbortController();
     const client = closing.client(stand, {

@@ -27,7 +27,7 @@ function sendBlocks(response: ServerResponse, count: number, onBlock: (sent: num
 }
 
 describe('a download of any size', () => {
-  it('of 384 MiB takes less than 64 MiB of memory more than a small one, server and client together', {
+  it('of 384 MiB takes less than 64 MiB more memory than a small one, server and client together', {
     timeout: 120_000,
   }, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-large-'));
@@ -52,7 +52,7 @@ describe('a download of any size', () => {
     }
   });
 
-  it('is sent no faster than its reader takes it; a slow reader is no silence', async () => {
+  it('is sent only as fast as its reader accepts it, and a slow reader does not count as silence', async () => {
     let sentMiB = 0;
     const stand = closing.keep(
       await startStand((_, response) =>

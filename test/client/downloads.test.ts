@@ -31,7 +31,7 @@ async function tcpClient(bytes: string, { closes = true, timeoutMs = 5_000, onCl
 }
 
 describe('a download to a file', () => {
-  it('says where it is, how long it is and what it holds', async () => {
+  it('returns its path, size and type', async () => {
     const content = Buffer.from('ü\u0000bytes');
     const stand = closing.keep(await startStand((_, response) => response.end(content)));
     const saved = await closing.client(stand).downloadSnapshot('snap_1', { to: to() });
@@ -42,7 +42,7 @@ describe('a download to a file', () => {
     expect(await readdir(directory)).toEqual(['file']);
   });
 
-  it('is repeated without harm: the last whole one is there', async () => {
+  it('can be repeated, and the file is the last complete one', async () => {
     let turn = 0;
     const stand = closing.keep(await startStand((_, response) => response.end(`turn ${++turn}`)));
     const client = closing.client(stand);
@@ -54,7 +54,7 @@ describe('a download to a file', () => {
   it.each([
     ['shorter than its content-length', `${head(10)}half`],
     ['cut off between its chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n'],
-  ])('that is %s is an error, and leaves what was there', async (_, bytes) => {
+  ])('that is %s fails and keeps the existing file', async (_, bytes) => {
     await writeFile(to(), 'before');
     const error = await rejectionOf((await tcpClient(bytes)).downloadArtifact('bx_1', 'a', { to: to() }));
     expect(error).toBeInstanceOf(ConnectionError);
@@ -63,7 +63,7 @@ describe('a download to a file', () => {
     expect(await readFile(to(), 'utf8')).toBe('before');
   });
 
-  it('ends when nothing has come for the longest silence, and so does its connection', async () => {
+  it('ends with its connection if nothing arrives within the silence limit', async () => {
     const onClose = vi.fn();
     const client = await tcpClient(`${head(10)}half`, { closes: false, timeoutMs: 60, onClose });
     const error = await rejectionOf(client.downloadArtifact('bx_1', 'a', { to: to() }));
@@ -73,7 +73,7 @@ describe('a download to a file', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('may last longer than the longest silence while bytes come', async () => {
+  it('may last longer than the silence limit while bytes arrive', async () => {
     const stand = closing.keep(
       await startStand((_, response) => {
         let piece = 0;
@@ -89,7 +89,7 @@ describe('a download to a file', () => {
     expect(saved.sizeBytes).toBe(8);
   });
 
-  it('rejects with the reason of an abort, closes the connection and leaves nothing', async () => {
+  it('rejects with the reason of an abort, closes the connection and leaves no file', async () => {
     const onClose = vi.fn();
     const client = await tcpClient(`${head(10)}half`, { closes: false, onClose });
     const controller = new AbortController();
@@ -103,7 +103,7 @@ describe('a download to a file', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('that is refused is the usual typed error, without the key', async () => {
+  it('results in the usual typed error if it is refused, without the key', async () => {
     const body = errorBody(409, 'snapshot_data_expired', 'gone with key_secret');
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 409, body)));
     const records: CallRecord[] = [];
@@ -116,7 +116,7 @@ describe('a download to a file', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('that cannot be written says so, and closes its connection', async () => {
+  it('fails if the file cannot be written, and closes its connection', async () => {
     const stand = closing.keep(await startStand((_, response) => response.end('bytes')));
     const missing = join(directory, 'none', 'file');
     const client = closing.client(stand);
@@ -133,7 +133,7 @@ describe('a download to a file', () => {
 });
 
 describe('a download as a stream', () => {
-  it('tells size and type before the first byte, and reports the call after the last', async () => {
+  it('has its size and type before the first byte, and reports the call after the last', async () => {
     const records: CallRecord[] = [];
     const stand = closing.keep(
       await startStand((_, response) => {
@@ -150,14 +150,14 @@ describe('a download as a stream', () => {
     );
   });
 
-  it('knows no size where the service sends chunks', async () => {
+  it('has no size if the service sends chunks', async () => {
     const stand = closing.keep(await startStand((_, response) => response.write('a') && response.end('b')));
     const { body, sizeBytes } = await closing.client(stand).openArtifact('bx_1', 'a');
     expect(sizeBytes).toBeNull();
     expect(Buffer.concat(await body.toArray()).toString()).toBe('ab');
   });
 
-  it('that breaks before it is read does not end the process, and is an error to its reader', async () => {
+  it('that breaks before it is read is an error for its reader and does not end the process', async () => {
     const { body } = await (await tcpClient(`${head(10)}half`)).openSnapshot('snap_1');
     await vi.waitFor(() => expect(body.errored).toBeInstanceOf(ConnectionError));
     const sink = new Writable({ write: (_, __, done) => done() });

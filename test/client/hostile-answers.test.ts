@@ -12,11 +12,11 @@ async function clientOfText(status: number, text: string) {
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-describe('an answer of a hostile service', () => {
+describe('the client', () => {
   it.each([
     ['millions of rows that are none', `{"ok":true,"sandboxes":[{}${',{}'.repeat(3_000_000)}]}`],
     ['levels without end', `{"ok":true,"sandboxes":[{"id":5}],"more":${deep(1_000_000)}}`],
-  ])('with %s is refused before it is taken apart', async (_what, text) => {
+  ])('refuses an answer with %s before parsing it', async (_what, text) => {
     const client = await clientOfText(200, text);
     const error = await rejectionOf(client.listSandboxes());
     expect(error).toBeInstanceOf(UnexpectedResponseError);
@@ -24,13 +24,13 @@ describe('an answer of a hostile service', () => {
     expect(await rejectionOf((await clientOfText(500, text)).listSandboxes())).toBeInstanceOf(ApiError);
   });
 
-  it('may have texts with as many commas and brackets as they like', async () => {
+  it('accepts texts with any number of commas and brackets', async () => {
     const name = `${',['.repeat(1_000_000)}\\\\"`;
     const client = await clientOfText(200, JSON.stringify({ ok: true, sandboxes: [{ ...aSandbox, name }] }));
     expect((await client.listSandboxes()).sandboxes[0]?.name).toBe(name);
   });
 
-  it('that names a next page for ever ends', async () => {
+  it('ends a list with endless pages', async () => {
     let page = 0;
     const stand = await startStand((_, response) => {
       page += 1;
@@ -42,7 +42,7 @@ describe('an answer of a hostile service', () => {
   });
 
   it.each(['99999999999', '9'.repeat(400), 'Fri, 01 Jan 9999 00:00:00 GMT'])(
-    'asks for a wait of a day at most: Retry-After %s',
+    'limits a wait to one day: Retry-After %s',
     async (header) => {
       const stand = await startStand((_, response) =>
         sendJson(response, 429, errorBody(429, 'rate_limited'), { 'retry-after': header }),

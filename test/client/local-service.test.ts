@@ -19,7 +19,7 @@ async function readySandbox(client: SandboxClient, name: string): Promise<string
 }
 
 describe('the client and the local service', () => {
-  it('bring files and folders of a sandbox and of its snapshot to disk', async () => {
+  it('write files and folders of a sandbox and of its snapshot to disk', async () => {
     const client = await clientOfService();
     const directory = await emptyDirectory();
     const to = (name: string) => join(directory, name);
@@ -43,7 +43,7 @@ describe('the client and the local service', () => {
     expect((await client.deleteSnapshot(snapshot.id)).operationId).toMatch(/^del_/);
   });
 
-  it('fork once per key', async () => {
+  it('create one fork per key', async () => {
     const client = await clientOfService();
     const id = await readySandbox(client, 'source');
     const fork = () => client.forkSandbox(id, { name: 'copy' }, { idempotencyKey: 'fork-1' });

@@ -23,7 +23,7 @@ describe('each method', () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   it.each(Object.entries(rows))(
-    '%s sends its row of the contract and resolves to the whole body',
+    '%s sends its row of the contract and returns the whole body',
     async (name, row) => {
       const { status, type, confirmDelete, raw }: Endpoint = endpoints[name as EndpointName];
       const answer = { ok: true, type, ...row.answer };
@@ -51,11 +51,11 @@ describe('each method', () => {
   );
 });
 
-describe('requests', () => {
+describe('the client', () => {
   const ok = { ok: true, type: 'sandbox.created', sandbox: aSandbox };
   const another = 'bx_3333aaaa';
 
-  it('S4: two bodies that differ only in key order and undefined fields are the same bytes', async () => {
+  it('S4: sends the same bytes for bodies that differ only in key order and undefined fields', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 202, ok)));
     const client = closing.client(stand);
     await client.createSandbox({ ttlSeconds: 60, name: 'a', setupScript: undefined }, { idempotencyKey: 'k-1' });
@@ -65,7 +65,7 @@ describe('requests', () => {
     expect(stand.seen.map((request) => request.headers['idempotency-key'])).toEqual(['k-1', 'k-1', 'k-2']);
   });
 
-  it('asks for the key again at each call', async () => {
+  it('reads the key again for each call', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const keys = ['first', 'second\n'];
     const client = closing.client(stand, { apiKey: async () => keys.shift() ?? '' });
@@ -76,7 +76,7 @@ describe('requests', () => {
     expect(stand.seen).toHaveLength(2);
   });
 
-  it('escapes ids and refuses those that would address something else', async () => {
+  it('escapes ids and refuses ids that would address something else', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const client = closing.client(stand);
     await expect(client.getSandbox('a/b?c')).rejects.toMatchObject({ field: 'sandbox.id' });
@@ -88,7 +88,7 @@ describe('requests', () => {
     expect(stand.seen).toHaveLength(1);
   });
 
-  it('keeps its connections between calls', async () => {
+  it('reuses its connections', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const client = closing.client(stand);
     for (let call = 0; call < 20; call++) await client.getSandbox(id);
@@ -105,7 +105,7 @@ describe('requests', () => {
     expect(records).toEqual([{ endpoint: 'getSandbox', status: 200, errorCode: null, requestId: null, ...numbers }]);
   });
 
-  it('refuses a base URL that is none', () => {
+  it('refuses an invalid base URL', () => {
     expect(() => closing.client({ url: 'sandbox' })).toThrow(/base URL/);
     expect(() => closing.client({ url: 'ftp://a/v1' })).toThrow(/https/);
   });

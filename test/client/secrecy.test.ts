@@ -11,7 +11,7 @@ const everything = (value: unknown) =>
   `${inspect(value, { depth: 20, showHidden: true, getters: true })}${JSON.stringify(value)}${value instanceof Error ? value.stack : ''}`;
 
 describe('the API key', () => {
-  it('is not in the client, before and after a call', async () => {
+  it('is not in the client object before or after a call', async () => {
     const stand = closing.keep(
       await startStand((_, response) => sendJson(response, 200, { ok: true, user: { login: 'a' } })),
     );
@@ -53,7 +53,7 @@ describe('the API key', () => {
     expect(everything(late)).not.toContain(key);
   });
 
-  it('that cannot be sent is refused without being quoted', async () => {
+  it('is refused without being quoted if it cannot be a header', async () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, {})));
     const error = await rejectionOf(closing.client(stand, { apiKey: `${key}\r\nx: y` }).getMe());
     expect(error).toMatchObject({ code: 'bad_api_key' });

@@ -10,7 +10,7 @@ const artifact = (on: Target, id: string, path: string) =>
 const run = (on: Target, id: string, command: string) =>
   on.call('POST', `/sandboxes/${id}/commands`, { body: { command } });
 
-rule('files.artifact', 'a file comes byte by byte, with its length', async () => {
+rule('files.artifact', 'a download returns a file byte by byte, with its length', async () => {
   const id = await target.ready();
   await run(target, id, 'printf "\\000\\377 bytes" > raw.bin; : > empty');
   const { status, headers, bytes } = await artifact(target, id, 'raw.bin');
@@ -22,7 +22,7 @@ rule('files.artifact', 'a file comes byte by byte, with its length', async () =>
   expect([empty.status, empty.bytes.length, empty.headers.get('content-length')]).toEqual([200, 0, '0']);
 });
 
-rule('files.artifact', 'a folder comes as tar.gz, also while its sandbox works', async () => {
+rule('files.artifact', 'a download returns a folder as tar.gz, even while its sandbox works', async () => {
   const id = await target.ready();
   await run(target, id, 'mkdir -p out/deep; echo one > out/one.txt; echo two > out/deep/two.txt');
   const { body } = await target.prompt(id, '```sh\nuntil test -e go; do sleep 0.02; done\n```');
@@ -35,7 +35,7 @@ rule('files.artifact', 'a folder comes as tar.gz, also while its sandbox works',
 
 rule(
   ['files.artifact', 'errors.not-found'],
-  'a path that is not there or leads out of the sandbox is refused',
+  'a path that does not exist or leads out of the sandbox is refused',
   async () => {
     const id = await target.ready();
     await run(target, id, 'ln -s /etc/passwd link; ln -s ../../.. up; mkfifo pipe');
@@ -51,7 +51,7 @@ rule(
 
 rule(
   ['files.artifact', 'errors.machine-not-running'],
-  'there are no artifacts of a sandbox whose machine does not run',
+  'a sandbox without a running machine has no artifacts',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();

@@ -4,7 +4,7 @@ import { startLocalTarget } from './target/index.js';
 
 rule(
   ['desktop.stream-url', 'desktop.vnc', 'desktop.public-access', 'desktop.body-optional'],
-  'without a desktop each form of the call says what is missing, and the sandbox says so too',
+  'without a desktop each form of the call says what is missing, and so does the sandbox',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -26,7 +26,7 @@ rule(
 
 rule(
   ['desktop.body-optional', 'desktop.vnc', 'errors.sandbox-not-found'],
-  'what is no such call is refused as such',
+  'an invalid desktop call is refused',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();

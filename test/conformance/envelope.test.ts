@@ -8,7 +8,7 @@ const target = useTarget();
 
 rule(
   ['envelope.ok-true', 'envelope.type', 'account.me'],
-  'the user comes with ok, a type and every field',
+  'the user is returned with ok, a type and every field',
   async () => {
     const { body } = await target.call('GET', '/me');
     expect(body).toMatchObject({
@@ -20,13 +20,13 @@ rule(
   },
 );
 
-rule('envelope.single-sandbox', 'one sandbox comes under sandbox', async () => {
+rule('envelope.single-sandbox', 'one sandbox is returned as sandbox', async () => {
   const id = await target.create();
   const { body } = await target.call('GET', `/sandboxes/${id}`);
   expect(body.sandbox.id).toBe(id);
 });
 
-rule(['envelope.list-plural', 'sandboxes.list'], 'lists come under their plurals', async () => {
+rule(['envelope.list-plural', 'sandboxes.list'], 'lists are returned under their plurals', async () => {
   const id = await target.create();
   const { body } = await target.call('GET', '/sandboxes');
   expect(body.type).toBe('sandbox.list');
@@ -35,7 +35,7 @@ rule(['envelope.list-plural', 'sandboxes.list'], 'lists come under their plurals
   expect((await target.call('GET', `/sandboxes/${id}/events`)).body.events).toEqual([]);
 });
 
-rule('envelope.json-requests', 'a JSON body is taken with its content type, with and without a charset', async () => {
+rule('envelope.json-requests', 'a JSON body is accepted with its content type, with and without a charset', async () => {
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
     const { body } = await target.call('POST', '/sandboxes', {
       rawBody: '{"name":"Ünïcode"}',
@@ -57,7 +57,7 @@ const nobody: Readonly<Record<string, string>> = {
   apiKeyId: 'sak_000000000000000000000000',
 };
 
-rule(['envelope.inventory', 'versioning.current-vocabulary'], 'every endpoint of the inventory is there', async () => {
+rule(['envelope.inventory', 'versioning.current-vocabulary'], 'every endpoint of the inventory exists', async () => {
   const unknown = (await target.call('GET', '/nothing-of-this-name')).body.message;
   for (const entry of inventory) {
     const [method = '', template = ''] = entry.split(' ');
@@ -71,7 +71,7 @@ rule(['envelope.inventory', 'versioning.current-vocabulary'], 'every endpoint of
 
 rule(
   ['errors.invalid-json', 'environments.put-invalid-json'],
-  'every endpoint that takes a body refuses one that is no JSON',
+  'every endpoint with a body refuses one that is not JSON',
   async () => {
     const withBody = Object.values<Endpoint>(endpoints).filter((row) => row.body && !row.sessionOnly);
     expect(withBody.length).toBeGreaterThan(10);
@@ -87,7 +87,7 @@ rule(
   },
 );
 
-rule(['versioning.v1', 'versioning.current-vocabulary'], 'the base ends in /v1 and speaks of sandboxes', async () => {
+rule(['versioning.v1', 'versioning.current-vocabulary'], 'the base URL ends in /v1 and answers about sandboxes', async () => {
   expect(new URL(target.url).pathname).toMatch(/\/v1$/);
   const { text } = await target.call('GET', `/sandboxes/${await target.create({ name: 'plain' })}`);
   expect(text).not.toMatch(/"box/i);
@@ -97,7 +97,7 @@ rule(['versioning.v1', 'versioning.current-vocabulary'], 'the base ends in /v1 a
 
 rule(
   'flow.commands-for-the-rest',
-  'a tool that a command installs is there for the next command and for the agent',
+  'a tool that a command installs is available to the next command and to the agent',
   async () => {
     const id = await target.ready();
     const run = (command: string) => target.call('POST', `/sandboxes/${id}/commands`, { body: { command } });
@@ -108,7 +108,7 @@ rule(
 
 rule(
   ['envelope.environments-success', 'environments.list', 'create.no-env'],
-  'environments come with success in place of ok, and a sandbox that wants none has none',
+  'environments are returned with success instead of ok, and a sandbox without one has null',
   async () => {
     const { body } = await target.call('GET', '/environments');
     expect(body.success).toBe(true);

@@ -15,7 +15,7 @@ rule(
     'errors.sandbox-not-found',
     'envelope.ok-false',
   ],
-  'every error is the whole envelope, with a request id that the header repeats',
+  'every error is the whole envelope, with the request id of its header',
   async () => {
     const { status, headers, body } = await target.call('GET', '/sandboxes/bx_22222222');
     expect(status).toBe(404);
@@ -74,7 +74,7 @@ rule(
 
 rule(
   'auth.invalid',
-  'the administration of the local service refuses other keys too',
+  'the administration endpoints of the local service refuse other keys too',
   async () => {
     const local = await startLocalTarget();
     await isUnauthorized(`${local.service.adminUrl}/books`, local.key);
@@ -112,7 +112,7 @@ const wrongBodies = [
 
 rule(
   ['errors.invalid-json', 'errors.invalid-name', 'sandbox.type-enum', 'create.flags'],
-  'create refuses bodies that are no JSON, or hold fields of a wrong type, and makes nothing',
+  'create refuses bodies that are not JSON or have fields of a wrong type, and creates nothing',
   async () => {
     const local = await startLocalTarget();
     for (const [rawBody, code] of wrongBodies) {
@@ -126,7 +126,7 @@ rule(
   { needs: ['local'] },
 );
 
-rule('create.response', 'unknown fields are ignored and a create without a body is taken', async () => {
+rule('create.response', 'unknown fields are ignored, and a create without a body is accepted', async () => {
   expect((await target.call('POST', '/sandboxes', { body: { colour: 'red', __proto__x: 1 } })).status).toBe(202);
   expect((await target.call('POST', '/sandboxes')).status).toBe(202);
 });
@@ -137,7 +137,7 @@ rule('errors.no-changes', 'a PATCH that changes nothing is refused', async () =>
   expect(refused).toMatchObject({ status: 400, body: { code: 'no_changes' } });
 });
 
-rule('errors.envelope', 'a body that is too large is refused', async () => {
+rule('errors.envelope', 'a body over the limit is refused', async () => {
   const rawBody = JSON.stringify({ name: 'n'.repeat(5 * 1024 * 1024) });
   expect(await target.call('POST', '/webhooks', { rawBody })).toMatchObject({
     status: 413,
@@ -147,7 +147,7 @@ rule('errors.envelope', 'a body that is too large is refused', async () => {
 
 rule(
   'errors.envelope',
-  'a body that comes too slowly is given up',
+  'a slow body is abandoned',
   async () => {
     const local = await startLocalTarget({ timings: { requestTimeoutMs: 150 } });
     const { port } = new URL(local.service.url);
@@ -180,7 +180,7 @@ rule(
 
 rule(
   ['trap.S14', 'limits.rate-limited', 'limits.daily-limit-reached', 'limits.limit-reached', 'limits.message'],
-  'the limits answer 429 with their own codes, and only the short one with Retry-After',
+  'the limits answer 429 with their own codes, and only the short one has Retry-After',
   async () => {
     const daily = await startLocalTarget({ limits: { sandboxesPerDay: 1 } });
     await daily.create();

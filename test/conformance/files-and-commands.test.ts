@@ -4,7 +4,7 @@ import { useTarget } from './target/index.js';
 
 const target = useTarget();
 
-rule(['files.read', 'files.write'], 'text and bytes come back as they were written', async () => {
+rule(['files.read', 'files.write'], 'text and bytes are returned as they were written', async () => {
   const id = await target.ready();
   const path = `/sandboxes/${id}/files`;
   const text = 'grün\r\nно\u0000end';
@@ -20,7 +20,7 @@ rule(['files.read', 'files.write'], 'text and bytes come back as they were writt
   });
 });
 
-rule(['files.read', 'files.write'], 'a file of 32 MiB is taken, one byte more is not', async () => {
+rule(['files.read', 'files.write'], 'a file of 32 MiB is accepted, and one byte more is not', async () => {
   const id = await target.ready();
   const path = `/sandboxes/${id}/files`;
   const most = 'x'.repeat(32 * 1024 * 1024);
@@ -33,7 +33,7 @@ rule(['files.read', 'files.write'], 'a file of 32 MiB is taken, one byte more is
 
 rule(
   ['files.read', 'errors.not-found'],
-  'files that are not there, and paths that leave the sandbox, are refused',
+  'missing files and paths that leave the sandbox are refused',
   async () => {
     const id = await target.ready();
     const read = (path: string) => target.call('GET', `/sandboxes/${id}/files?path=${encodeURIComponent(path)}`);
@@ -46,7 +46,7 @@ rule(
   },
 );
 
-rule('commands.run', 'a command runs in the sandbox and tells its exit code and both outputs', async () => {
+rule('commands.run', 'a command runs in the sandbox and returns its exit code and both outputs', async () => {
   const id = await target.ready();
   const { status, body } = await target.call('POST', `/sandboxes/${id}/commands`, {
     body: { command: 'echo "$WORD"; echo wrong >&2; exit 5', env: { WORD: 'given' } },

@@ -10,7 +10,7 @@ const createWith = (under: Target, key: string, body: unknown) =>
 
 rule(
   ['trap.S4', 'idempotency.same-sandbox'],
-  'the same key and body return the original sandbox; key order and white space do not matter',
+  'the same key and body return the original sandbox, in any order of keys and with any white space',
   async () => {
     const local = await startLocalTarget();
     const first = await createWith(local, 'key-1', { name: 'one', ttlSeconds: 60 });
@@ -35,7 +35,7 @@ rule(['trap.S4', 'idempotency.key-reused'], 'the same key with another body is r
 
 rule(
   ['trap.S4', 'idempotency.in-progress'],
-  'while the first create is being accepted, the same key is in progress',
+  'the same key is in progress while the first create is being accepted',
   async () => {
     const local = await startLocalTarget({ timings: { acceptMs: 300 } });
     const answers = await Promise.all([createWith(local, 'key-1', {}), createWith(local, 'key-1', {})]);
@@ -67,7 +67,7 @@ rule(
 
 rule(
   ['trap.S4', 'idempotency.24-hours'],
-  'a key counts for its retention time and not longer',
+  'a key is valid for its retention time and not longer',
   async () => {
     const local = await startLocalTarget();
     local.service.clock.hold();

@@ -28,7 +28,7 @@ const local = { needs: ['local'] } as const;
 
 rule(
   ['legacy.base', 'legacy.keys', 'legacy.types', 'legacy.unchanged-ids', 'legacy.unchanged-data'],
-  'a box is made, read, listed and forked in the words of before, and is a sandbox on the current surface',
+  'a box is created, read, listed and forked on the legacy surface, and is a sandbox on the current one',
   async () => {
     const target = await startLocalTarget();
     const made = await legacyCall(target, 'POST', '/boxes', { body: { name: 'sandbox.ready' } });
@@ -66,7 +66,7 @@ rule(
 
 rule(
   ['legacy.error-codes', 'legacy.types'],
-  'errors have the codes and the type of before, in both places',
+  'legacy errors have legacy codes and the legacy type, in both places',
   async () => {
     const target = await startLocalTarget({ timings: { bootMs: 60_000 } });
     const id = await target.create();
@@ -83,7 +83,7 @@ rule(
 
 rule(
   ['legacy.sunset', 'legacy.still-answered'],
-  'every answer carries a Sunset of October 31, also a refusal and one after that day, and none is 410',
+  'every legacy answer has a Sunset of October 31, including a refusal and one after that day, and none is 410',
   async () => {
     const target = await startLocalTarget();
     const sunsetOf = async (path: string, options: object = {}) => {
@@ -110,7 +110,7 @@ rule(
 
 rule(
   'legacy.unchanged-headers',
-  'an idempotency key is the same on both surfaces: the second create is the first one',
+  'an idempotency key is shared by both surfaces: the second create returns the first sandbox',
   async () => {
     const target = await startLocalTarget();
     const headers = { 'idempotency-key': 'one' };
@@ -126,7 +126,7 @@ const hook = (url: string, events: readonly string[]) => ({ body: { name: 'hook'
 
 rule(
   ['trap.S15', 'legacy.webhooks-deliver-box', 'legacy.webhooks-same-delivery', 'legacy.new-webhooks-deliver-sandbox'],
-  'a webhook delivers in the words of the surface that it was made on, signed the same way',
+  'a webhook delivers in the vocabulary of the surface that created it, signed the same way',
   async () => {
     const target = await startLocalTarget();
     const [old, now] = [
@@ -163,7 +163,7 @@ rule(
 
 rule(
   ['legacy.webhooks-deliver-box', 'legacy.unchanged-data'],
-  'a legacy webhook that is edited on the current surface goes on delivering box events',
+  'a legacy webhook that is edited on the current surface continues to deliver box events',
   async () => {
     const target = await startLocalTarget();
     const receiver = await startReceiver();
@@ -183,7 +183,7 @@ rule(
 
 rule(
   ['legacy.base', 'legacy.types'],
-  'a wrong method is told from a wrong path there too',
+  'a wrong method and a wrong path give different errors there too',
   async () => {
     const target = await startLocalTarget();
     const refused = await legacyCall(target, 'PUT', '/boxes');

@@ -11,7 +11,7 @@ const create = (target: Target, body: object = { noEnv: true }): Promise<Answer>
 
 rule(
   ['limits.rate-limited', 'limits.message', 'trap.S14'],
-  'requests past the rate of a minute are refused with the time to wait, for each caller by itself',
+  'requests above the rate per minute are refused with the time to wait, for each caller separately',
   async () => {
     const { ann, eve, local: target } = await startPeople({ limits: { requestsPerMinute: 3 } });
     target.service.clock.hold();
@@ -34,7 +34,7 @@ rule(
 
 rule(
   ['limits.daily-limit-reached', 'limits.message'],
-  'the limit of a day is renewed at midnight, also counts what was deleted, and holds for a fork',
+  'the daily limit is renewed at midnight, counts deleted sandboxes, and applies to a fork',
   async () => {
     const { ann, eve, local: target } = await startPeople({ limits: { sandboxesPerDay: 1 } });
     const { clock } = target.service;
@@ -58,7 +58,7 @@ rule(
 
 rule(
   ['limits.limit-reached', 'limits.member-limit-reached', 'limits.message'],
-  'a member has a limit within that of the organization; what is archived does not count',
+  'a member has a limit within that of the organization, and archived sandboxes do not count',
   async () => {
     const { ann, ben, eve } = await startPeople({ limits: { activeSandboxes: 3, activeSandboxesPerMember: 2 } });
     const id = await ann.ready({ noEnv: true });
@@ -77,7 +77,7 @@ rule(
 
 rule(
   ['errors.billing-required', 'errors.account-not-ready'],
-  'an account that has to pay, or is not set up, starts no machine; the first is told where to go',
+  'an account that must pay or is not set up starts no machine, and the first is told where to go',
   async () => {
     const { eve, local: target } = await startPeople();
     const { accounts } = target.service;
@@ -108,7 +108,7 @@ rule(
 
 rule(
   ['errors.trial-auto-stop-required', 'errors.trial-machine-class-not-allowed'],
-  'a trial needs auto-stop and has no large machines, whatever asks for them',
+  'a trial needs auto-stop and has no large machines, whatever requests them',
   async () => {
     const { eve, local: target } = await startPeople();
     target.service.accounts.update(eve.accountId, { trial: true });
@@ -136,7 +136,7 @@ rule(
 
 rule(
   'errors.org-suspended',
-  'a suspended organization starts no machine, for no member; reading and stopping go on, and so do others',
+  'no member of a suspended organization starts a machine; reads and stops still work, and others are not affected',
   async () => {
     const { ann, ben, eve, teamId, local: target } = await startPeople();
     const id = await ann.ready({ noEnv: true });
@@ -157,7 +157,7 @@ rule(
 
 rule(
   'errors.team-member-cap-reached',
-  'a member who has used up its cap starts no machine; another member does',
+  'a member whose limit is used up starts no machine; another member does',
   async () => {
     const { ann, ben, local: target } = await startPeople();
     const { accounts, clock } = target.service;

@@ -22,7 +22,7 @@ const breakMachine = ({ service, key }: LocalTarget, id: string) =>
 
 rule(
   ['processes.response', 'processes.live', 'processes.entry', 'processes.command-id'],
-  'the list of a usable sandbox is of now, and says which command started what',
+  'the list of a usable sandbox is current, and names the command of each process',
   async () => {
     const id = await target.ready();
     begin(target, id, longCommand);
@@ -52,7 +52,7 @@ rule(
 
 rule(
   'processes.command-id',
-  'a process in the background carries the id that its command was answered with',
+  'a background process has the id of the command that started it',
   async () => {
     const local = await startLocalTarget({ isolation: 'plain' });
     const id = await local.ready();
@@ -65,7 +65,7 @@ rule(
 
 rule(
   ['processes.stopped-sample', 'processes.sample-top-12'],
-  'a stopped sandbox shows what ran when it was stopped: how many, and the first twelve of them',
+  'a stopped sandbox shows the processes at its stop: their number, and the first twelve',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -85,7 +85,7 @@ rule(
 
 rule(
   'processes.sample-every-30s',
-  'the sample that is kept is at most thirty seconds old',
+  'the stored sample is at most thirty seconds old',
   async () => {
     const local = await startLocalTarget();
     local.service.clock.hold();
@@ -106,7 +106,7 @@ rule(
 
 rule(
   'processes.sample-kept-7-days',
-  'seven days after it was taken the sample is gone',
+  'a sample is deleted seven days after it was taken',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -125,7 +125,7 @@ rule(
 
 rule(
   ['processes.at-most-500', 'processes.live'],
-  'of more than 500 processes the list holds 500, and tells how many there are',
+  'of more than 500 processes the list contains 500, with the total',
   async () => {
     const id = await target.ready();
     begin(target, id, `for i in $(seq 520); do ${longCommand} & done; wait`);
@@ -137,7 +137,7 @@ rule(
   { timeoutMs: 60_000 },
 );
 
-rule('sandbox.monitoring-off', 'of a sandbox without monitoring no sample is kept', async () => {
+rule('sandbox.monitoring-off', 'a sandbox without monitoring stores no sample', async () => {
   const local = await startLocalTarget();
   const id = await local.ready({ monitoring: false });
   begin(local, id, longCommand);

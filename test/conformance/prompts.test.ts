@@ -39,7 +39,7 @@ rule(
 
 rule(
   ['prompts.events', 'prompts.events-conversation'],
-  'the event history tells what happened, in order, and pages by the last id',
+  'the event history shows what happened, in order, and pages by the last id',
   async () => {
     const id = await target.ready();
     const { body } = await target.prompt(id, shell('echo seen'), { new: true });
@@ -60,7 +60,7 @@ rule(
 
 rule(
   ['prompts.interrupt', 'prompts.interrupt-conversation'],
-  'an interrupt ends what runs and what waits, of one conversation only',
+  'an interrupt ends running and waiting prompts of one conversation only',
   async () => {
     const id = await target.ready();
     const running = (await target.prompt(id, shell('sleep 30'), { new: true })).body;
@@ -107,7 +107,7 @@ rule(
 
 rule(
   ['errors.sandbox-not-promptable', 'states.usable'],
-  'a sandbox takes prompts while it is usable and not otherwise',
+  'a sandbox accepts prompts only while it is usable',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -130,7 +130,7 @@ const wrongPrompts = [
 
 rule(
   ['prompts.required', 'errors.prompt-required', 'errors.provider-required', 'prompts.reasoning-effort-enum'],
-  'wrong prompts are refused, each with its code',
+  'invalid prompts are refused, each with its code',
   async () => {
     const id = await target.ready();
     for (const [which, body, status, code] of wrongPrompts) {
@@ -142,7 +142,7 @@ rule(
 
 rule(
   ['prompts.provider-aliases', 'prompts.provider-not-configured', 'prompts.provider-models'],
-  'aliases name their provider, and one that is not configured says where to set it up',
+  'aliases name their provider, and an unconfigured one says where to configure it',
   async () => {
     const local = await startLocalTarget({ scriptedProviders: ['claude'] });
     const id = await local.ready();
@@ -159,7 +159,7 @@ rule(
 
 rule(
   'prompts.providers',
-  'a provider with a command of its own runs that command inside the sandbox',
+  'a provider with its own command runs that command inside the sandbox',
   async () => {
     const local = await startLocalTarget({ commandAgents: { pi: { command: 'cat > got; echo answered' } } });
     const id = await local.ready();
@@ -172,7 +172,7 @@ rule(
 
 rule(
   ['trap.S2', 'prompts.response'],
-  'a service that tells no prompt id can be imitated',
+  'the service can imitate one that returns no prompt id',
   async () => {
     const local = await startLocalTarget({ profile: { omitPromptId: true } });
     const id = await local.ready();

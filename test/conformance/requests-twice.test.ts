@@ -7,7 +7,7 @@ const target = useTarget();
 
 rule(
   ['create.idempotency-header-optional', 'create.response'],
-  'creates without a key make a sandbox each, all accepted with 202',
+  'creates without a key create one sandbox each, all accepted with 202',
   async () => {
     const answers = [
       await target.call('POST', '/sandboxes', { body: { name: 'twice' } }),
@@ -23,7 +23,7 @@ rule(
 
 rule(
   'trap.S3',
-  'a prompt that is sent twice under one Idempotency-Key runs twice',
+  'a prompt sent twice with one Idempotency-Key runs twice',
   async () => {
     const id = await target.ready();
     const send = () =>
@@ -42,7 +42,7 @@ rule(
 
 rule(
   ['idempotency.24-hours', 'idempotency.same-sandbox', 'trap.S4'],
-  'a key counts for 24 hours: a minute before their end it finds its sandbox, a minute after it makes another',
+  'a key is valid for 24 hours: a minute before its end it finds its sandbox, a minute after it creates another',
   async () => {
     const local = await startLocalTarget();
     local.service.clock.hold();
@@ -75,7 +75,7 @@ rule(
 
 rule(
   ['idempotency.after-5xx', 'trap.S4'],
-  'a create that a proxy answers with 5xx is found by its key, as often as it is repeated',
+  'a create that a proxy answers with 5xx is found by its key, however often it is repeated',
   async () => {
     const key = randomUUID();
     const create = () => target.call('POST', '/sandboxes', { body: {}, headers: { 'idempotency-key': key } });
@@ -86,7 +86,7 @@ rule(
 
 rule(
   ['deletion.never-cancelled', 'deletion.gone', 'deletion.accepted'],
-  'nothing takes an accepted deletion back: resume, stop and rename find no sandbox, and it completes',
+  'nothing reverts an accepted deletion: resume, stop and rename find no sandbox, and it completes',
   async () => {
     const local = await startLocalTarget({ timings: { deleteMs: 60_000 } });
     const id = await local.ready();
@@ -106,7 +106,7 @@ rule(
 
 rule(
   ['snapshots.expire-14-days', 'sandbox.data-expired-at', 'sandbox.data-expired-conflict', 'trap.S12'],
-  'the data of a stopped sandbox is there for 14 days; then resume and fork answer 409',
+  'the data of a stopped sandbox is kept for 14 days, and then resume and fork answer 409',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready({ ttlSeconds: null });

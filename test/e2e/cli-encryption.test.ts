@@ -6,7 +6,7 @@ import { type CliHome, createCliHome } from './cli-program.js';
 
 const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
-describe('C6: the embedded stack with a file of keys', () => {
+describe('the embedded stack with a key file', () => {
   const canary = `canary${randomBytes(8).toString('hex')}`;
   const answer = `answer${randomBytes(8).toString('hex')}`;
   let cli: CliHome;
@@ -21,7 +21,7 @@ describe('C6: the embedded stack with a file of keys', () => {
   });
   afterAll(() => cli.close());
 
-  it('runs a job, and neither prompt, answer nor file is in the database of Temporal, the results or a log', async () => {
+  it('runs a job, and no prompt, answer or file is in the database of Temporal, the results or a log', async () => {
     const reversed = [...answer].reverse().join('');
     const prompt = `${canary}\n${shell(`echo ${reversed} | rev | tee out.txt`)}`;
     const args = ['run', prompt, '--id', 'secret', '--get', 'out.txt:got.txt', '--setup', `echo ${canary}`, '--json'];
@@ -41,7 +41,7 @@ describe('C6: the embedded stack with a file of keys', () => {
     expect((await stat(join(cli.home, 'temporal.db'))).size).toBeGreaterThan(10_000);
   });
 
-  it('runs a batch, and nothing of its items is in clear either', async () => {
+  it('runs a batch, and nothing of its items is unencrypted', async () => {
     const item = `item${randomBytes(8).toString('hex')}`;
     await writeFile(
       join(cli.home, 'items.jsonl'),
@@ -58,7 +58,7 @@ describe('C6: the embedded stack with a file of keys', () => {
     expect(await searchHome(item)).toEqual(expect.arrayContaining(['temporal.db']));
   });
 
-  it('shows the ids of the keys, and refuses other keys and none', async () => {
+  it('shows the ids of the keys, and refuses other keys or none', async () => {
     const { stdout } = await cli.run(['encryption', 'show', '--json'], env);
     expect(JSON.parse(stdout)).toMatchObject({ here: ['first'], deployment: { current: 'first', keys: ['first'] } });
     const other = join(cli.home, 'other-keys');

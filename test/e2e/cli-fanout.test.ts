@@ -7,7 +7,7 @@ import { type CliHome, createCliHome } from './cli-program.js';
 
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 
-describe('sandflow fanout with nothing configured', () => {
+describe('sandflow fanout without configuration', () => {
   let cli: CliHome;
   beforeAll(() => {
     cli = createCliHome();
@@ -21,7 +21,7 @@ describe('sandflow fanout with nothing configured', () => {
       .map((line) => JSON.parse(line));
 
   let source = '';
-  it('runs the example: answers, files and report of every item are there, each from a fork of what was prepared', async () => {
+  it('runs the example and writes answers, files and report of every item, each from a fork of the prepared source', async () => {
     const args = ['fanout', example('fanout.csv'), '--prompt', `@${example('fanout.md')}`, '--id', 'greet', '--json'];
     const { exitCode, stdout, stderr } = await cli.run([
       ...args,
@@ -42,14 +42,14 @@ describe('sandflow fanout with nothing configured', () => {
     expect(await readFile(join(cli.home, 'fanout-greet/report.html'), 'utf8')).toContain('Grete');
   });
 
-  it('resumes it and finds nothing left to do', async () => {
+  it('resumes the batch and finds nothing left to do', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['fanout', 'resume', 'greet']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-greet/results.jsonl\n' });
     expect(stderr).toContain('Nothing left to run in greet: every item has completed.');
     expect(stderr).toContain('6 completed');
   });
 
-  it('leaves a batch going on at Ctrl-C, says how to come back, and ends it when asked', async () => {
+  it('detaches from a batch at Ctrl-C, says how to return, and cancels it on request', async () => {
     await writeFile(join(cli.home, 'long.jsonl'), `${JSON.stringify('```sh\nwhile true; do sleep 0.2; done\n```')}\n`);
     const watched = cli.start(['fanout', 'long.jsonl', '--source', source, '--id', 'long', '--then', 'delete']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('1 running');

@@ -9,14 +9,14 @@ const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 /** Works until the test lets it end, so that no test depends on how fast anything is. */
 const untilInterrupted = shell('while true; do sleep 0.2; done');
 
-describe('sandflow run with nothing configured', () => {
+describe('sandflow run without configuration', () => {
   let cli: CliHome;
   beforeAll(() => {
     cli = createCliHome();
   });
   afterAll(() => cli.close());
 
-  it('runs the example and prints its result on stdout, and everything else on stderr', async () => {
+  it('runs the example and prints its result on stdout and everything else on stderr', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['run', hello]);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('completed · job') });
     expect(stdout).toMatch(/^Hello from .*\nwritten by a durable job\n$/);
@@ -37,7 +37,7 @@ describe('sandflow run with nothing configured', () => {
     });
   });
 
-  it('writes files into the sandbox and brings files back', async () => {
+  it('puts files into the sandbox and collects files', async () => {
     await writeFile(join(cli.home, 'in.txt'), 'forth');
     const prompt = shell('cat data/in.txt > out.txt; echo " and back" >> out.txt');
     const { exitCode } = await cli.run(['run', prompt, '--put', 'in.txt:data/in.txt', '--get', 'out.txt:got/out.txt']);
@@ -45,7 +45,7 @@ describe('sandflow run with nothing configured', () => {
     expect(await readFile(join(cli.home, 'got/out.txt'), 'utf8')).toBe('forth and back\n');
   });
 
-  it('does not start an id twice, and starts it anew with --again', async () => {
+  it('does not start an id twice, and starts it again with --again', async () => {
     const run = async (...more: string[]) => {
       const { exitCode, stdout } = await cli.run(['run', shell('hostname'), '--id', 'ci-7', '--json', ...more]);
       expect(exitCode).toBe(0);
@@ -57,13 +57,13 @@ describe('sandflow run with nothing configured', () => {
     expect(await run('--again')).not.toBe(first);
   });
 
-  it('ends with 1 for another outcome', async () => {
+  it('exits with 1 for another outcome', async () => {
     const { exitCode, stdout } = await cli.run(['run', shell('exit 3'), '--then', 'delete', '--json']);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'prompt_failed', deletion: { status: 'completed' } });
   });
 
-  it('detaches at the first Ctrl-C, stops a watch at its deadline, and the job goes on until it is cancelled', async () => {
+  it('detaches at the first Ctrl-C, stops watching at its deadline, and the job continues until it is cancelled', async () => {
     const watched = cli.start(['run', untilInterrupted, '--id', 'long']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     watched.process.kill('SIGINT');
@@ -81,7 +81,7 @@ describe('sandflow run with nothing configured', () => {
     expect((await cli.run(['jobs', 'cancel', 'long'])).exitCode).toBe(2);
   });
 
-  it('starts a job and leaves it, sends it one more prompt, and lists it', async () => {
+  it('starts a detached job, adds a prompt to it, and lists it', async () => {
     const release = 'while [ ! -e go ]; do sleep 0.1; done';
     expect(await cli.run(['run', shell(release), '--id', 'later', '--detach'])).toMatchObject({
       exitCode: 0,
@@ -96,7 +96,7 @@ describe('sandflow run with nothing configured', () => {
     expect(JSON.parse((await watched.ended).stdout).prompts).toHaveLength(2);
   });
 
-  it('goes on watching when Temporal is killed, and the job completes', async () => {
+  it('keeps watching when Temporal is killed, and the job completes', async () => {
     const watched = cli.start(['run', shell('sleep 3; echo through'), '--id', 'kill']);
     await expect.poll(watched.stderr, { timeout: 60_000 }).toContain('the agent is working');
     const [temporal = Number.NaN] = cli.alive(`--db-filename ${cli.home}/`);
@@ -108,7 +108,7 @@ describe('sandflow run with nothing configured', () => {
     });
   });
 
-  it('says that all is well when asked', async () => {
+  it('reports with doctor that everything works', async () => {
     const { exitCode, stdout } = await cli.run(['doctor', '--json']);
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 0, healthy: true });
   });

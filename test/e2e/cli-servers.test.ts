@@ -11,7 +11,7 @@ describe('the servers of the command line', () => {
   });
   afterEach(() => cli.close());
 
-  it('local says in one line of JSON where it serves, and ends in order at SIGTERM', async () => {
+  it('local prints its address as one line of JSON, and shuts down at SIGTERM', async () => {
     const local = cli.start(['local', '--port', '0', '--directory', 'service', '--ready-json']);
     await expect.poll(local.stdout, { timeout: 30_000 }).toMatch(/\n$/);
     const { ready, url } = JSON.parse(local.stdout());
@@ -25,7 +25,7 @@ describe('the servers of the command line', () => {
     expect(await local.ended).toMatchObject({ exitCode: 0 });
   });
 
-  it('a worker without a service, and a bridge without Temporal, say so and end', async () => {
+  it('a worker without a service, and a bridge without Temporal, report it and exit', async () => {
     expect(await cli.run(['worker'])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('set SANDBOX_API_URL'),
@@ -46,7 +46,7 @@ describe('the servers of the command line', () => {
       { SANDBOX_API_URL: `http://${nowhere}/v1`, SANDBOX_API_KEY: 'k', SANDFLOW_PATIENCE_SECONDS: '1' },
       3,
     ],
-  ])('%j with %j ends with its code and leaves nothing running', async (args, env, exitCode) => {
+  ])('%j with %j exits with its code and leaves no process', async (args, env, exitCode) => {
     expect(await cli.run([...args, '--json'], env)).toMatchObject({
       exitCode,
       stdout: expect.stringMatching(/^\{.*\}\n$/),

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from './cli-program.js';
 
-describe('sandflow stop with nothing configured', () => {
+describe('sandflow stop without configuration', () => {
   let cli: CliHome;
   beforeAll(() => {
     cli = createCliHome();
   });
   afterAll(() => cli.close());
 
-  it('stops what a job has kept, as docs/stop.md shows, and says that the work is saved', async () => {
+  it('stops a sandbox that a job kept, as docs/stop.md shows, and reports the work as saved', async () => {
     const kept = await cli.run(['run', 'Say hello', '--id', 'hello', '--then', 'keep', '--json']);
     expect(kept.exitCode).toBe(0);
     const { sandboxId } = JSON.parse(kept.stdout) as { sandboxId: string };

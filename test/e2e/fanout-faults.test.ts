@@ -70,7 +70,7 @@ async function prepareSource({ url, apiKey }: LocalService): Promise<string> {
   }
 }
 
-it('makes one fork and one prompt for each item, whatever fails, and leaves nothing running', {
+it('creates one fork and one prompt per item despite all faults, and leaves nothing running', {
   timeout: 3_600_000,
 }, async () => {
   const service = await parts.startService('bad', {

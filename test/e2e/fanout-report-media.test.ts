@@ -8,7 +8,7 @@ const ground = 'getComputedStyle(document.body).backgroundColor';
 describe.skipIf(!browserPath)(title, () => {
   const { open } = reportOpener();
 
-  test('is light or dark as the system is, until the reader chooses', async () => {
+  test('follows the light or dark mode of the system until the reader chooses', async () => {
     const page = await open(sampleBatch(3), { colorScheme: 'dark' });
     expect(await page.evaluate(ground)).toBe('rgb(15, 20, 27)');
     await page.emulateMedia({ colorScheme: 'light' });
@@ -19,7 +19,7 @@ describe.skipIf(!browserPath)(title, () => {
   });
 
   test.each([320, 768, 1_040, 1_920])(
-    'does not scroll sideways at a width of %d px, opened and compared either',
+    'does not scroll sideways at a width of %d px, expanded or in comparison',
     async (width) => {
       const page = await open(sampleBatch(24, { matrix: true }), { viewport: { width, height: 700 } });
       const overflow = (selector = 'html'): Promise<unknown> =>
@@ -47,7 +47,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#browse').isVisible()).toBe(false);
   });
 
-  test('prints every item, and light', async () => {
+  test('prints every item in light colours', async () => {
     const page = await open(sampleBatch(200), { colorScheme: 'dark' });
     await page.evaluate(`addEventListener('beforeprint', () => {
       document.body.dataset.printed = document.querySelectorAll('#item-table tr[data-place]').length;
@@ -59,7 +59,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(23, 32, 43)');
   });
 
-  test('names every control, and no id twice', async () => {
+  test('names every control and uses no id twice', async () => {
     const page = await open(sampleBatch(24, { matrix: true }));
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -77,7 +77,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows 5,000 items at once, with few elements, and finds and scrolls among them', async () => {
+  test('shows 5,000 items at once with few elements, and finds and scrolls among them', async () => {
     const page = await open(sampleBatch(5_000));
     const firstPaintMs = (): Promise<unknown> =>
       page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity");

@@ -8,13 +8,13 @@ const title = browserPath ? 'the report in a browser' : 'the report in a browser
 describe.skipIf(!browserPath)(title, () => {
   const { open, complaints } = reportOpener();
 
-  test('opens without a complaint of the browser, and asks nothing of any network', async () => {
+  test('opens without a browser error and without any request to a network', async () => {
     const page = await open(sampleBatch(60));
     await page.locator('#item-table tbody tr.cursor').waitFor();
     expect(await page.locator('#item-table').getAttribute('aria-rowcount')).toBe('61');
   });
 
-  test('notices what the policy forbids', async () => {
+  test('detects what the policy forbids', async () => {
     const page = await open(sampleBatch(3));
     await page.evaluate(
       "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)><i style=color:red>')",
@@ -23,7 +23,7 @@ describe.skipIf(!browserPath)(title, () => {
     complaints().splice(0);
   });
 
-  test('shows hostile answers as text, in the table, opened and compared', async () => {
+  test('shows hostile answers as text in the table, expanded and in comparison', async () => {
     const data = sampleBatch(4, { outcome: 'completed', answer: () => knownHostile });
     const items = data.items.map((item, at) => ({
       ...item,
@@ -42,7 +42,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await foreign.count()).toBe(0);
   });
 
-  test('is read and used with the keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     const page = await open(sampleBatch(60));
     const focus = page.locator(':focus');
     await page.keyboard.press('Tab');
@@ -66,7 +66,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#help-dialog').isVisible()).toBe(false);
   });
 
-  test('filters by text, also of answers, and by outcome, and sorts', async () => {
+  test('filters by text, including answers, and by outcome, and sorts', async () => {
     const page = await open(sampleBatch(60, { answer: (index) => (index === 41 ? '\nNeedle in Haystack' : '') }));
     await page.keyboard.press('/');
     await page.keyboard.type('needle haystack');
@@ -82,7 +82,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#item-table td.took').first().textContent()).toBe('4 m 12 s');
   });
 
-  test('compares items side by side and marks what differs', async () => {
+  test('compares items side by side and marks differences', async () => {
     const page = await open(sampleBatch(24, { matrix: true, outcome: 'completed' }));
     expect(await page.locator('#compare-button').isDisabled()).toBe(true);
     for (const place of [0, 1]) await page.locator('#item-table .choose').nth(place).click();
@@ -104,7 +104,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.locator('#shown').textContent()).toBe('24 items');
   });
 
-  test('reads the times of an item in the timeline, as rows and as one picture', async () => {
+  test('shows the times of an item in the timeline, as rows and as one image', async () => {
     const page = await open(sampleBatch(60));
     const reading = page.locator('#lanes-reading');
     await page.locator('.lane').nth(4).hover();

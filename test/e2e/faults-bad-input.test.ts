@@ -9,7 +9,7 @@ import { createParts, type LocalService, type PartsOfStack } from './stack-fixtu
 const nowhere = '127.0.0.1:9';
 const prompt = 'never sent';
 
-describe('what turns out wrong only when it is used', () => {
+describe('an input that is found wrong only when it is used', () => {
   let parts: PartsOfStack;
   let service: LocalService;
   let cli: CliHome;
@@ -26,7 +26,7 @@ describe('what turns out wrong only when it is used', () => {
     await cli.close();
   });
 
-  it('a wrong key is an error before anything is started, and is not repeated in it', async () => {
+  it('is an error before anything starts if it is a wrong key, and the key is not repeated', async () => {
     const env = { SANDBOX_API_URL: service.url, SANDBOX_API_KEY: 'not-the-key-of-this-service' };
     const ended = await cli.run(['run', prompt, '--json'], env);
     expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('refuses the key (401') });
@@ -35,7 +35,7 @@ describe('what turns out wrong only when it is used', () => {
     expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
   });
 
-  it('an address without a service behind it is an error before anything is started', async () => {
+  it('is an error before anything starts if no service is at the address', async () => {
     const env = { SANDBOX_API_URL: service.url.replace('/v1', '/v9'), SANDBOX_API_KEY: service.apiKey };
     expect(await cli.run(['run', prompt], env)).toMatchObject({
       exitCode: 2,
@@ -44,7 +44,7 @@ describe('what turns out wrong only when it is used', () => {
     expect(readdirSync(cli.home), 'no stack was begun').toEqual([]);
   });
 
-  it.each([[['run', prompt]], [['worker']]])('%j with a dead Temporal says which address', async (args) => {
+  it.each([[['run', prompt]], [['worker']]])('%j with an unreachable Temporal names the address', async (args) => {
     const env = {
       ...parts.environment(service, 'dead'),
       TEMPORAL_ADDRESS: nowhere,
@@ -56,7 +56,7 @@ describe('what turns out wrong only when it is used', () => {
     });
   });
 
-  it('a bridge says that its port is in use, and that it has no secret', async () => {
+  it('makes a bridge report a port in use and a missing secret', async () => {
     const env = parts.environment(service, 'bridge');
     const { port } = new URL(service.url);
     const secret = { SANDBOX_WEBHOOK_SECRET: 'whsec_of_nobody' };
@@ -70,7 +70,7 @@ describe('what turns out wrong only when it is used', () => {
     });
   });
 
-  it.each(['show', 'watch', 'cancel'])('jobs %s of a job that nobody started ends with 2', async (command) => {
+  it.each(['show', 'watch', 'cancel'])('makes jobs %s of an unknown job exit with 2', async (command) => {
     expect(await cli.run(['jobs', command, 'nobodys'], parts.environment(service, 'nobody'))).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('nobodys'),

@@ -23,7 +23,7 @@ const badDay: readonly FaultInput[] = [
   { kind: 'webhook_drop', event: 'sandbox.archived' },
 ];
 
-describe('a service that is not as expected', () => {
+describe('an unreliable service', () => {
   let parts: PartsOfStack;
   beforeAll(async () => {
     parts = await createParts();
@@ -43,7 +43,7 @@ describe('a service that is not as expected', () => {
     error: null,
   };
 
-  it.concurrent.for(profiles)('%s: the job completes', async ([name, profile], { expect }) => {
+  it.concurrent.for(profiles)('does not prevent a job from completing: %s', async ([name, profile], { expect }) => {
     const service = await parts.startService(name, { profile });
     const ended = await runOn(service, name);
     expect(reportOf(ended)).toMatchObject(completed);
@@ -51,7 +51,7 @@ describe('a service that is not as expected', () => {
     expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
   });
 
-  it.concurrent("answers with a proxy's HTML page now and then: the job completes", async ({ expect }) => {
+  it.concurrent('does not prevent a job from completing if it sometimes answers with a proxy’s HTML page', async ({ expect }) => {
     const service = await parts.startService('bad-day', { faultsEnabled: true });
     await arm(service, badDay);
     const ended = await runOn(service, 'bad-day');

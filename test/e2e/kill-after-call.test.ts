@@ -37,7 +37,7 @@ describe('a worker that is killed after an accepted call', () => {
   afterAll(() => parts.close());
 
   it.concurrent.for(calls)(
-    '%s: the job completes with one sandbox, one prompt and one stop',
+    'completes the job with one sandbox, one prompt and one stop: %s',
     async ([jobId, isIt], { expect }) => {
       const before: PassedCall[] = [];
       let kill: (() => void) | undefined;

@@ -38,8 +38,8 @@ async function killAndAwait(cli: CliHome, part: Part, { expect }: TestContext): 
   await expect.poll(() => partPids(cli, part)[0] ?? killed, patient).not.toBe(killed);
 }
 
-describe.concurrent('a part that is killed in the middle of a job', () => {
-  it('worker: what the agent does is followed on, and was asked for once', async (context) => {
+describe.concurrent('a part that is killed during a job', () => {
+  it('worker: the prompt is followed by the next one, and was sent once', async (context) => {
     const { expect } = context;
     const cli = slowHome(context);
     const run = cli.start(['run', worksUntilReleased, '--json']);
@@ -53,7 +53,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
   });
 
   it.for(['bridge', 'temporal', 'local'] as const)(
-    '%s, at three moments: the job completes, all was asked for once',
+    '%s, at three moments: the job completes, and every call was made once',
     async (part, context) => {
       const { expect } = context;
       const cli = slowHome(context);
@@ -70,7 +70,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
     },
   );
 
-  it('supervisor: it takes the whole stack with it, and the next command brings the job to its end', async (context) => {
+  it('supervisor: the whole stack ends with it, and the next command completes the job', async (context) => {
     const { expect } = context;
     const cli = slowHome(context);
     expect(await cli.run(['run', worksUntilReleased, '--id', 'left', '--detach'])).toMatchObject({ exitCode: 0 });
@@ -88,7 +88,7 @@ describe.concurrent('a part that is killed in the middle of a job', () => {
     expect(accepted(await embeddedBooks(cli))).toEqual(once);
   });
 
-  it('supervisor, under a command that watches: the command brings the stack back and watches on', async (context) => {
+  it('supervisor of a watching command: the command starts the stack again and keeps watching', async (context) => {
     const { expect } = context;
     const cli = slowHome(context);
     const run = cli.start(['run', shell('echo through'), '--json']);

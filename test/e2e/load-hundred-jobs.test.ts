@@ -33,7 +33,7 @@ describe('a hundred jobs at once', () => {
   });
   afterEach(() => cli.close());
 
-  it('complete, each with its own answer, with a sandbox, a prompt and a stop for each, and leave nothing running', async () => {
+  it('complete with their own answers, one sandbox, prompt and stop each, and leave nothing running', async () => {
     const stack = cli.start(['dev', '--ready-json'], { SANDFLOW_DEPLOYMENT: deployment });
     const isReady = () => {
       if (!stack.stdout().endsWith('\n')) throw new Error(`The stack is not ready: ${stack.stderr()}`);

@@ -16,14 +16,14 @@ import {
 
 const parts: readonly Part[] = ['supervisor', 'temporal', 'local', 'worker', 'bridge'];
 
-describe('two commands that start at the same moment in a fresh home', () => {
+describe('two commands that start at once in a fresh home', () => {
   let cli: CliHome;
   beforeEach(() => {
     cli = createCliHome();
   });
   afterEach(() => cli.close());
 
-  it('share one stack; Ctrl-C of one leaves both jobs running; the stack ends by itself after the last command', async () => {
+  it('share one stack; Ctrl-C of one keeps both jobs running; the stack ends after the last command', async () => {
     const start = (id: string) => cli.start(['run', worksUntilReleased, '--id', id, '--json']);
     const [first, second] = [start('first'), start('second')];
     await untilBooks(cli, ({ prompts }) => prompts.filter(({ status }) => status === 'running').length === 2);

@@ -6,7 +6,7 @@ import { createStackHome, type StackHome } from '../setup/stack-harness.js';
 
 const timeout = 30_000;
 
-describe('what dies in a stack', () => {
+describe('a stack', () => {
   let stack: StackHome;
   beforeEach(() => {
     stack = createStackHome({ TEST_IDLE_MS: '60000' });
@@ -19,7 +19,7 @@ describe('what dies in a stack', () => {
     return pid;
   };
 
-  it('takes every process with the supervisor when that is killed, and a new stack comes up at the same addresses', async () => {
+  it('ends all its processes with a killed supervisor, and a new stack uses the same addresses', async () => {
     const client = stack.client();
     const before = await client.ready;
     expect(stack.alive()).toHaveLength(5);
@@ -29,7 +29,7 @@ describe('what dies in a stack', () => {
     expect(await stack.client().ready).toEqual(before);
   });
 
-  it('gives a client that waits a new supervisor when the first is killed meanwhile', async () => {
+  it('gives a waiting client a new supervisor if the first one is killed', async () => {
     const client = stack.client();
     await expect.poll(() => stack.pidOf('local'), { timeout }).toBeDefined();
     process.kill(pidOf('supervisor'), 'SIGKILL');
@@ -37,7 +37,7 @@ describe('what dies in a stack', () => {
     expect(stack.events().filter(({ role, what }) => role === 'supervisor' && what === 'started')).toHaveLength(2);
   });
 
-  it('starts a part again that died, at the same place', async () => {
+  it('restarts a part that died, at the same address', async () => {
     const { bridgeUrl = '' } = await stack.client().ready;
     for (const role of ['worker', 'bridge', 'local']) {
       const before = pidOf(role);
@@ -48,7 +48,7 @@ describe('what dies in a stack', () => {
     expect(readFileSync(join(stack.home, 'logs', 'supervisor.log'), 'utf8')).toContain('worker ended by itself');
   });
 
-  it('starts Temporal again at the same address, with the workflows that it had', async () => {
+  it('restarts Temporal at the same address, with its workflows', async () => {
     const { temporalAddress } = await stack.client().ready;
     const client = await connectTemporal({ address: temporalAddress });
     try {
@@ -70,7 +70,7 @@ describe('what dies in a stack', () => {
     }
   });
 
-  it('ends the worker first and what it needs after it when told to end', async () => {
+  it('ends the worker first and its dependencies afterwards', async () => {
     const client = stack.client();
     await client.ready;
     process.kill(pidOf('supervisor'), 'SIGTERM');

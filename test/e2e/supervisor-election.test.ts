@@ -12,7 +12,7 @@ describe('one supervisor per home', () => {
 
   const starts = (role: string) => stack.events().filter((event) => event.role === role && event.what === 'started');
 
-  it('gives three clients that start at once one and the same stack', async () => {
+  it('gives three clients that start at once the same stack', async () => {
     const handles = await Promise.all([1, 2, 3].map(() => stack.client().ready));
     expect(new Set(handles.map((handle) => JSON.stringify(handle))).size).toBe(1);
     for (const role of ['local', 'worker', 'bridge']) expect(starts(role)).toHaveLength(1);
@@ -21,7 +21,7 @@ describe('one supervisor per home', () => {
     await expect.poll(() => starts('supervisor').filter(({ pid }) => isAlive(pid)).length).toBe(1);
   });
 
-  it('lets a second client join later and stays while either is there', async () => {
+  it('accepts a second client and stays while either is connected', async () => {
     const first = stack.client();
     const one = await first.ready;
     const second = stack.client();
@@ -40,14 +40,14 @@ describe('one supervisor per home', () => {
     expect(other.stderr()).toMatch(/stack_differs: .*set SANDFLOW_HOME/);
   });
 
-  it('gets over a corrupt ports file and the state of a supervisor that died', async () => {
+  it('recovers from a corrupt ports file and the state of a dead supervisor', async () => {
     writeFileSync(join(stack.home, 'ports.json'), '{"temporal": "none", ');
     writeFileSync(join(stack.home, 'supervisor.json'), JSON.stringify({ pid: 1, port: 1, token: 'x'.repeat(48) }));
     await stack.client().ready;
     expect(starts('worker')).toHaveLength(1);
   });
 
-  it('tells the waiting client which part does not start, with the end of its log, and leaves nothing running', async () => {
+  it('tells a waiting client which part does not start, with the end of its log, and leaves no process', async () => {
     appendFileSync(join(stack.home, 'worker-fails'), '');
     const client = stack.client();
     expect(await client.exited).toBe(1);
@@ -56,7 +56,7 @@ describe('one supervisor per home', () => {
     await expect.poll(() => stack.alive(), { timeout: 15_000 }).toEqual([]);
   });
 
-  it('says that a home which cannot be written must be mended', async () => {
+  it('reports a home that cannot be written', async () => {
     const file = join(stack.home, 'a-file');
     writeFileSync(file, '');
     const client = stack.client({ SANDFLOW_HOME: file });

@@ -10,14 +10,14 @@ import { createStackHome, type StackHome } from '../setup/stack-harness.js';
 const timeout = 30_000;
 const logOf = ({ home }: StackHome) => readFileSync(join(home, 'logs', 'supervisor.log'), 'utf8');
 
-describe('the end of an idle stack', () => {
+describe('an idle stack', () => {
   let stack: StackHome;
   beforeEach(() => {
     stack = createStackHome({ TEST_IDLE_MS: '800' });
   });
   afterEach(() => stack.close());
 
-  it('ends by itself when its last client leaves, and leaves no process behind', async () => {
+  it('ends when its last client leaves, and leaves no process', async () => {
     const client = stack.client();
     await client.ready;
     await client.leave();
@@ -25,7 +25,7 @@ describe('the end of an idle stack', () => {
     expect(logOf(stack)).toContain('nothing left to do');
   });
 
-  it('ends by itself when its last client is killed', async () => {
+  it('ends when its last client is killed', async () => {
     const client = stack.client();
     await client.ready;
     client.process.kill('SIGKILL');
@@ -33,7 +33,7 @@ describe('the end of an idle stack', () => {
     expect(logOf(stack)).toContain('nothing left to do');
   });
 
-  it('stays for an open job without any client, and ends when that has ended', async () => {
+  it('stays for an open job without any client, and ends with it', async () => {
     const client = stack.client();
     const { temporalAddress } = await client.ready;
     const temporal = await connectTemporal({ address: temporalAddress });
@@ -61,7 +61,7 @@ describe('the end of an idle stack', () => {
   });
 });
 
-describe('a stack with what is configured', () => {
+describe('a stack with configured parts', () => {
   let stack: StackHome;
   let temporal: EmbeddedServer;
   beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('a stack with what is configured', () => {
     await temporal.stop();
   });
 
-  it('starts neither Temporal nor a local service where both are configured, and no bridge without a secret', async () => {
+  it('starts neither Temporal nor a local service if both are configured, and no bridge without a secret', async () => {
     const configured = {
       TEMPORAL_ADDRESS: temporal.address,
       SANDBOX_API_URL: 'http://127.0.0.1:9/v1',

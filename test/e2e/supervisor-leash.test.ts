@@ -24,8 +24,8 @@ function startParent(leash: string, command: readonly string[]) {
   return { parent, lines: () => output.trim().split('\n').filter(Boolean) };
 }
 
-describe.each(['kernel', 'pipe'])('a child on the %s leash', (leash) => {
-  it('dies with its parent, even when that is killed', async () => {
+describe.each(['kernel', 'pipe'])('a child process (%s)', (leash) => {
+  it('dies with its parent, even if the parent is killed', async () => {
     const { parent, lines } = startParent(leash, ['sleep', '600']);
     await expect.poll(() => lines().length).toBe(1);
     const pid = Number(lines()[0]);
@@ -34,14 +34,14 @@ describe.each(['kernel', 'pipe'])('a child on the %s leash', (leash) => {
     await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false);
   });
 
-  it('ends by itself like any other, and its parent goes on', async () => {
+  it('can end before its parent, which continues', async () => {
     const { parent, lines } = startParent(leash, ['sh', '-c', 'exit 7']);
     await expect.poll(lines).toContain('ended 7');
     expect(parent.exitCode).toBeNull();
     parent.kill('SIGKILL');
   });
 
-  it('dies when its parent is killed in the moment of its start', async () => {
+  it('dies if its parent is killed while starting it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { parent, lines } = startParent(leash, ['sleep', '600']);
       await new Promise((resolve) => parent.stdout.once('data', resolve));

@@ -36,7 +36,7 @@ async function start(options: Partial<EmbeddedServerOptions> = {}): Promise<Embe
 }
 
 describe('the embedded Temporal server', () => {
-  it('serves when it is said to have started, and keeps closed workflows for 30 days', async () => {
+  it('answers as soon as its start returns, and keeps closed workflows for 30 days', async () => {
     const { address } = await start();
     const client = await connectTemporal({ address });
     try {
@@ -49,7 +49,7 @@ describe('the embedded Temporal server', () => {
     }
   });
 
-  it('keeps its workflows in the file over a kill', async () => {
+  it('keeps its workflows in the file when it is killed', async () => {
     const databaseFile = join(directory, 'temporal.db');
     const first = await start({ databaseFile });
     const client = await connectTemporal({ address: first.address });
@@ -65,7 +65,7 @@ describe('the embedded Temporal server', () => {
     }
   });
 
-  it('takes another port where the wanted one is in use, and has a web interface only when asked', async () => {
+  it('takes another port if the preferred one is in use, and serves a web interface only on request', async () => {
     const other: Server = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const taken = other.address();
@@ -80,7 +80,7 @@ describe('the embedded Temporal server', () => {
     }
   });
 
-  it('is started again where somebody was faster to take a port, however much is said about that', async () => {
+  it('starts again if another process takes a port first, whatever it logs about it', async () => {
     const late = join(directory, 'late');
     const trace = 'head -c 200000 /dev/zero | tr "\\0" x';
     const lines = [`if mkdir ${directory}/tried; then echo 'bind: address already in use'; ${trace}; exit 1; fi`];
@@ -88,7 +88,7 @@ describe('the embedded Temporal server', () => {
     expect(isAlive((await start({ binary: late })).pid)).toBe(true);
   });
 
-  it('says with the end of its output why it does not start, and ends a start that is no longer wanted', async () => {
+  it('reports the end of its output if it does not start, and ends an aborted start', async () => {
     const databaseFile = join(directory, 'missing', 'temporal.db');
     await expect(start({ databaseFile })).rejects.toMatchObject({
       code: 'temporal_start_failed',
@@ -110,7 +110,7 @@ describe('the embedded Temporal server', () => {
 });
 
 describe('connecting to Temporal', () => {
-  it('gives a worker a connection on which clients work too', async () => {
+  it('gives a worker a connection that clients can use too', async () => {
     const { address } = await start();
     const worker = await connectWorker({ address, namespace: 'default' });
     try {
@@ -125,14 +125,14 @@ describe('connecting to Temporal', () => {
   it.each([
     ['client', () => connectTemporal({ address: '127.0.0.1:1' }, { timeoutMs: 500 })],
     ['worker', () => connectWorker({ address: '127.0.0.1:1' }, { timeoutMs: 500 })],
-  ])('says as a %s that nobody answers, where, and what to do', async (_, connecting) => {
+  ])('reports as a %s that nobody answers, with the address and what to do', async (_, connecting) => {
     await expect(connecting()).rejects.toMatchObject({
       code: 'temporal_unreachable',
       message: expect.stringMatching(/Temporal at 127\.0\.0\.1:1 cannot be reached.*TEMPORAL_ADDRESS/),
     });
   });
 
-  it('does not wait longer than it was told for a server that accepts and says nothing', async () => {
+  it('waits no longer than its timeout for a server that accepts and does not answer', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const bound = silent.address();

@@ -107,7 +107,7 @@ it('records two runs of a stop with three callers', async () => {
   await save('stop-last-run', workflowId);
 });
 
-it('records a cleanup that goes on as a new run, and one that stops', async () => {
+it('records a cleanup that continues as new, and one that stops', async () => {
   const old = await archived(stand, 'old-1');
   await archived(stand, 'old-2');
   await ready(stand, 'old-3');
@@ -124,7 +124,7 @@ it('records a cleanup that goes on as a new run, and one that stops', async () =
   await save('cleanup-stops', stops.workflowId);
 });
 
-it('records items of a batch: one that is throttled and takes its next generation, and one that is cancelled', async () => {
+it('records items of a batch: one is throttled and continues as its next generation, and one is cancelled', async () => {
   const of = source(await archivedSandbox(stand));
   await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' });
   await stand.fault({ kind: 'create_cancelled' });
@@ -154,7 +154,7 @@ it('records a fan-out', async () => {
   await save('fanout-chunk', chunkWorkflowId(deployment, batchId, 0));
 });
 
-it('records a fan-out from a prepared source that is cancelled, and resumed', async () => {
+it('records a fan-out from a prepared source that is cancelled and resumed', async () => {
   const preparation = { body: {}, put: [], commands: ['date > made'], prompts: [], deadlineMs: 60_000 } as const;
   const input = fanoutInput({ kind: 'prepare', ...preparation, end: 'stop' }, { policy: { concurrency: 2 } });
   await submit(stand, input, items(3, (at) => (at === 0 ? 'echo hello' : 'sleep 5')));
@@ -171,7 +171,7 @@ it('records a fan-out from a prepared source that is cancelled, and resumed', as
   await save('fanout-chunk-resumed', chunkWorkflowId(deployment, batchId, 0));
 });
 
-it('records a job that tells that it is blocked and that it has ended, a batch that tells, and a delivery', async () => {
+it('records a job that notifies when it is blocked and when it ends, a batch that notifies, and a delivery', async () => {
   // It answers with 404, which may pass.
   const notify = { url: `${stand.bridgeUrl}/nobody` };
   await stand.fault(page);

@@ -11,7 +11,7 @@ async function openFiles(name: string): Promise<string[]> {
   return targets.filter((path) => path.endsWith(name));
 }
 
-it.skipIf(process.platform !== 'linux')('a download stops when its caller goes away', async () => {
+it.skipIf(process.platform !== 'linux')('a download stops when its caller disconnects', async () => {
   const { service, ready, call } = await startService();
   const id = await ready();
   await call('POST', `/sandboxes/${id}/commands`, { body: { command: 'truncate -s 256M big.bin' } });
@@ -26,7 +26,7 @@ it.skipIf(process.platform !== 'linux')('a download stops when its caller goes a
   await expect.poll(() => openFiles('big.bin'), { timeout: 5_000 }).toEqual([]);
 });
 
-it.skipIf(process.platform !== 'linux')('a caller that was gone before the answer leaves nothing open', async () => {
+it.skipIf(process.platform !== 'linux')('a caller that disconnects before the answer leaves nothing open', async () => {
   const { service, ready, call, arm } = await startService();
   const id = await ready();
   await call('POST', `/sandboxes/${id}/commands`, { body: { command: 'truncate -s 256M late.bin' } });

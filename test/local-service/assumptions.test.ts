@@ -3,7 +3,7 @@ import { startService } from './service-under-test.js';
 
 const header = 'x-svc-assumptions';
 
-test('an answer names what it rests on: its row of the contract, and what was touched on the way', async () => {
+test('an answer lists the assumptions of its contract row and those that the call used', async () => {
   const under = await startService({ limits: { requestsPerSecond: 1_000 } });
   const id = await under.create();
   const named = async (...call: Parameters<typeof under.call>) => (await under.call(...call)).headers.get(header);
@@ -23,7 +23,7 @@ test('an answer names what it rests on: its row of the contract, and what was to
   expect(await named('PUT', `/sandboxes/${id}/files`, { body: large })).toContain('A-file-limit');
 });
 
-test('a stop of a sandbox that is being made names the assumption by which it is refused', async () => {
+test('a refused stop of a sandbox that is being created names its assumption', async () => {
   const under = await startService({ timings: { bootMs: 60_000 } });
   const id = await under.create();
   const refused = await under.call('POST', `/sandboxes/${id}/stop`);
@@ -31,7 +31,7 @@ test('a stop of a sandbox that is being made names the assumption by which it is
   expect(refused.headers.get(header)).toBe('A-stop-states');
 });
 
-test('a 429 names that its numbers are settings, and its Retry-After', async () => {
+test('a 429 names the assumptions about its limits and its Retry-After', async () => {
   const under = await startService({ limits: { requestsPerSecond: 1 } });
   under.service.clock.hold();
   await under.call('GET', '/me');
@@ -40,7 +40,7 @@ test('a 429 names that its numbers are settings, and its Retry-After', async () 
   expect(refused.headers.get(header)).toBe('A-rate-limits, A-retry-after');
 });
 
-test('calls at the same time note their own assumptions, and nobody else’s', async () => {
+test('concurrent calls list their own assumptions only', async () => {
   const under = await startService();
   const id = await under.ready();
   const answers = await Promise.all(
@@ -55,7 +55,7 @@ test('calls at the same time note their own assumptions, and nobody else’s', a
   );
 });
 
-test('what was touched is counted with the first request, also over a restart, until a reset', async () => {
+test('assumptions are counted with their first request, across a restart, until a reset', async () => {
   const under = await startService();
   const first = await under.call('GET', '/sandboxes');
   await under.call('GET', '/sandboxes');

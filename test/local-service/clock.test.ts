@@ -10,7 +10,7 @@ function clockUnderTest(): ControlledClock {
 }
 
 describe('createClock', () => {
-  test('follows the real time until it is held, and stands still then', () => {
+  test('follows the real time until it is held, and then stands still', () => {
     const clock = clockUnderTest();
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(50);
     clock.hold();
@@ -19,7 +19,7 @@ describe('createClock', () => {
     expect(clock.state().heldAt).toBe(stands);
   });
 
-  test('an advance stops at each moment at which something is due, in order, and sees what that sets off', async () => {
+  test('stops an advance at each due moment, in order, including moments that these set off', async () => {
     const clock = clockUnderTest();
     clock.hold();
     const start = clock.now();
@@ -36,7 +36,7 @@ describe('createClock', () => {
     expect(seen).toEqual([1_000, 2_000, 5_000]);
   });
 
-  test('an advance waits for work that is under way before it goes on to the next moment', async () => {
+  test('waits for work in progress before an advance continues to the next moment', async () => {
     const clock = clockUnderTest();
     clock.hold();
     const order: string[] = [];
@@ -53,7 +53,7 @@ describe('createClock', () => {
     expect(order).toEqual(['done', 'next']);
   });
 
-  test('a timer that may be passed over runs once, at the end of an advance', async () => {
+  test('runs a skippable timer once, at the end of an advance', async () => {
     const clock = clockUnderTest();
     clock.hold();
     const start = clock.now();
@@ -63,7 +63,7 @@ describe('createClock', () => {
     expect(ran).toEqual([60_000]);
   });
 
-  test('released it goes on from where it stood, and a cancelled timer never runs', async () => {
+  test('continues from where it stood when released, and never runs a cancelled timer', async () => {
     const clock = clockUnderTest();
     clock.hold();
     const before = clock.now();
@@ -109,7 +109,7 @@ test('a restart keeps the clock where it was, held or moved', async () => {
   expect(Math.abs(again.service.clock.now() - Date.now())).toBeLessThan(1_000);
 });
 
-test('a body that moves the clock by nonsense is refused', async () => {
+test('an invalid body does not move the clock', async () => {
   const under = await startService();
   for (const body of [{ advanceSeconds: -1 }, { held: 'yes' }, { advanceSeconds: 1e12 }, { forward: 1 }]) {
     expect((await under.call('POST', '/clock', { admin: true, body })).status).toBe(400);

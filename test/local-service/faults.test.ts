@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startService } from './service-under-test.js';
 
-test('an error fault refuses so many calls of one endpoint, with Retry-After, and then is used up', async () => {
+test('an error fault refuses a number of calls to one endpoint, with Retry-After, and is then used up', async () => {
   const under = await startService();
   await under.arm({
     kind: 'error',
@@ -40,7 +40,7 @@ test('close ends the connection before anything is accepted', async () => {
   ]);
 });
 
-test('drop_response accepts in full and answers nothing', async () => {
+test('drop_response accepts the call and sends no answer', async () => {
   const under = await startService();
   const id = await under.ready();
   await under.arm({ kind: 'drop_response', endpoint: 'sendPrompt' });
@@ -50,7 +50,7 @@ test('drop_response accepts in full and answers nothing', async () => {
   expect(calls).toMatchObject([{ outcome: 'dropped', accepted: true, status: null }]);
 });
 
-test('S3: accept_late accepts when its caller has already gone', async () => {
+test('S3: accept_late accepts the call after its caller has disconnected', async () => {
   const under = await startService();
   const id = await under.ready();
   await under.arm({ kind: 'accept_late', endpoint: 'sendPrompt', ms: 100 });
@@ -69,7 +69,7 @@ test('latency delays an answer', async () => {
   expect(performance.now() - begun).toBeGreaterThanOrEqual(115);
 });
 
-test('a fault with a probability strikes only sometimes, and counts only when it does', async () => {
+test('a fault with a probability applies only sometimes, and counts only then', async () => {
   const under = await startService();
   await under.arm({ kind: 'error', endpoint: 'getMe', status: 500, times: 10, probability: 0.5 });
   let refused = 0;
@@ -77,7 +77,7 @@ test('a fault with a probability strikes only sometimes, and counts only when it
   expect(refused).toBe(10);
 });
 
-test('events_lag hides young events from the next reads', async () => {
+test('events_lag hides recent events from the next reads', async () => {
   const under = await startService();
   const id = await under.ready();
   const { body } = await under.prompt(id, 'hello');
@@ -92,7 +92,7 @@ test('faults are refused unless the service was started with them', async () => 
   expect(await under.arm({ kind: 'stop_fails' })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
 });
 
-test('a fault that nobody knows is refused, and all can be taken back', async () => {
+test('an unknown fault is refused, and all faults can be removed', async () => {
   const under = await startService();
   for (const wrong of [{ kind: 'meteor' }, { kind: 'latency', endpoint: 'nowhere', ms: 1 }, { kind: 'close' }, [], 7]) {
     const refused = await under.call('POST', '/faults', { body: wrong, admin: true });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startService } from './service-under-test.js';
 
-test('the call book tells each call once, with what became of it', async () => {
+test('the call log has each call once, with its result', async () => {
   const under = await startService();
   const { body } = await under.call('POST', '/sandboxes', {
     body: { name: 'kept' },
@@ -30,7 +30,7 @@ test('the call book tells each call once, with what became of it', async () => {
   expect(summary).toMatchObject({ byEndpoint: { createSandbox: 1, getSandbox: 1, unknown: 1 }, sandboxes: 1 });
 });
 
-test('the call book forgets the oldest calls and still counts them', async () => {
+test('the call log drops the oldest calls and still counts them', async () => {
   const under = await startService({ maxCallRecords: 10 });
   for (let index = 0; index < 25; index++) await under.call('GET', `/me?limit=${index}`);
   await expect.poll(() => under.service.books.summary().byEndpoint.getMe).toBe(25);
@@ -39,7 +39,7 @@ test('the call book forgets the oldest calls and still counts them', async () =>
   expect(calls.at(-1)?.path).toBe('/v1/me?limit=24');
 });
 
-test('a service that keeps no name, and one that sends fields that nobody listed, can be imitated', async () => {
+test('the service can imitate one that keeps no names and one that sends unlisted fields', async () => {
   const under = await startService({ profile: { ignoreName: true, extraFields: true } });
   const { body } = await under.call('POST', '/sandboxes', { body: { name: 'mine' } });
   expect(body.sandbox.name).not.toBe('mine');

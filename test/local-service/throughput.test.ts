@@ -14,7 +14,7 @@ async function median(runs: number, work: () => Promise<unknown>): Promise<numbe
   return times.sort((one, other) => one - other)[Math.floor(runs / 2)] ?? 0;
 }
 
-test('get and create cost the same with a thousand sandboxes on the books as with a few', async () => {
+test('get and create cost the same with a thousand stored sandboxes as with a few', async () => {
   const under = await startService({ timings: { bootMs: 0 } });
   const headers = { authorization: `Bearer ${apiKey}` };
   const send = async (method: string, path: string) => {

@@ -23,13 +23,13 @@ it('has a scenario for every call that workflows make', () => {
   expect(withoutRows(recordings)).toEqual({ activities: [], endpoints: [] });
 });
 
-it('ends every scenario as it should where nothing is the matter', () => {
+it('ends every scenario as expected without faults', () => {
   expect(recordings.map(({ scenario, ended }) => `${scenario.name}: ${ended.outcome}`)).toEqual(
     scenarios.map(({ name, expected }) => `${name}: ${expected}`),
   );
 });
 
-it('keeps every promise, whatever is the matter with whichever call', { timeout }, async () => {
+it('keeps every promise with any fault at any call', { timeout }, async () => {
   const all = rowsOf(recordings, faults);
   const chosen = choose(all, rowName, { wanted, sampleSize: sample }).slice(skip);
   say(`${all.length} rows of ${scenarios.length} scenarios, ${chosen.length} chosen`);

@@ -6,8 +6,8 @@ import { attackedHost, ownSandboxId, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
 
-describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sandbox of %s', (user) => {
-  it.skipIf(whyNot(user))('has no capability and gets none', async () => {
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user))('has no capability and gains none', async () => {
     const host = await attackedHost(user);
     const { stdout } = await host.run(ownSandboxId, 'grep ^Cap /proc/self/status; grep NoNewPrivs /proc/self/status');
     const held = stdout.split('\n').filter((line) => /^Cap(Prm|Eff|Inh|Amb|Bnd)/.test(line));
@@ -20,7 +20,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
   });
 
   it.skipIf(whyNot(user))(
-    'cannot change the host: no remount, no device, no setting of the kernel, no file',
+    'cannot change the host: no remount, no device, no kernel setting, no file',
     async () => {
       const host = await attackedHost(user);
       const canary = '/usr/share/sandflow-attack-canary';
@@ -48,7 +48,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
   );
 
   it.skipIf(whyNot(user))(
-    'writes files that are owned as those of the service, and reads those of the file calls',
+    'writes files that the service owns, and reads those of file calls',
     async () => {
       const host = await attackedHost(user);
       const disk = join(host.directory, 'machines', 'disks', ownSandboxId);
@@ -63,7 +63,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C2: a sand
     },
   );
 
-  it.skipIf(whyNot(user))('reads nothing below /etc that others may not', async () => {
+  it.skipIf(whyNot(user))('reads nothing below /etc that other users may not read', async () => {
     const host = await attackedHost(user);
     const { stdout } = await host.run(
       ownSandboxId,

@@ -33,19 +33,19 @@ describe('the port of the supervisor, which every program and page of this machi
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('keeps no line without an end, which would fill the memory and end the stack', async () => {
+  it('limits a line without an end, which would fill the memory', async () => {
     expect(await written(stranger(), Buffer.alloc(megabyte, 'a'))).toBeLessThan(roomOfTheKernel);
     expect(await isSupervisorThere(stateFile)).toBe(true);
   });
 
-  it('answers one question of a stranger, and keeps no answers that he does not read', async () => {
+  it('answers one request of a stranger, and buffers no unread answers', async () => {
     const socket = stranger().pause();
     const questions = `${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`.repeat(10_000);
     expect(await written(socket, Buffer.from(questions))).toBeLessThan(roomOfTheKernel);
     expect(await isSupervisorThere(stateFile)).toBe(true);
   });
 
-  it('has room for a client among strangers who say nothing', async () => {
+  it('accepts a client among silent strangers', async () => {
     control.ready({ temporalAddress: 'a', namespace: 'b', sandboxApiUrl: 'c' });
     const strangers = Array.from({ length: 300 }, () => stranger());
     await vi.waitFor(() => expect(strangers.filter(({ destroyed }) => destroyed).length).toBeGreaterThan(200));
@@ -54,7 +54,7 @@ describe('the port of the supervisor, which every program and page of this machi
     if (typeof joined === 'object') joined.release();
   });
 
-  it('lets nobody in who has his questions answered by the supervisor itself', async () => {
+  it('rejects a client that has the supervisor itself answer its challenges', async () => {
     const entering = stranger();
     const asking = stranger();
     const heard = (socket: Socket) =>
@@ -70,7 +70,7 @@ describe('the port of the supervisor, which every program and page of this machi
     expect(control.clients()).toBe(0);
   });
 
-  it('takes nothing without an end from whoever has it instead of the supervisor', async () => {
+  it('limits what a client accepts from a false supervisor', async () => {
     let sent = 0;
     const impostor = createServer((socket) => {
       void written(socket, Buffer.alloc(megabyte, 'a')).then((bytes) => {

@@ -11,7 +11,7 @@ const canaryText = 'canary-4f1d9a';
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))(
-    'sees no file, socket, variable, descriptor or process of host, service and neighbour',
+    'sees no file, socket, variable, descriptor or process of host, service and other sandboxes',
     async () => {
       const host = await attackedHost(user);
       const machines = join(host.directory, 'machines');
@@ -49,7 +49,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     },
   );
 
-  it.skipIf(whyNot(user))('signals, traces and slows down nobody else', async () => {
+  it.skipIf(whyNot(user))('cannot signal, trace or slow down any other process', async () => {
     const host = await attackedHost(user);
     // Of the same user as the sandbox's processes, as the kernel sees it.
     const bystander = spawn('sleep', ['4712002'], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });

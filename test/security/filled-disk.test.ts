@@ -66,8 +66,8 @@ const attacks: readonly Attack[] = [
   ...(hasPython() ? [{ how: 'with files that it only maps', command: `exec python3 -c '${mapped}'` }] : []),
 ];
 
-describe.skipIf(!bubblewrap || !isRoot).each(['root', 'a plain user'] as const)('C11: a sandbox of %s', (user) => {
-  it.skipIf(whyNot(user)).each(attacks)('that fills the disk $how is ended, and others go on', async (attack) => {
+describe.skipIf(!bubblewrap || !isRoot).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user)).each(attacks)('that fills the disk $how is killed, and others continue', async (attack) => {
     const host = await attackedHost(user, options);
     if (attack.before) expect((await host.run(ownSandboxId, attack.before)).exitCode).toBe(0);
     const small = 'for i in $(seq 12); do echo $i > small || exit 1; sleep 0.5; done; echo goes on';
@@ -77,7 +77,7 @@ describe.skipIf(!bubblewrap || !isRoot).each(['root', 'a plain user'] as const)(
     expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
   });
 
-  it.skipIf(whyNot(user))('may go on below the reserve, while it writes little or makes room', async () => {
+  it.skipIf(whyNot(user))('may continue below the reserve while it writes little or frees space', async () => {
     const host = await attackedHost(user, { ...options, diskReserveBytes: 299 * mib });
     await host.run(ownSandboxId, 'head -c 2M /dev/zero > old');
     const little = 'for i in $(seq 10); do head -c 100000 /dev/zero > small$i; sleep 0.1; done; rm old; echo done';

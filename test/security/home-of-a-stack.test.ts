@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CliHome, createCliHome } from '../e2e/cli-program.js';
 import { patient } from '../e2e/stack-fixture.js';
 
-describe('C7: the home of a running stack', () => {
+describe('the home of a running stack', () => {
   let cli: CliHome;
   let said: Readonly<Record<string, string>>;
 
@@ -17,7 +17,7 @@ describe('C7: the home of a running stack', () => {
   });
   afterAll(() => cli?.close());
 
-  it('can be entered by its user alone, and so can each file in it, of which Temporal writes one', () => {
+  it('can be read only by its user, including each file that Temporal writes', () => {
     expect(statSync(cli.home).mode & 0o777).toBe(0o700);
     const paths = ['.', 'logs'].flatMap((folder) =>
       readdirSync(join(cli.home, folder)).map((name) => join(folder, name)),
@@ -27,7 +27,7 @@ describe('C7: the home of a running stack', () => {
     expect(open).toEqual([]);
   });
 
-  it('gives sandboxes the modes of a machine all the same', async () => {
+  it('does not restrict file modes inside sandboxes', async () => {
     const { sandboxApiUrl = '', sandboxApiKeyFile = '' } = said;
     expect(sandboxApiKeyFile).toBe(join(cli.home, 'local-api-key'));
     const headers = {

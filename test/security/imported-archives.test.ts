@@ -67,7 +67,7 @@ function withSchema(statement: string) {
 
 const isRoot = process.getuid?.() === 0;
 
-describe('C8: an archive is refused', () => {
+describe('an archive is refused', () => {
   it.each<[string, (folder: string) => Promise<unknown>, (readonly string[])?]>([
     ['whose manifest is a pipe', replaced('manifest.json', (path) => run('mkfifo', [path]))],
     ['whose manifest is a link to an endless device', replaced('manifest.json', (path) => symlink('/dev/zero', path))],
@@ -103,7 +103,7 @@ describe('C8: an archive is refused', () => {
     await under.ready();
   });
 
-  it.skipIf(!isRoot)('with a device on a disk, which only root can make', async () => {
+  it.skipIf(!isRoot)('with a device on a disk, which only root can create', async () => {
     const under = await startService();
     const archive = await archiveWith((folder) => run('mknod', [join(disk(folder), 'zero'), 'c', '1', '5']));
     await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({ code: 'bad_archive' });
@@ -128,7 +128,7 @@ describe('C8: an archive is refused', () => {
     ['entries', { maxEntries: 8 }, /more than 8 entries/],
     ['levels', { maxDepth: 6 }, /deeper than 6/],
     ['bytes', { maxBytes: 1_000 }, /more than 1000 bytes/],
-  ])('with more %s than the service is told to take', async (_what, importLimits, message) => {
+  ])('with more %s than the limit', async (_what, importLimits, message) => {
     const under = await startService({ importLimits });
     const archive = await archiveWith(async (folder) => {
       await mkdir(join(disk(folder), ...'deep/er/still'.split('/')), { recursive: true });
@@ -141,8 +141,8 @@ describe('C8: an archive is refused', () => {
   });
 });
 
-describe('C8: an import', () => {
-  it('of a disk with pipes in it is one of a disk as any sandbox can make it, and nobody waits for them', async () => {
+describe('an import', () => {
+  it('accepts a disk with pipes, as any sandbox can create, and waits for none', async () => {
     const under = await startService();
     await under.service.import(
       Readable.from([await archiveWith((folder) => run('mkfifo', [join(disk(folder), 'pipe')]))]),
@@ -153,7 +153,7 @@ describe('C8: an import', () => {
     expect((await under.call('GET', `/sandboxes/${id}/files?path=a`)).body.content).toBe('text');
   });
 
-  it('that is still fed ends with the service', async () => {
+  it('in progress ends with the service', async () => {
     const under = await startService({ directory: await emptyDirectory() });
     const upload = new PassThrough();
     upload.write((await exportedState()).subarray(0, 100));

@@ -10,8 +10,8 @@ import { apiKey, emptyDirectory, startService } from '../local-service/service-u
 const closing = createClosing();
 afterEach(closing.closeAll);
 
-describe('C3: how sandboxes of a local service are isolated', () => {
-  it('is asked of it, said with its warnings, and judged by doctor', async () => {
+describe('the isolation of a local service’s sandboxes', () => {
+  it('is requested, printed with its warnings, and checked by doctor', async () => {
     const { service } = await startService({ isolation: 'plain' });
     const isolation = await readIsolation({ apiUrl: service.url, apiKey });
     expect(isolation.known).toEqual(JSON.parse(JSON.stringify(service.isolation)));
@@ -24,7 +24,7 @@ describe('C3: how sandboxes of a local service are isolated', () => {
     expect(checkIsolation(isolation)).toMatchObject({ status: 'warning', mend: expect.stringContaining('bubblewrap') });
   });
 
-  it('is not asked of a service elsewhere, nor believed of one that does not say it well', async () => {
+  it('is not requested from a remote service, and is not believed if incomplete', async () => {
     const elsewhere = await readIsolation({ apiUrl: 'https://api.example.com/v1', apiKey });
     expect(elsewhere).toEqual({ known: null, problem: null });
     expect(checkIsolation(elsewhere)).toMatchObject({ status: 'skipped' });
@@ -33,7 +33,7 @@ describe('C3: how sandboxes of a local service are isolated', () => {
     expect(refused).toMatchObject({ known: null, problem: expect.stringContaining('it answers 401') });
   });
 
-  it('is said not to be known where a service that may be local does not say it', async () => {
+  it('is reported as unknown if a service that may be local does not report it', async () => {
     const garbled = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
     const answers = [
       await readIsolation({ apiUrl: `${garbled.url}/v1`, apiKey }),
@@ -51,7 +51,7 @@ describe('C3: how sandboxes of a local service are isolated', () => {
     expect(await readIsolation({ apiUrl: other.url, apiKey })).toEqual({ known: null, problem: null });
   });
 
-  it('is asked for once more where the first answer is lost', async () => {
+  it('is requested again if the first answer is lost', async () => {
     const { service } = await startService();
     let calls = 0;
     const stand = closing.keep(
@@ -65,7 +65,7 @@ describe('C3: how sandboxes of a local service are isolated', () => {
     expect(known?.text).toBe(service.isolation.text);
   });
 
-  it('is well where each has a network of its own, and warned of where nobody asked for less', () => {
+  it('passes if each sandbox has its own network, and is a warning otherwise unless configured', () => {
     const network = { kind: 'internet' as const, wished: false, allowHost: [] };
     const limits = { memory: 'sandbox' as const, processes: 'sandbox' as const };
     const text = 'bubblewrap';
@@ -81,14 +81,14 @@ describe('C3: how sandboxes of a local service are isolated', () => {
   });
 });
 
-describe('C1: the setting `network`', () => {
+describe('the setting `network`', () => {
   async function read(network: unknown) {
     const file = join(await emptyDirectory(), 'local-service.json');
     await writeFile(file, JSON.stringify({ network }));
     return (await readLocalConfig(file, false)).network;
   }
 
-  it('takes the network of the host, single ports and networks', async () => {
+  it('accepts the host network, single ports and networks', async () => {
     const allowed = {
       allowHost: ['127.0.0.1:11434', '[::1]:8080', 'mirror.example:443'],
       allowNetworks: ['10.20.0.0/16'],

@@ -16,7 +16,7 @@ async function startBystander(): Promise<{ readonly url: string; readonly method
   return { url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/order`, methods };
 }
 
-test('suspected: a webhook of the local service goes to the address that was registered, wherever that sends it on', async () => {
+test('a webhook of the local service is sent to its registered address only, without redirects', async () => {
   const under = await startService();
   const bystander = await startBystander();
   const receiver = await startReceiver((response) => response.writeHead(307, { location: bystander.url }).end());
@@ -27,7 +27,7 @@ test('suspected: a webhook of the local service goes to the address that was reg
   expect(bystander.methods).toEqual([]);
 });
 
-test('suspected: whoever has the key makes the local service send a signed event to a port of this machine, and no more', async () => {
+test('a client with the key can make the local service send a signed event to a port of this machine, and nothing else', async () => {
   const under = await startService();
   const bystander = await startBystander();
   await register(under, bystander.url, ['sandbox.ready']);

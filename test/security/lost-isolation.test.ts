@@ -31,19 +31,19 @@ async function hostWith(scripts: Readonly<Record<string, string>>, programs: rea
   return { host, messages };
 }
 
-describe('C3: a bubblewrap that does not work', () => {
-  it('is not waited for where it hangs, and it is said', async () => {
+describe('a bubblewrap that does not work', () => {
+  it('is abandoned if it hangs, and reported', async () => {
     const { host, messages } = await hostWith({ bwrap: 'exec sleep 600' });
     expect(host.description.isolation).toBe('plain');
     expect(messages).toEqual([expect.stringMatching(/did not end within 10 s\. Sandboxes are NOT isolated/)]);
   });
 
-  it('is told of in a line where it does not say why', async () => {
+  it('is reported in one line if it gives no reason', async () => {
     const { messages } = await hostWith({ bwrap: 'exit 3' });
     expect(messages).toEqual([expect.stringMatching(/^bubblewrap does not work here: it ended with 3\. Sandboxes/)]);
   });
 
-  it.skipIf(!bubblewrap)('is named with what it lacks where it is too old', async () => {
+  it.skipIf(!bubblewrap)('is reported with what it lacks if it is too old', async () => {
     const refuse = 'echo "bwrap: Unknown option $a" >&2; exit 1';
     const bwrap = `[ "$1" = --help ] && exit 0
 for a; do case "$a" in --disable-userns | --size) ${refuse} ;; esac; done
@@ -58,22 +58,22 @@ exec ${await findProgram('bwrap', defaultProgramPath)} "$@"`;
   });
 });
 
-describe.skipIf(!bubblewrap)('C11: where there are no control groups', () => {
+describe.skipIf(!bubblewrap)('without control groups', () => {
   const unmount = 'umount -l /sys/fs/cgroup/* 2>/dev/null; umount -l /sys/fs/cgroup';
   const readOnly = 'for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mount -o remount,ro,bind "$d" 2>/dev/null; done; :';
 
   it.skipIf(!isRoot).each([
     ['none is mounted', unmount],
     ['they are read-only', readOnly],
-  ])('a service starts, and says what is not limited of root (%s)', async (_, machine) => {
+  ])('a service starts, and reports what is not limited for root (%s)', async (_, machine) => {
     const host = await attackedHost('root', { machine });
     expect(host).toMatchObject({ isolation: 'bubblewrap', limits: { memory: 'process', processes: 'none' } });
     expect(host.lacks).toEqual(['the number of processes is not limited']);
   });
 });
 
-describe.skipIf(!bubblewrap || !isRoot)('C1: a network that ends while a command uses it', () => {
-  it('leaves the command without any, never with that of the machine, and it is said', async (test) => {
+describe.skipIf(!bubblewrap || !isRoot)('a network that ends during a command', () => {
+  it('leaves the command without a network, never with that of the machine, and is reported', async (test) => {
     const { host, messages } = await hostWith({}, ['bwrap', 'slirp4netns', 'ip', 'unshare', 'nsenter']);
     if (host.description.network.kind !== 'internet') test.skip(host.description.network.reason);
     const interfaces = 'cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d " " | sort | paste -sd " "';

@@ -29,8 +29,8 @@ function addressesOfTheHost(): string[] {
   ];
 }
 
-describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (user) => {
-  it.skipIf(whyNot(user))('reaches nothing that listens on the host, by no address of it', async () => {
+describe.skipIf(!bubblewrap).each(users)('the network of a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user))('reaches no listener of the host through any address', async () => {
     const port = await openService();
     const host = await attackedHost(user);
     const { reached } = await reachedFrom(host, ownSandboxId, [...new Set(addressesOfTheHost())], port);
@@ -52,7 +52,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect((await host.run(ownSandboxId, attack)).stdout).toBe('tried');
   });
 
-  it.skipIf(whyNot(user))('is one for all commands of the sandbox, and no neighbour is in it', async () => {
+  it.skipIf(whyNot(user))('is shared by all commands of the sandbox, and by no other sandbox', async () => {
     const host = await attackedHost(user);
     const serve =
       'perl -MIO::Socket::INET -e \'$s = IO::Socket::INET->new(LocalAddr => "0.0.0.0:8123", Listen => 5) or die; while ($c = $s->accept) { print $c "mine\\n"; close $c }\'';
@@ -63,7 +63,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect((await reachedFrom(host, neighbourId, neighbours, 8123)).reached).toEqual([]);
   });
 
-  it.skipIf(whyNot(user) || !internet)('leads to the internet, and names resolve', async () => {
+  it.skipIf(whyNot(user) || !internet)('reaches the internet, and names resolve', async () => {
     const host = await attackedHost(user);
     expect(host.network).toMatchObject({ kind: 'internet' });
     const get =
@@ -73,7 +73,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
   });
 
   it.skipIf(whyNot(user) || !isRoot)(
-    'resolves names where the resolver is on the loopback interface, and reaches nothing else there',
+    'resolves names through a resolver on the loopback interface, and reaches nothing else there',
     async () => {
       const resolver = '127.77.0.1';
       await openResolver(resolver, '203.0.113.9');
@@ -86,7 +86,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     },
   );
 
-  it.skipIf(whyNot(user))('has the ports of the host that were opened, and no others', async () => {
+  it.skipIf(whyNot(user))('reaches the opened ports of the host, and no others', async () => {
     const [open, shut] = [await openService('127.0.0.1'), await openService('127.0.0.1')];
     const host = await attackedHost(user, { network: { internet: false, allowHost: [`127.0.0.1:${open}`] } });
     expect((await reachedFrom(host, ownSandboxId, ['127.0.0.1'], open)).reached).toEqual([
@@ -96,7 +96,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect((await reachedFrom(host, neighbourId, ['127.0.0.1'], open)).reached).toHaveLength(1);
   });
 
-  it.skipIf(whyNot(user))('has no more than 128 connections at once to ports that are opened', async () => {
+  it.skipIf(whyNot(user))('has at most 128 connections at once to opened ports', async () => {
     const open = await openService();
     const host = await attackedHost(user, { network: { internet: false, allowHost: [`127.0.0.1:${open}`] } });
     const many = `use IO::Socket::INET; use IO::Select; my @s; for (1..200) {
@@ -108,7 +108,7 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
     expect((await reachedFrom(host, neighbourId, ['127.0.0.1'], open)).reached).toHaveLength(1);
   });
 
-  it.skipIf(whyNot(user))('leaves no process behind when the service is killed', async () => {
+  it.skipIf(whyNot(user))('leaves no process if the service is killed', async () => {
     const host = await attackedHost(user);
     await host.run(ownSandboxId, ':');
     void host.run(ownSandboxId, 'sleep 4711471').catch(() => undefined);
@@ -120,8 +120,8 @@ describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (
   });
 });
 
-describe.skipIf(!bubblewrap || !isRoot)('C1: where a plain user may not open the tun device', () => {
-  it('sandboxes have no network, and it is said why', async () => {
+describe.skipIf(!bubblewrap || !isRoot)('if a plain user may not open the tun device', () => {
+  it('sandboxes have no network, and the reason is reported', async () => {
     const host = await attackedHost('a plain user', { tun: false });
     if (host.network.kind === 'internet') return;
     expect(host.network).toMatchObject({ kind: 'none', reason: expect.stringContaining('/dev/net/tun') });
@@ -130,8 +130,8 @@ describe.skipIf(!bubblewrap || !isRoot)('C1: where a plain user may not open the
   });
 });
 
-describe.skipIf(!bubblewrap)('C1: where slirp4netns is not installed', () => {
-  it('sandboxes have no network, the log says so, and the choice of the user gives them that of the host', async () => {
+describe.skipIf(!bubblewrap)('without slirp4netns', () => {
+  it('sandboxes have no network, the log reports it, and the user can choose the host network', async () => {
     const messages: string[] = [];
     const log = (message: string) => void messages.push(message);
     const directory = await temporaryDirectory();
@@ -147,7 +147,7 @@ describe.skipIf(!bubblewrap)('C1: where slirp4netns is not installed', () => {
     expect(messages.join()).toMatch(/NO network: slirp4netns is not installed/);
   });
 
-  it('with "network": "host" a sandbox reaches what listens on the host', async () => {
+  it('with "network": "host" a sandbox reaches listeners of the host', async () => {
     const port = await openService('127.0.0.1');
     const host = await attackedHost(isRoot ? 'root' : 'a plain user', { network: 'host' });
     expect((await reachedFrom(host, ownSandboxId, ['127.0.0.1'], port)).reached).toContain(

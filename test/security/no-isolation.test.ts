@@ -17,8 +17,8 @@ async function bareHost() {
   return { host, messages };
 }
 
-describe('C3: without bubblewrap', () => {
-  it('it is said that nothing isolates sandboxes, with the reason', async () => {
+describe('without bubblewrap', () => {
+  it('the missing isolation is reported with the reason', async () => {
     const { host, messages } = await bareHost();
     expect(host.description).toMatchObject({ isolation: 'plain', network: { kind: 'host' } });
     expect(messages).toEqual([expect.stringMatching(/it is not installed\. Sandboxes are NOT isolated/)]);
@@ -27,7 +27,7 @@ describe('C3: without bubblewrap', () => {
     expect(warnings).toEqual(messages);
   });
 
-  it('a command agent is refused, unless its user has written that it may run so', async () => {
+  it('a command agent is refused unless the configuration allows it', async () => {
     const { host } = await bareHost();
     const { description } = host;
     const refusal = requireIsolatedAgents(description, { commandAgents: { codex: { command } } });
@@ -42,7 +42,7 @@ describe('C3: without bubblewrap', () => {
     expect(requireIsolatedAgents(isolated, { commandAgents: { codex: { command } } })).toBeUndefined();
   });
 
-  it('a command agent that is left without network is warned of', async () => {
+  it('a command agent without network is reported as a warning', async () => {
     const { host } = await bareHost();
     const network = { kind: 'none' as const, reason: 'slirp4netns is not installed', wished: false, allowHost: [] };
     const description = { ...host.description, isolation: 'bubblewrap' as const, network };

@@ -116,7 +116,7 @@ function growsTooFast(act: (length: number) => unknown, small = smallSize): bool
   });
 }
 
-describe('C10: the work of reading grows as the text does', () => {
+describe('reading takes linear time', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
     const slow = beginnings
       .flatMap((start) => pieces.flatMap((piece) => endings.map((end) => ({ start, piece, end }))))
@@ -124,7 +124,7 @@ describe('C10: the work of reading grows as the text does', () => {
     expect(slow).toEqual([]);
   });
 
-  it('a pattern of names, however many stars it has', () => {
+  it('for a name pattern with any number of stars', () => {
     const matching = (stars: number) => nameMatches(`${'a*'.repeat(stars)}b`);
     // A regular expression of three stars takes a second for these, and one of more for ever.
     expect(growsTooFast((length) => matching(3)('a'.repeat(length)), 100)).toBe(false);
@@ -134,8 +134,8 @@ describe('C10: the work of reading grows as the text does', () => {
   });
 });
 
-describe('C10: a regular expression', () => {
-  it('is made of a text only where that text is ours', () => {
+describe('a regular expression', () => {
+  it('is built from our own texts only', () => {
     const root = new URL('../../src/', import.meta.url).pathname;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
     const making = files.filter((name) => /\bRegExp\(/.test(readFileSync(join(root, name), 'utf8')));

@@ -50,7 +50,7 @@ describe('links in --put', () => {
     ],
     ['that lead nowhere', (cwd: string) => symlink('none', join(cwd, 'tree', 'link')), /broken link/],
     ['to themselves', (cwd: string) => symlink('link', join(cwd, 'tree', 'link')), /broken link/],
-  ])('%s are refused, by their name', async (_what, make, message) => {
+  ])('%s are refused by name', async (_what, make, message) => {
     const cwd = await tree();
     await make(cwd);
     await expect(findPutFiles(pairs, cwd)).rejects.toThrow(message);
@@ -60,7 +60,7 @@ describe('links in --put', () => {
     await expect(items.check({ id: 'a', prompts: ['b'], put: pairs, place } as never)).rejects.toThrow(message);
   });
 
-  it('to a file of the folder are followed, and so is a folder that is named by a link', async () => {
+  it('to a file of the folder are followed, and a folder may itself be named by a link', async () => {
     const cwd = await tree();
     await symlink('inner/a', join(cwd, 'tree', 'link'));
     await symlink('tree', join(cwd, 'named'));
@@ -72,7 +72,7 @@ describe('links in --put', () => {
     );
   });
 
-  it('that take the place of a file after it was found are not followed, and a pipe is not waited for', async () => {
+  it('that replace a file after the search are not followed, and a pipe is not awaited', async () => {
     const cwd = await tree();
     const files = await findPutFiles(pairs, cwd);
     const file = join(cwd, 'tree', 'inner', 'a');
@@ -84,7 +84,7 @@ describe('links in --put', () => {
     await expect(readPutFiles(files, async () => 'ref')).rejects.toThrow(/cannot be read/);
   });
 
-  it('and pipes, which a folder may hold too, are refused without waiting', async () => {
+  it('beside pipes are refused without waiting', async () => {
     const cwd = await tree();
     await run('mkfifo', [join(cwd, 'tree', 'pipe')]);
     await expect(findPutFiles(pairs, cwd)).rejects.toThrow(/neither a file nor a folder/);

@@ -25,8 +25,8 @@ const works = (promise: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sandbox swaps a folder for a link', () => {
-  it('is exported with nothing of the host in it', async () => {
+describe.skipIf(!usableIsolations.includes('bubblewrap'))('a disk whose sandbox swaps a folder for a link', () => {
+  it('is exported without files of the host', async () => {
     const { host, outside } = await racedDisk();
     const folder = await temporaryDirectory();
     const seen = new Set<string>();
@@ -41,7 +41,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
-  it('is snapshotted with nothing of the host in it', async () => {
+  it('is snapshotted without files of the host', async () => {
     const { host, directory, outside } = await racedDisk();
     const seen = new Set<string>();
     await tries(maxTries, async () => {
@@ -53,7 +53,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
-  it('is read with nothing of the host in it, file by file', async () => {
+  it('is read file by file without files of the host', async () => {
     const { host } = await racedDisk();
     const seen = new Set<string>();
     await tries(maxTries * 20, async (index) => {
@@ -68,7 +68,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     ['a file', 'folder/f1'],
     ['a folder', 'folder'],
     ['the whole disk', ''],
-  ])('is downloaded with nothing of the host in it: %s', async (_what, path) => {
+  ])('is downloaded without files of the host: %s', async (_what, path) => {
     const { host } = await racedDisk();
     const folder = await temporaryDirectory();
     const archive = join(folder, 'archive.tar.gz');
@@ -85,7 +85,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     expect([...seen]).toEqual([insideText]);
   });
 
-  it('is written to, and nothing of the host is', async () => {
+  it('is written to, and the host is not', async () => {
     const { host, outside } = await racedDisk();
     await tries(maxTries * 2, (index) =>
       works(host.writeFile(ownSandboxId, `folder/f${index % fileCount}`, Buffer.from(insideText))),
@@ -96,13 +96,13 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('C4: a disk whose sand
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
-  it('has files removed, and nothing of the host is', async () => {
+  it('has files removed, and the host has not', async () => {
     const { host, outside } = await racedDisk();
     await tries(maxTries * 5, (index) => works(host.removeFile(ownSandboxId, `folder/f${index % fileCount}`)));
     expect(await outsideNow(outside)).toEqual(untouched);
   });
 
-  it('is removed, also where folders are read-only and made anew meanwhile, and nothing of the host is', async () => {
+  it('is removed, even with read-only and recreated folders, and nothing of the host is', async () => {
     const { disk, outside } = await racedDisk(remakeProgram);
     await tries(maxTries * 2, async (index) => {
       await works(chmod(join(disk, 'tree', 'folder'), index % 2 === 0 ? 0o500 : 0o700));

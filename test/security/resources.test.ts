@@ -9,9 +9,9 @@ const bubblewrap = usableIsolations.includes('bubblewrap');
 const size = { vcpu: 0.25, memoryGB: 0.25 };
 const mib = 1024 * 1024;
 
-describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C11: a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))(
-    'that forks, hoards memory or opens files is stopped at its size, and others go on',
+    'that forks, allocates memory or opens files is stopped at its limit, and others continue',
     async (test) => {
       const host = await attackedHost(user, { size });
       const forks =
@@ -42,7 +42,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C11: a san
     },
   );
 
-  it.skipIf(whyNot(user))('hoards no memory in files either', async () => {
+  it.skipIf(whyNot(user))('cannot allocate unlimited memory in files either', async () => {
     const host = await attackedHost(user);
     const fill =
       'for d in /dev/shm /dev /; do dd if=/dev/zero of=$d/fill bs=1M count=600 2>/dev/null; du -m $d/fill 2>/dev/null; done';
@@ -52,7 +52,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('C11: a san
     expect(filled[0]).toContain('/dev/shm/fill');
   });
 
-  it.skipIf(whyNot(user))('that fills the disk is ended, and others go on', async () => {
+  it.skipIf(whyNot(user))('that fills the disk is killed, and others continue', async () => {
     const { bavail, bsize } = statfsSync(tmpdir());
     const host = await attackedHost(user, { diskReserveBytes: bavail * bsize - 100 * mib });
     const one = await host.run(ownSandboxId, 'head -c 400000000 /dev/zero > big; stat -c %s big; rm big');

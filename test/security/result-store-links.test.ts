@@ -23,20 +23,20 @@ describe('a result store that others may write too', () => {
   afterEach(() => rm(place, { recursive: true }));
 
   it.each(['folder/key', 'jobs/link', 'jobs/relative', 'jobs/environment', 'jobs'])(
-    'gives no file of this machine that somebody has linked into it: %s',
+    'returns no linked file of this machine: %s',
     async (key) => {
       const reading = createResultStore(store).get(`file-store:${key}`);
       await expect(reading).rejects.toMatchObject({ code: 'bad_result_key' });
     },
   );
 
-  it('waits for no pipe that somebody has put there', async () => {
+  it('waits for no pipe', async () => {
     execFileSync('mkfifo', [join(store, 'pipe')]);
     const reading = createResultStore(store).get('file-store:pipe');
     await expect(reading).rejects.toMatchObject({ code: 'bad_result_key' });
   });
 
-  it('writes and makes nothing where a link leads', async () => {
+  it('writes and creates nothing through a link', async () => {
     const results = createResultStore(store);
     await expect(results.put('folder/key', Buffer.from('changed'))).rejects.toThrow(/is no folder/);
     await expect(results.put('folder/new/key', Buffer.from('new'))).rejects.toThrow(/is no folder/);
@@ -56,7 +56,7 @@ describe('a result store that others may write too', () => {
     expect((await results.list('a')).map(({ key }) => key)).toEqual(['a/b']);
   });
 
-  it('gives a whole object while it is replaced', async () => {
+  it('returns a complete object while it is replaced', async () => {
     const results = createResultStore(store);
     const { ref } = await results.put('a', Buffer.alloc(1_000, '0'));
     const writing = (async () => {

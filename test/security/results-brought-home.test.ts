@@ -18,8 +18,8 @@ const forged: Readonly<Record<string, (path: string) => Partial<Record<keyof Ite
 };
 const paths = ['file', '../../../../outside/file', '/outside/file', '..', 'a/../../../../outside/file', ['/outside']];
 
-describe('results that somebody has forged', () => {
-  it.each(Object.entries(forged))('write nothing outside of the folder: %s', async (_, fields) => {
+describe('forged results', () => {
+  it.each(Object.entries(forged))('write nothing outside the folder: %s', async (_, fields) => {
     const { cwd, got, bring } = await batch();
     for (const path of paths) await bring({ ...fields(String(path)), path });
     expect((await readdir(cwd)).sort()).toEqual(['got', 'store', 'work']);
@@ -28,7 +28,7 @@ describe('results that somebody has forged', () => {
     expect((await readdir(got)).filter((name) => !ours.includes(name))).toEqual([]);
   });
 
-  it('write nothing through links that lie in the folder, and say so', async () => {
+  it('write nothing through links in the folder, and are reported', async () => {
     const { cwd, got, bring } = await batch();
     const mine = join(cwd, 'mine');
     await mkdir(mine);
@@ -50,7 +50,7 @@ describe('results that somebody has forged', () => {
     expect(await readdir(mine)).toEqual(['file']);
   });
 
-  it('write nothing where the folder for files is a link', async () => {
+  it('write nothing if the folder for files is a link', async () => {
     const { cwd, got, bring } = await batch();
     await mkdir(join(cwd, 'mine'));
     await mkdir(got);

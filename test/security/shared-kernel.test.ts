@@ -21,7 +21,7 @@ open(my $root, "<", "/") or die; POSIX::dup2(fileno $root, 37); exec @ARGV`;
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
   it.skipIf(whyNot(user) || !knownCalls)(
-    'neither reads nor changes the keys of the session of the service',
+    'cannot read or change the keys of the service’s session',
     async () => {
       const host = await attackedHost(user, { before: ['perl', '-e', perlPrelude] });
       const attack = `my ($type, $name, $new) = ("user", "attacked", "changed"); my $text = " " x 100;
@@ -31,7 +31,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     },
   );
 
-  it.skipIf(whyNot(user) || !knownCalls)('gets no descriptor that the service was started with', async () => {
+  it.skipIf(whyNot(user) || !knownCalls)('gets no descriptor of the service', async () => {
     const host = await attackedHost(user, { before: ['perl', '-e', perlPrelude] });
     const { stdout } = await host.run(
       ownSandboxId,
@@ -40,7 +40,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     expect(stdout).toBe('');
   });
 
-  it.skipIf(whyNot(user) || !knownCalls)('opens no socket of a family that has no namespace', async () => {
+  it.skipIf(whyNot(user) || !knownCalls)('opens no socket of a family without namespaces', async () => {
     const host = await attackedHost(user);
     const attack = `for my $family (0..50) { for my $kind (1, 2, 3, 5) {
       $made{$family} = 1 if socket(my $s, $family, $kind, 0) } } print join(" ", sort { $a <=> $b } keys %made), "\\n";
@@ -52,7 +52,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     expect(stdout).not.toContain('RING');
   });
 
-  it.skipIf(whyNot(user) || !knownCalls)('cannot untie itself from the service by its first process', async () => {
+  it.skipIf(whyNot(user) || !knownCalls)('cannot detach from the service through its first process', async () => {
     const host = await attackedHost(user);
     const attacks = `my $data = "x"; my $from = pack("QQ", unpack("Q", pack("p", $data)), 1);
       print "TRACED " if syscall(${ptrace}, 16, 1, 0, 0) == 0 or syscall(${ptrace}, 0x4206, 1, 0, 0) == 0;
@@ -63,7 +63,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     expect((await host.run(ownSandboxId, `perl -e '${debug}'`)).stdout).toBe('TRACED');
   });
 
-  it.skipIf(whyNot(user))('shuts no device of the host to others', async () => {
+  it.skipIf(whyNot(user))('cannot close a host device to others', async () => {
     const host = await attackedHost(user);
     const modes = () =>
       ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => statSync(`/dev/${name}`).mode);
@@ -78,7 +78,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
 });
 
 describe.skipIf(!bubblewrap || whyNot('root') !== undefined)('a sandbox of root', () => {
-  it('sees no secret below /etc that is replaced, or that is made, after the service has started', async () => {
+  it('sees no secret below /etc that is replaced or created after the service has started', async () => {
     const [kept, late] = ['/etc/sandflow-attack-kept', '/etc/sandflow-attack-late'];
     onTestFinished(() => [kept, late, `${kept}.new`].forEach((file) => void rmSync(file, { force: true })));
     writeFileSync(kept, canaryText, { mode: 0o600 });

@@ -116,9 +116,9 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
 /** They serve until they are ended, and print what they log; `createLogLines` and the log of the worker go through the same stream. */
 const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
 
-describe.each([true, false])('C9: no text of a service is obeyed by a terminal (a terminal: %s)', (isTTY) => {
-  describe.each([200, 403])('that answers %d', (status) => {
-    it('at any command', async () => {
+describe.each([true, false])('a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {
+  describe.each([200, 403])('in an answer with status %d', (status) => {
+    it('in any command', async () => {
       const env = { ...(await hostileService(status)), TEMPORAL_ADDRESS: '127.0.0.1:1' };
       for (const name of commandNames().filter((one) => !serverCommands.has(one))) {
         const args = [...name.split(' '), ...(commandArguments[name] ?? [hostileTexts])];
@@ -137,7 +137,7 @@ describe.each([true, false])('C9: no text of a service is obeyed by a terminal (
     });
   });
 
-  it('in a JSON answer, which is exact all the same', async () => {
+  it('in a JSON answer, which is exact', async () => {
     const env = await hostileService(200);
     const { stdout } = await run(['webhooks', 'list', '--json'], env, isTTY);
     expect(unsafeIn(stdout)).toEqual([]);
@@ -145,8 +145,8 @@ describe.each([true, false])('C9: no text of a service is obeyed by a terminal (
   });
 });
 
-describe('C9: a terminal', () => {
-  it('gets nothing that it would obey, whatever is written', () => {
+describe('the terminal output', () => {
+  it('contains nothing that a terminal would obey', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const { stream, text: written } = screen(true);
@@ -159,14 +159,14 @@ describe('C9: a terminal', () => {
     );
   });
 
-  it('gets the colours of ours, and none that a text brings along', () => {
+  it('has our colours, and none from a text', () => {
     const { stream, text } = screen(true);
     const terminal = createTerminal(stream);
     terminal.write(`${createPaint(terminal)('red', 'error:')} \u001b[31mred\u001b[39m\n`);
     expect(text()).toBe('\u001b[31merror:\u001b[39m \ufffd[31mred\ufffd[39m\n');
   });
 
-  it('shows what a job says in lines that cannot be taken for ours', () => {
+  it('shows messages of a job in lines that differ from ours', () => {
     const { stream, text } = screen(true);
     const reporter = createReporter({ stream: createTerminal(stream), quiet: false });
     reporter.notice(hostileTexts);
@@ -180,7 +180,7 @@ describe('C9: a terminal', () => {
     ).toEqual([]);
   });
 
-  it('is the only one that bytes are made safe for: a pipe gets them as they are', () => {
+  it('makes bytes safe only for a terminal, and leaves them exact in a pipe', () => {
     const [terminal, pipe] = [screen(true), screen(false)];
     for (const { stream } of [terminal, pipe]) createTerminal(stream).write(Buffer.from('\u001b[2J'));
     expect([terminal.text(), pipe.text()]).toEqual(['\ufffd[2J', '\u001b[2J']);

@@ -12,7 +12,7 @@ import { type ListeningPort, listeningPorts } from './listening-ports.js';
 const canary = 'canary-of-a-job';
 
 /** Needs Linux, where the kernel says who listens, and a browser. */
-describe.skipIf(process.platform !== 'linux' || !browserPath)('C1: a web page beside a running stack', () => {
+describe.skipIf(process.platform !== 'linux' || !browserPath)('a web page beside a running stack', () => {
   let cli: CliHome;
   let client: Client;
   let pages: HostilePages;
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux' || !browserPath)('C1: a web page be
     expect((await embeddedBooks(cli))?.sandboxes).toEqual([]);
   }
 
-  it('finds every part of the stack on loopback alone', () => {
+  it('finds every part of the stack on loopback only', () => {
     const known = JSON.parse(readFileSync(join(cli.home, 'ports.json'), 'utf8')) as Record<string, number>;
     const open = ports.map(({ port }) => port);
     for (const name of ['temporal', 'temporalUi', 'localService', 'bridge']) expect(open).toContain(known[name]);
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux' || !browserPath)('C1: a web page be
     await expectNothingDone(await Promise.all(ports.map(({ port }) => pages.fromAnotherOrigin(port))));
   });
 
-  it('whose name is made to point to this machine starts and reads nothing either', async () => {
+  it('with a name that resolves to this machine starts and reads nothing either', async () => {
     await expectNothingDone(await Promise.all(ports.map(({ port }) => pages.byRebinding(port))));
   });
 });

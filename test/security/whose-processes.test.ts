@@ -7,7 +7,7 @@ import { machine, ownSandboxId, runningWith, usableIsolations } from '../local-s
 import { neighbourId } from './attacked-host.js';
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('the processes of a sandbox', () => {
-  it('are ended by the next service also where nothing was noted of them', async () => {
+  it('are ended by the next service even if it has no record of them', async () => {
     const { host, directory } = await machine('bubblewrap');
     const running = host.run(ownSandboxId, { command: 'setsid sleep 4714001; sleep 4714001' });
     await expect.poll(() => runningWith('4714001').length).toBeGreaterThan(0);
@@ -20,7 +20,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('the processes of a sa
     await running;
   });
 
-  it('are none of a neighbour whose disk they call their home', async () => {
+  it('do not belong to another sandbox whose disk they claim as their home', async () => {
     const { host, directory } = await machine('bubblewrap');
     await host.createDisk(neighbourId);
     const home = join(directory, 'disks', neighbourId);

@@ -6,7 +6,7 @@ const read = (forksPerSecond?: string) =>
   readConfig({ HOME: '/home/nobody', SANDFLOW_FORKS_PER_SECOND: forksPerSecond }).forksPerSecond;
 
 describe('the rate of forks', () => {
-  it('is 20 a second unless it is set, also to less than one', () => {
+  it('is 20 per second by default, and may be less than one', () => {
     expect([read(), read(''), read('0.5')]).toEqual([20, 20, 0.5]);
   });
 
@@ -15,10 +15,10 @@ describe('the rate of forks', () => {
   });
 });
 
-describe('K2: a service that is not configured', () => {
+describe('an unconfigured service', () => {
   const noLocalService = (env: Record<string, string>) => readConfig({ HOME: '/home/nobody', ...env }).noLocalService;
 
-  it('is stood in for by a local one where nothing is configured, and where only what is secret of a bridge is', () => {
+  it('is replaced by a local one if nothing is configured, or only the secret of a bridge', () => {
     expect(noLocalService({})).toBeUndefined();
     expect(
       noLocalService({ SANDBOX_WEBHOOK_SECRET: 'whsec_x', SANDBOX_API_URL: '', SANDBOX_API_KEY: '' }),
@@ -29,13 +29,13 @@ describe('K2: a service that is not configured', () => {
     [{ SANDBOX_API_KEY: 'the-secret' }, /SANDBOX_API_KEY is set without SANDBOX_API_URL/],
     [{ SANDBOX_API_KEY_FILE: '/run/secrets/key', SANDBOX_API_URL: '' }, /SANDBOX_API_KEY_FILE is set without/],
     [{ TEMPORAL_ADDRESS: 'temporal:7233' }, /Temporal server is configured.*and no service: set SANDBOX_API_URL/],
-  ])('is missed with %j, and no secret is said', (env, message) => {
+  ])('is an error with %j, without secrets in the message', (env, message) => {
     expect(noLocalService(env)).toMatch(message);
     expect(noLocalService(env)).not.toContain('the-secret');
   });
 });
 
-describe('suspected: http:// to a service', () => {
+describe('an http:// URL of the service', () => {
   const apiUrl = (url: string, more: Record<string, string> = {}) =>
     readConfig({ HOME: '/home/nobody', SANDBOX_API_URL: url, SANDBOX_API_KEY: 'k', ...more }).sandboxService?.apiUrl;
 
@@ -45,7 +45,7 @@ describe('suspected: http:// to a service', () => {
     'http://[::1]:1/v1',
     'http://localhost/v1',
     'https://api.example.com/v1',
-  ])('on this machine, or https://, is taken: %s', (url) => expect(apiUrl(url)).toBe(url));
+  ])('is accepted on this machine, as is https://: %s', (url) => expect(apiUrl(url)).toBe(url));
 
   it.each([
     'http://api.example.com/v1',
@@ -53,7 +53,7 @@ describe('suspected: http:// to a service', () => {
     'http://0.0.0.0/v1',
     'http://127.0.0.1.example.com/v1',
     'http://localhost.example.com/v1',
-  ])('elsewhere is refused unless that is allowed: %s', (url) => {
+  ])('is refused elsewhere unless it is allowed: %s', (url) => {
     expect(() => apiUrl(url)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
     expect(() => apiUrl(url, { SANDBOX_API_ALLOW_HTTP: 'no' })).toThrow(/SANDBOX_API_ALLOW_HTTP=1/);
     expect(apiUrl(url, { SANDBOX_API_ALLOW_HTTP: '1' })).toBe(url);
@@ -63,12 +63,12 @@ describe('suspected: http:// to a service', () => {
   });
 });
 
-describe('C6: encryption', () => {
-  it('is off without a file of keys', () => {
+describe('encryption', () => {
+  it('is off without a key file', () => {
     expect(readConfig({})).toMatchObject({ encryption: undefined, promptSummaries: true });
   });
 
-  it('is one setting away, and leaves prompts out of summaries unless they are asked for', () => {
+  it('is one setting, and keeps prompts out of summaries unless requested', () => {
     const env = { SANDFLOW_ENCRYPTION_KEYS_FILE: '/etc/sandflow/keys' };
     const encryption = { keysFile: '/etc/sandflow/keys', requireEncrypted: false };
     expect(readConfig(env)).toMatchObject({ encryption, promptSummaries: false });
@@ -76,7 +76,7 @@ describe('C6: encryption', () => {
     expect(readConfig(more)).toMatchObject({ encryption: { requireEncrypted: true }, promptSummaries: true });
   });
 
-  it('cannot be required without keys, nor with a word that is neither yes nor no', () => {
+  it('cannot be required without keys, nor with a value other than true and false', () => {
     for (const env of [{ SANDFLOW_REQUIRE_ENCRYPTED: 'true' }, { SANDFLOW_PROMPT_SUMMARIES: 'maybe' }]) {
       expect(() => readConfig(env)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
     }

@@ -17,7 +17,7 @@ const verify = (over: Partial<Parameters<typeof verifyNotification>[0]> = {}) =>
   verifyNotification({ headers: signed(), rawBody: vector.rawBody, secrets: [vector.secret], nowMs, ...over });
 
 describe('a notification', () => {
-  it('is signed as Standard Webhooks says', () => {
+  it('is signed according to Standard Webhooks', () => {
     expect(signed()).toEqual({
       'webhook-id': vector.id,
       'webhook-timestamp': '1614265330',
@@ -61,7 +61,7 @@ describe('a notification', () => {
     expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
   });
 
-  it('is not signed with a text that is no secret, which is not shown', () => {
+  it('is not signed with an invalid secret, which is not shown', () => {
     for (const secret of ['', 'whsec_', 'whsec_c2hvcnQ=', 'plain-words-of-somebody', vector.secret.slice(6)]) {
       const refusal = /^A secret of notifications is "whsec_" and the base64 of 24 to 64 bytes.$/;
       expect(() => signed([secret])).toThrow(refusal);
@@ -69,7 +69,7 @@ describe('a notification', () => {
     }
   });
 
-  it('takes the key of a secret and not its text', () => {
+  it('is signed with the key of a secret and not its text', () => {
     const key = Buffer.from(vector.secret.slice(6), 'base64');
     const digest = createHmac('sha256', key)
       .update(`${vector.id}.${vector.timestamp}.${vector.rawBody}`)

@@ -28,22 +28,22 @@ describe('sign', () => {
 });
 
 describe('verifyDelivery', () => {
-  it('accepts what was signed and tells id, time, attempt and secret', () => {
+  it('accepts a signed delivery and returns id, time, attempt and secret', () => {
     expect(verify()).toEqual({ ok: true, deliveryId, timestamp, attempt: 3, secretIndex: 0 });
   });
 
-  it('S10: accepts any of several secrets, so that an attempt in flight outlives a rotation', () => {
+  it('S10: accepts any of several secrets, so that an attempt in progress survives a rotation', () => {
     expect(verify({ secrets: ['whsec_new', secret] })).toMatchObject({ ok: true, secretIndex: 1 });
     expect(verify({ secrets: ['whsec_new', 'whsec_other'] })).toEqual({ ok: false, reason: 'bad_signature' });
     expect(verify({ secrets: [] })).toEqual({ ok: false, reason: 'bad_signature' });
   });
 
-  it('never accepts a signature of the empty secret', () => {
+  it('never accepts a signature with the empty secret', () => {
     const headers = deliveryHeadersFor({ secret: '', deliveryId, timestamp, rawBody, event: 'sandbox.ready' });
     expect(verify({ secrets: ['', secret] }, headers)).toEqual({ ok: false, reason: 'bad_signature' });
   });
 
-  it('S10: accepts 300 seconds either way and no more', () => {
+  it('S10: accepts a difference of 300 seconds either way and no more', () => {
     expect(verify({ nowMs: nowMs + 300_000 })).toMatchObject({ ok: true });
     expect(verify({ nowMs: nowMs - 300_000 })).toMatchObject({ ok: true });
     expect(verify({ nowMs: nowMs + 300_001 })).toEqual({ ok: false, reason: 'stale_timestamp' });
@@ -104,7 +104,7 @@ describe('verifyDelivery', () => {
     );
   });
 
-  it('S10: a body cannot lend bytes to the id or the timestamp', () => {
+  it('S10: does not accept bytes of the body as part of id or timestamp', () => {
     const moved = { ...deliveryHeadersFor({ secret, deliveryId: 'a', timestamp, rawBody: '.b', event: 'e' }) };
     expect(verify({ rawBody: Buffer.from('b') }, { ...moved, 'x-svc-timestamp': `${timestamp}.` })).toMatchObject({
       ok: false,

@@ -28,7 +28,7 @@ const ready = async (name: string) => {
   return sandbox.id;
 };
 
-it('a cancel while a run hands over to the next one ends the job, and its sandbox', async () => {
+it('a cancel while a run continues as new ends the job and its sandbox', async () => {
   let hung = 0;
   change.updateSandbox = async (id, body, options) => {
     hung += 1;
@@ -54,7 +54,7 @@ it('a cancel while a run hands over to the next one ends the job, and its sandbo
   expect(result).toMatchObject({ outcome: 'cancelled', stop: { status: 'completed' } });
 });
 
-it('a stop soon after a resume is not content with how the sandbox was before the resume', async () => {
+it('a stop soon after a resume does not accept the state before the resume', async () => {
   const id = await ready('resumed-and-stopped');
   await stand.api.stopSandbox(id);
   await expect.poll(() => stateOf(id)).toBe('archived');
@@ -80,7 +80,7 @@ it('a stop soon after a resume is not content with how the sandbox was before th
   expect(await stateOf(id)).toBe('archived');
 });
 
-it('a prompt that may have been sent is not called not_sent because its repetition was refused', async () => {
+it('a prompt that may have been sent is not called not_sent after its repetition was refused', async () => {
   const id = await ready('shared-resend');
   let sent = 0;
   change.sendPrompt = async (...args) => {
@@ -105,7 +105,7 @@ it('a prompt that may have been sent is not called not_sent because its repetiti
   });
 });
 
-it('a sandbox that an answer to the create wrongly named is not stopped by a cancel, nor renamed', async () => {
+it('a cancel does not stop or rename a sandbox that an answer to the create wrongly named', async () => {
   const innocent = await ready('innocent');
   const touched: string[] = [];
   let lists = 0;
@@ -138,7 +138,7 @@ it('a sandbox that an answer to the create wrongly named is not stopped by a can
   expect(result.left.map(({ sandboxName }) => sandboxName)).toContainEqual(expect.stringMatching(/-main-1$/));
 });
 
-it('the deadline does not wait for a renewal that gets no answer', async () => {
+it('the deadline does not wait for an unanswered renewal', async () => {
   change.updateSandbox = (_id, _body, options) =>
     new Promise((_, reject) => {
       options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));

@@ -23,7 +23,7 @@ const prepared = (policy?: { readonly deadlineMs: number }) =>
     { policy, timing: { readLagMs: 1_000, cleanUpMs: 6_000 } },
   );
 
-it('a batch whose preparing job was terminated names the sandbox that it may have made', async () => {
+it('a batch whose preparing job was terminated names the sandbox that the job may have created', async () => {
   const input = prepared();
   await submit(stand, input, items(2));
   const job = stand.client.workflow.getHandle(prepareWorkflowId(input.deployment, input.batchId));
@@ -38,7 +38,7 @@ it('a batch whose preparing job was terminated names the sandbox that it may hav
   });
 });
 
-it('a batch whose preparing job cannot know what it made names that sandbox', async () => {
+it('a batch whose preparing job has an unknown outcome names its sandbox', async () => {
   const input = prepared({ deadlineMs: 5_000 });
   await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox', times: 1_000 });
   const result = await run(stand, input, items(2));

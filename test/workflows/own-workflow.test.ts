@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('wakes a workflow of the user by the name that it gave its sandbox', async () => {
+it('a webhook wakes a user’s workflow by the name that it gave its sandbox', async () => {
   const execution = executionOf('0197f8aa-0000-7000-8000-0123456789ab');
   const name = ownedSandboxName({ deployment, jobId: 'own', execution, step: 'main', generation: 1 });
   const { sandbox } = await stand.api.createSandbox({ name });

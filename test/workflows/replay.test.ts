@@ -29,17 +29,17 @@ const replay = (history: History) => {
   return Worker.runReplayHistory(options, history, id);
 };
 
-describe('the histories that were recorded', () => {
-  it('hold one of each outcome', () => {
+describe('the recorded histories', () => {
+  it('include each outcome', () => {
     const wanted = [...outcomes, ...stopOutcomes.map((outcome) => `stop_${outcome}`)];
     expect(wanted.filter((name) => !recorded.includes(`${name}.json`))).toEqual([]);
   });
 
-  it.each(recorded)('replay with the workflows of today: %s', async (name) => {
+  it.each(recorded)('replay with the current workflows: %s', async (name) => {
     await replay(read(name));
   });
 
-  it('do not replay when the order of commands has changed', async () => {
+  it('do not replay if the order of commands has changed', async () => {
     const changed = JSON.parse(
       readFileSync(new URL('completed.json', folder), 'utf8').replaceAll('"stopSandbox"', '"deleteSandbox"'),
     ) as History;

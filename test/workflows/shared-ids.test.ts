@@ -17,7 +17,7 @@ afterAll(() => connection.close());
 // Nobody takes its tasks.
 const taskQueue = 'nobody-takes-these';
 
-it('takes no batch for a job of the same id, to attach to it or to cancel it', async () => {
+it('a batch is not attached to or cancelled as a job with the same id', async () => {
   const jobId = `shared-${randomUUID().slice(0, 8)}`;
   const workflowId = jobWorkflowId(deployment, jobId);
   const batch = await client.workflow.start('forkFanout', { workflowId, taskQueue, args: [] });
@@ -26,7 +26,7 @@ it('takes no batch for a job of the same id, to attach to it or to cancel it', a
   await batch.terminate();
 });
 
-it('takes no job for a batch of the same id', async () => {
+it('a job is not taken for a batch with the same id', async () => {
   const jobId = `shared-${randomUUID().slice(0, 8)}`;
   const { handle } = await startJob(client, jobInput({ jobId }), { taskQueue });
   await expect(describeFanout(client, { deployment, batchId: jobId })).rejects.toMatchObject({ code: 'not_a_fanout' });

@@ -55,7 +55,7 @@ const ask =
   () =>
     client.workflowService.getClusterInfo({});
 
-test('D6: a Temporal that is away when a command begins is waited for', async () => {
+test('a command waits for a Temporal that is unavailable when it begins', async () => {
   const road = await createRoad();
   await road.shut();
   const linking = linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
@@ -66,7 +66,7 @@ test('D6: a Temporal that is away when a command begins is waited for', async ()
   await ask(link)();
 });
 
-test('D6: a start goes through a Temporal that is away for a while, and a watch notices it soon', async () => {
+test('a start survives a temporarily unavailable Temporal, and a watch notices it soon', async () => {
   const road = await createRoad();
   const link = await linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
   ends.push(link.close);
@@ -79,7 +79,7 @@ test('D6: a start goes through a Temporal that is away for a while, and a watch 
   await patient;
 });
 
-test('D6: a connection is closed while a call of it waits to be repeated', async () => {
+test('a connection is closed while one of its calls waits for a retry', async () => {
   const road = await createRoad();
   const { connection } = await connectTemporal({ address: road.address });
   await road.shut();
@@ -93,7 +93,7 @@ test('D6: a connection is closed while a call of it waits to be repeated', async
   await sleep(3_000);
 });
 
-test('D6: Ctrl-C ends the wait for a Temporal that is away', async () => {
+test('Ctrl-C ends the wait for an unavailable Temporal', async () => {
   const road = await createRoad();
   await road.shut();
   const stop = new AbortController();

@@ -22,7 +22,7 @@ async function eventsOf(over: Parameters<Stand['start']>[0]): Promise<number> {
 
 const refusals = 5;
 
-it('12 events at most for each refusal of a create', async () => {
+it('a refused create costs at most 12 events', async () => {
   const plain = await eventsOf({});
   let left = refusals;
   change.createSandbox = (body, options) => {
@@ -42,7 +42,7 @@ it('12 events at most for each refusal of a create', async () => {
   expect((refused - plain) / refusals).toBeLessThanOrEqual(12);
 });
 
-it('8 events at most for each look at a sandbox that is waited for', async () => {
+it('a read of an awaited sandbox costs at most 8 events', async () => {
   await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
   await stand.fault({ kind: 'boot_error', recoverMs: 3_500 });
   const handle = await stand.start({
@@ -56,7 +56,7 @@ it('8 events at most for each look at a sandbox that is waited for', async () =>
   expect((events - plain) / looks).toBeLessThanOrEqual(8);
 });
 
-it('13 events at most for each renewal of auto-stop while a prompt runs', async () => {
+it('a renewal of the auto-stop while a prompt runs costs at most 13 events', async () => {
   const seconds = 6;
   const plain = await eventsOf({ prompts: [{ prompt: script(`sleep ${seconds}`) }] });
   const renewing = await eventsOf({ prompts: [{ prompt: script(`sleep ${seconds}`) }], ttlSeconds: 2 });

@@ -17,7 +17,7 @@ describe('webhooks', () => {
     expect(result.wakes.map(({ by }) => by)).toEqual(['safety_poll', 'safety_poll']);
   });
 
-  it('that come twice and out of order change nothing', async () => {
+  it('that arrive twice and out of order change nothing', async () => {
     await stand.fault({ kind: 'webhook_double', times: 100 });
     await stand.fault({ kind: 'webhook_reorder', times: 1, ms: 500 });
     const handle = await stand.start({});
@@ -47,7 +47,7 @@ describe('webhooks', () => {
     expect(Date.parse(result.wakes.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(stop?.endedAt ?? ''));
   });
 
-  it('that are forged signal nothing', async () => {
+  it('with a forged signature signal nothing', async () => {
     await stand.fault({ kind: 'webhook_drop', times: 100 });
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
     await expect

@@ -35,7 +35,7 @@ const owns = (id: string) =>
 
 rule(
   ['access.owner', 'sandbox.access', 'sandbox.created-by', 'sandbox.team'],
-  'who creates a sandbox owns it; its organization is billed, or else its account',
+  'the creator of a sandbox owns it, and its organization, or else its account, is billed',
   async () => {
     const { ann, eve, teamId } = await startPeople();
     const ofTeam = await ann.create({ noEnv: true });
@@ -59,7 +59,7 @@ rule(
 
 rule(
   ['access.use', 'access.shared-means', 'access.shared-no-env', 'sandbox.access', 'sandbox.visibility'],
-  'a teammate opens, runs commands in, prompts, stops and resumes a shared sandbox',
+  'a teammate can open, run commands in, prompt, stop and resume a shared sandbox',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.ready({ noEnv: true });
@@ -79,7 +79,7 @@ rule(
 
 rule(
   ['access.use-limits', 'unshare.creator-only', 'errors.forbidden', 'auth.forbidden'],
-  'a teammate cannot change, delete, fork, share or unshare a shared sandbox, nor read its snapshots',
+  'a teammate cannot change, delete, fork, share or unshare a shared sandbox, or read its snapshots',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.ready({ noEnv: true, name: 'of-ann' });
@@ -108,7 +108,7 @@ rule(
     'sandbox.holds-creator-logins',
     'sandbox.holds-creator-logins-view',
   ],
-  'a teammate sees a sandbox that holds its creator’s logins and stops it, and can do nothing else with it',
+  'a teammate can see and stop a sandbox with its creator’s logins, and do nothing else with it',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.ready();
@@ -130,7 +130,7 @@ rule(
 
 rule(
   'access.shared-passes-nothing',
-  'a sandbox on an environment that passes nothing is shared; on one that passes something it is private',
+  'a sandbox on an environment that passes nothing is shared, and one on an environment that passes something is private',
   async () => {
     const { ann, ben, local: target } = await startPeople();
     target.service.setup.createEnvironment({ name: 'bare', envContents: 'A=1' }, ann.accountId);
@@ -149,7 +149,7 @@ rule(
 
 rule(
   'access.private-default',
-  'the organization’s default makes new sandboxes private, with and without logins, and leaves the others as they are',
+  'the organization’s default makes only new sandboxes private, with and without logins',
   async () => {
     const { ann, ben, local: target, teamId } = await startPeople();
     const before = await ann.create({ noEnv: true });
@@ -167,7 +167,7 @@ rule(
 
 rule(
   ['access.stranger', 'errors.sandbox-not-found'],
-  'a stranger finds no sandbox of others, in no list, and cannot tell one that exists from one that does not',
+  'a stranger finds no foreign sandbox in any list, and cannot tell whether one exists',
   async () => {
     const { ann, eve } = await startPeople();
     const id = await ann.ready({ noEnv: true });
@@ -195,7 +195,7 @@ rule(
 
 rule(
   'sandboxes.list',
-  'the list holds one’s own sandboxes and those of the organization, page by page too',
+  'a list contains the caller’s sandboxes and those of the organization, also page by page',
   async () => {
     const { ann, ben, eve } = await startPeople();
     const made = [await ann.create(), await eve.create(), await ben.create(), await ann.create({ noEnv: true })];
@@ -219,7 +219,7 @@ rule(
 
 rule(
   'access.private-default',
-  'accounts, organizations and what they own outlive a restart of the service, and end with a reset',
+  'accounts, organizations and their resources survive a restart of the service, and a reset removes them',
   async () => {
     const seeded = {
       accounts: [{ login: 'zoe', apiKey: 'key-of-zoe-that-is-long' }],

@@ -21,7 +21,7 @@ const can: readonly string[] = [
 
 rule(
   ['scope.sandbox-credential-can', 'scope.sandbox-credential-cannot', 'auth.per-sandbox-key', 'auth.account-reads'],
-  'of all endpoints, the credential in a sandbox is let in where it may work on that sandbox, and nowhere else',
+  'the credential in a sandbox is accepted by the endpoints that may work on that sandbox, and by no others',
   async () => {
     const { ann } = await startPeople();
     const ids = await onesOfEverything(ann, ann.session);
@@ -56,7 +56,7 @@ rule(
 
 rule(
   ['scope.sandbox-credential-cannot', 'scope.both-hold'],
-  'the credential ends with its sandbox, and there is none without an environment that passes it',
+  'the credential ends with its sandbox, and does not exist without an environment that passes it',
   async () => {
     const { ann, local: target } = await startPeople();
     target.service.setup.createEnvironment({ name: 'no-credential', passSecrets: true }, ann.accountId);

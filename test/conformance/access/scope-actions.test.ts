@@ -100,7 +100,7 @@ async function letsInExactly(body: Body, actions: readonly string[]): Promise<vo
 
 rule(
   ['scope.both-hold', 'scope.default-deny'],
-  'every endpoint of the contract is unlocked by one action, or is for sessions only',
+  'every endpoint of the contract requires one action, or is for sessions only',
   () => {
     const all = [...Object.values(unlocks).flat(), ...sessionOnly].sort();
     expect(all).toEqual([...endpointNames].sort());
@@ -119,7 +119,7 @@ for (const [preset, id] of [
   const ids = preset === 'admin' ? ([id, 'scope.wildcard'] as const) : ([id] as const);
   rule(
     [...ids, 'scope.default-deny'],
-    `of all endpoints, the preset ${preset} lets in exactly those of its actions`,
+    `the preset ${preset} allows exactly the endpoints of its actions`,
     () => letsInExactly({ preset }, presets[preset] ?? []),
     local,
   );
@@ -149,7 +149,7 @@ for (const [actions, ids] of [
 ] as const) {
   rule(
     ids,
-    `of all endpoints, a key with ${actions.join()} alone is let in where that action unlocks it`,
+    `a key with ${actions.join()} alone is accepted by exactly the endpoints of that action`,
     () => letsInExactly({ actions }, actions),
     local,
   );

@@ -15,7 +15,7 @@ const outside = { status: 403, body: { code: 'api_key_sandbox_forbidden' } };
 
 rule(
   ['scope.both-hold', 'scope.sandbox-forbidden', 'auth.account-reads'],
-  'of all endpoints, a key for one sandbox with every action reaches none of another’s, nor of the account as a whole',
+  'a key for one sandbox with every action reaches no endpoint of another sandbox or of the whole account',
   async () => {
     const { ann } = await startPeople();
     const ids = await onesOfEverything(ann, ann.session);
@@ -60,7 +60,7 @@ rule(
 
 rule(
   ['scope.environment-set', 'api-keys.sandbox-and-env-sets', 'scope.sandbox-forbidden'],
-  'a key for an environment reaches the sandboxes in it, those of its sandbox set, and creates in it only',
+  'a key for an environment reaches the sandboxes in it and those of its sandbox set, and creates only in it',
   async () => {
     const { ann, local: target } = await startPeople();
     for (const name of ['inside', 'elsewhere']) target.service.setup.createEnvironment({ name }, ann.accountId);
@@ -90,7 +90,7 @@ rule(
 
 rule(
   ['scope.unknown-routes', 'scope.default-deny'],
-  'scoped keys are refused on routes that nobody knows, others are told that they do not exist',
+  'scoped keys are refused on unknown routes, and other keys get a 404',
   async () => {
     const target = await startLocalTarget();
     const { secret: key } = await scopedKey(target);
@@ -109,7 +109,7 @@ rule(
 
 rule(
   ['scope.from-snapshot', 'scope.destination-environment'],
-  'create from a named snapshot needs both rights, and an environment of the key does not stand in for the second',
+  'create from a named snapshot needs both rights, and an environment of the key does not replace the second',
   async () => {
     const { ann, local: target } = await startPeople();
     for (const name of ['inside', 'elsewhere']) target.service.setup.createEnvironment({ name }, ann.accountId);
@@ -134,7 +134,7 @@ rule(
 
 rule(
   'scope.replace-snapshot',
-  'a name moves to another snapshot only for a key that reaches both sandboxes and may write snapshots',
+  'a name moves to another snapshot only with a key that reaches both sandboxes and may write snapshots',
   async () => {
     const { ann } = await startPeople();
     const [source, saved] = [await ann.ready(), await ann.ready()];

@@ -7,7 +7,7 @@ const target = useTarget();
 
 rule(
   ['auth.secret-not-logged', 'webhooks.secret-once'],
-  'neither keys nor secrets of webhooks reach the log, the books or an error',
+  'neither keys nor webhook secrets appear in the log, the records or an error',
   async () => {
     const lines: string[] = [];
     const local = await startLocalTarget({
@@ -32,7 +32,7 @@ rule(
 
 rule(
   ['errors.invalid-json-response', 'errors.stream-failed', 'errors.http-500', 'envelope.ok-false'],
-  'failures of the service carry the envelope with their codes, and an idempotent call succeeds when repeated',
+  'failures of the service have the envelope with their codes, and an idempotent call succeeds when repeated',
   async () => {
     const local = await startLocalTarget();
     const failures = [
@@ -49,7 +49,7 @@ rule(
   { needs: ['faults'] },
 );
 
-rule('webhooks.no-history', 'no path of a webhook tells of its deliveries', async () => {
+rule('webhooks.no-history', 'no path of a webhook shows its deliveries', async () => {
   const created = await target.call('POST', '/webhooks', {
     body: { name: 'history', url: 'https://hooks.example.com/', events: ['sandbox.ready'] },
   });
@@ -63,7 +63,7 @@ rule('webhooks.no-history', 'no path of a webhook tells of its deliveries', asyn
 
 rule(
   ['prompts.reasoning-effort-accepted', 'prompts.provider-models', 'prompts.reasoning-effort-enum'],
-  'each model takes the levels that the catalog lists for it, and no others',
+  'each model accepts exactly the levels that the catalog lists for it',
   async () => {
     const local = await startLocalTarget();
     const { providers } = (await local.call('GET', '/provider-models')).body;

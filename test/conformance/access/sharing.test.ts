@@ -20,7 +20,7 @@ async function withLogins({ ann, local: target }: People): Promise<string> {
 
 rule(
   ['access.share-endpoint', 'access.share-wipe', 'sandbox.wipe-pending'],
-  'a shared sandbox with logins waits for its restart: nobody else can use it before',
+  'a shared sandbox with logins waits for its restart, and nobody else can use it before',
   async () => {
     const people = await startPeople();
     const { ann, ben } = people;
@@ -41,7 +41,7 @@ rule(
 
 rule(
   ['access.share-wipe', 'access.share-after-restart', 'sandbox.wipe-at-start', 'access.shared-means'],
-  'at the next start the logins are gone from disk, variables and service, and the organization can use it for good',
+  'at the next start the logins are removed from disk, variables and service, and the organization can use the sandbox',
   async () => {
     const people = await startPeople();
     const { ann, ben, as } = people;
@@ -75,7 +75,7 @@ rule(
     'unshare.teammates-cannot-use',
     'access.private-unshare',
   ],
-  'unshare makes a shared sandbox private at once; teammates still see it and can stop it',
+  'unshare makes a shared sandbox private at once, and teammates can still see and stop it',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.ready({ noEnv: true });
@@ -100,7 +100,7 @@ rule(
 
 rule(
   ['unshare.no-op', 'unshare.undo', 'unshare.keeps-content', 'access.share-endpoint'],
-  'unshare of a private sandbox changes nothing, share undoes it at once, and content and environment stay',
+  'unshare of a private sandbox changes nothing, share reverts it at once, and content and environment stay',
   async () => {
     const { ann, ben, local: target } = await startPeople();
     target.service.setup.createEnvironment({ name: 'bare' }, ann.accountId);
@@ -122,7 +122,7 @@ rule(
 
 rule(
   ['unshare.at-once', 'unshare.undo'],
-  'unshare takes back a share that waits for its restart: the logins stay, and nobody else gets in',
+  'unshare cancels a share that waits for its restart: the logins stay, and nobody else gets access',
   async () => {
     const people = await startPeople();
     const { ann, ben } = people;

@@ -33,7 +33,7 @@ rule(
 
 rule(
   ['ssh.key', 'ssh.no-other-key'],
-  'a new key of the same account takes the place of the one before, and cuts who entered by that',
+  'a new key of the same account replaces the previous one, and disconnects its sessions',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -49,7 +49,7 @@ rule(
 
 rule(
   ['ssh.key', 'sandbox.ssh-endpoint'],
-  'the server of a sandbox closes with its stop, opens with its resume, and closes for ever with its deletion',
+  'the SSH server of a sandbox closes with a stop, opens with a resume, and closes for good with a deletion',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['ssh.key', 'sandbox.ssh-endpoint'],
-  'the key is kept over a restart of the service, and the server opens anew',
+  'the key survives a restart of the service, and the server opens again',
   async () => {
     const first = await startLocalTarget();
     const id = await first.ready();
@@ -89,7 +89,7 @@ rule(
 
 rule(
   ['ssh.key', 'errors.machine-not-running'],
-  'what is no public key is refused without being repeated, and so is any key while no machine runs',
+  'an invalid public key is refused without being repeated, and so is any key without a running machine',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -110,7 +110,7 @@ rule(
 
 rule(
   ['unshare.ssh-keys-removed', 'ssh.no-other-key'],
-  'unshare takes the keys of teammates from the running machine, and no key of theirs comes back with a share',
+  'unshare removes the keys of teammates from the running machine, and a later share does not restore them',
   async () => {
     const { ann, ben, eve } = await startPeople();
     const id = await ann.ready({ noEnv: true });

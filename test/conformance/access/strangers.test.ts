@@ -8,7 +8,7 @@ const local = { needs: ['local'], timeoutMs: 120_000 } as const;
 
 rule(
   ['access.stranger', 'auth.forbidden'],
-  'of all endpoints with an id in their path, none knows an id of another account, and nothing of it changes',
+  'no endpoint with an id in its path accepts an id of another account or changes its resource',
   async () => {
     const { ann, eve } = await startPeople();
     const ids = await onesOfEverything(ann, ann.session);
@@ -41,7 +41,7 @@ rule(
 
 rule(
   ['access.stranger', 'errors.not-found'],
-  'lists of one account hold nothing of another, and a named snapshot of another cannot be created from',
+  'lists of one account contain nothing of another, and a named snapshot of another cannot be a source',
   async () => {
     const { ann, eve } = await startPeople();
     const ids = await onesOfEverything(ann, ann.session);
@@ -65,7 +65,7 @@ rule(
 
 rule(
   'idempotency.per-account',
-  'the same idempotency key of two accounts stands for two sandboxes',
+  'two accounts can use the same idempotency key for two sandboxes',
   async () => {
     const { ann, eve } = await startPeople();
     const keyed = (body: object) => ({ body, headers: { 'idempotency-key': 'the-same' } });
@@ -82,7 +82,7 @@ rule(
 
 rule(
   'webhooks.at-most-10',
-  'each account has ten webhooks of its own and hears of its own sandboxes only',
+  'each account has its own ten webhooks and receives events of its own sandboxes only',
   async () => {
     const { ann, eve } = await startPeople();
     const receivers = { ann: await startReceiver(), eve: await startReceiver() };
@@ -105,7 +105,7 @@ rule(
 
 rule(
   ['access.stranger', 'auth.forbidden'],
-  'the administration of the local service takes the key of the service and no other account’s',
+  'the administration of the local service accepts only the key of the service',
   async () => {
     const { ann, local: target } = await startPeople();
     const books = (key: string) =>

@@ -5,7 +5,7 @@ import { scopedKey, startLocalTarget, startPeople, useTarget } from '../target/i
 const target = useTarget();
 const local = { needs: ['local'] } as const;
 
-rule('account.me', 'GET /me names the account of the key, and of a session', async () => {
+rule('account.me', 'GET /me returns the account of the key, and of a session', async () => {
   const { status, body } = await target.call('GET', '/me');
   expect(status).toBe(200);
   expect(body.type).toBe('user.info');
@@ -16,7 +16,7 @@ rule('account.me', 'GET /me names the account of the key, and of a session', asy
 
 rule(
   'account.me',
-  'each account is itself',
+  'GET /me returns the own account for each key',
   async () => {
     const { ann, eve } = await startPeople();
     for (const person of [ann, eve]) {
@@ -44,7 +44,7 @@ rule('account.retention-read', 'GET /account/data-retention reads the policy', a
 
 rule(
   ['account.retention-update', 'auth.retention-session', 'account.me'],
-  'the policy is changed in a session, refused to every API key, and shows at /me of that account only',
+  'the policy can be changed in a session, is refused to every API key, and shows at /me of that account only',
   async () => {
     const { ann, ben, local: service } = await startPeople();
     service.service.clock.hold();
@@ -72,7 +72,7 @@ rule(
 
 rule(
   'account.limits',
-  'GET /limits shows what is used and what is allowed, for the account or organization that is billed',
+  'GET /limits shows usage and limits of the billed account or organization',
   async () => {
     const none = await startLocalTarget();
     const unlimited = { sandboxes: { used: 0, max: null }, dailySandboxes: { used: 0, max: null } };

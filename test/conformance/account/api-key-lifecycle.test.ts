@@ -7,7 +7,7 @@ const local = { needs: ['local'] } as const;
 
 rule(
   ['api-keys.rotate-session', 'api-keys.revoke-session'],
-  'rotate and revoke are refused to every API key, and taken from a session of the same account only',
+  'rotate and revoke are refused to every API key, and accepted from a session of the same account only',
   async () => {
     const { ann, eve } = await startPeople();
     for (const [method, verb] of [
@@ -32,7 +32,7 @@ rule(
 
 rule(
   ['api-keys.rotate-revokes', 'api-keys.rotate-keeps', 'api-keys.secret-once'],
-  'rotate ends the old secret at once and gives a new one; id, name, scope and expiry stay',
+  'rotate ends the old secret at once and returns a new one, and id, name, scope and expiry stay',
   async () => {
     const { ann } = await startPeople();
     const { id, secret } = await scopedKey(ann, { name: 'turning', preset: 'read-only', ttlSeconds: 7_200 });
@@ -54,7 +54,7 @@ rule(
 
 rule(
   ['api-keys.rotate-legacy', 'scope.older-keys'],
-  'a key of before scopes stays account-wide and without expiry when it is rotated, also after a restart',
+  'a key from before scopes stays account-wide and without expiry when it is rotated, also after a restart',
   async () => {
     const target = await startLocalTarget();
     const session = target.service.accounts.createSession('acct_local');
@@ -74,7 +74,7 @@ rule(
 
 rule(
   ['api-keys.row-usage', 'api-keys.row-resources', 'api-keys.usage'],
-  'usage counts the requests of 30 days and what the key has made that still exists',
+  'usage counts the requests of 30 days and the existing resources that the key created',
   async () => {
     const { ann, local: target } = await startPeople();
     target.service.clock.hold();
@@ -111,7 +111,7 @@ rule(
 
 rule(
   ['api-keys.revoke-at-once', 'api-keys.revoke-keeps-resources', 'api-keys.usage-after-revocation'],
-  'a revoked key fails authentication at once; what it made and its usage stay',
+  'a revoked key fails authentication at once, and its resources and usage stay',
   async () => {
     const { ann } = await startPeople();
     const { id, secret: key } = await scopedKey(ann);
@@ -136,7 +136,7 @@ rule(
 
 rule(
   'auth.secret-not-logged',
-  'no secret of a key or session is in the database',
+  'the database contains no secret of a key or session',
   async () => {
     const { ann, local: target } = await startPeople();
     const { secret } = await scopedKey(ann);

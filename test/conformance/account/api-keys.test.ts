@@ -13,7 +13,7 @@ rule(
     'api-keys.list-no-secret',
     'api-keys.creation-enabled-reported',
   ],
-  'a key is created, listed with what may be shown of it, and its secret shows once',
+  'a key is created and listed with its public fields, and its secret shows once',
   async () => {
     const { ann } = await startPeople();
     const created = await ann.call('POST', '/api-keys/scoped', {
@@ -44,7 +44,7 @@ rule(
 
 rule(
   ['api-keys.list-restricted', 'api-keys.list-full', 'api-keys.create-session'],
-  'sessions, account keys and unlimited admin keys list and create keys; restricted ones list nothing and create none',
+  'sessions, account keys and unlimited admin keys list and create keys; restricted keys do neither',
   async () => {
     const { ann, ben } = await startPeople();
     const id = await ann.create();
@@ -70,7 +70,7 @@ rule(
 
 rule(
   ['api-keys.create-disabled', 'api-keys.creation-enabled-reported'],
-  'while the creation of scoped keys is switched off it answers a typed 503, and the catalog says so',
+  'while scoped key creation is off, it answers a typed 503, and the catalog says so',
   async () => {
     const { ann, local: target } = await startPeople();
     target.service.accounts.setScopedKeyCreation(false);
@@ -91,7 +91,7 @@ rule(
     'scope.new-keys-expire',
     'scope.older-keys',
   ],
-  'every new key has a scope and expires: in 90 days unless it says otherwise, in 365 at most; older keys do not',
+  'a new key has a scope and expires in 90 days by default and 365 at most; older keys do not',
   async () => {
     const { ann, local: target } = await startPeople();
     target.service.clock.hold();

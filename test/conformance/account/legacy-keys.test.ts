@@ -19,7 +19,7 @@ const legacyOf = (body: AnswerBody): AnswerBody & LegacyKey => body as unknown a
 
 rule(
   ['legacy.scope-actions', 'legacy.unchanged-key-field', 'legacy.error-codes'],
-  'a key is scoped in the words of before, keeps its field sandboxId, and holds on both surfaces',
+  'a key with a legacy scope keeps its field sandboxId, and is valid on both surfaces',
   async () => {
     const target = await startLocalTarget();
     const base = target.service.legacyUrl;
@@ -49,7 +49,7 @@ rule(
 
 rule(
   ['legacy.scope-actions'],
-  'the catalog names actions and presets in the words of before, and the words of now are unknown there',
+  'the legacy catalog has legacy names of actions and presets, and rejects current ones',
   async () => {
     const target = await startLocalTarget();
     const base = target.service.legacyUrl;

@@ -7,7 +7,7 @@ const local = { needs: ['local'] } as const;
 
 rule(
   ['account.secrets-read', 'account.secrets-update'],
-  'secrets are set and unset by name, and only names and times come back',
+  'secrets are set and unset by name, and only names and times are returned',
   async () => {
     const target = await startLocalTarget();
     const update = (body: unknown) => target.call('POST', '/secrets', { body });
@@ -31,7 +31,7 @@ rule(
 
 rule(
   'account.secrets-update',
-  'what cannot be a variable is refused as a whole, without its value',
+  'an invalid variable is refused as a whole, without its value',
   async () => {
     const target = await startLocalTarget();
     const bodies = [
@@ -54,7 +54,7 @@ rule(
 
 rule(
   'environments.pass-secrets',
-  'secrets reach sandboxes whose environment passes them, from the next command on, and no others',
+  'secrets reach sandboxes from the next command on if their environment passes them',
   async () => {
     const { target, make, run } = await openEnvironmentDesk();
     make('passes', { passSecrets: true, envContents: 'SECOND=from the environment' });
@@ -81,7 +81,7 @@ rule(
 
 rule(
   'account.secrets-update',
-  'values outlive a restart, and are in no book',
+  'values survive a restart and are in no log',
   async () => {
     const target = await startLocalTarget();
     await target.call('POST', '/secrets', { body: { set: { KEPT: 'hunter2' } } });

@@ -6,7 +6,7 @@ import { laptop, openEnvironmentDesk, website } from './environment-desk.js';
 const target = useTarget();
 const local = { needs: ['local'] } as const;
 
-rule(['environments.list', 'environments.fields'], 'the list says success and holds one default', async () => {
+rule(['environments.list', 'environments.fields'], 'the list returns success and contains one default', async () => {
   const { body, status } = await target.call('GET', '/environments');
   expect(status).toBe(200);
   expect(body).toMatchObject({ success: true });
@@ -15,7 +15,7 @@ rule(['environments.list', 'environments.fields'], 'the list says success and ho
   expect(body.environments.filter(({ isDefault }) => isDefault)).toHaveLength(1);
 });
 
-rule('environments.put-invalid-json', 'a body that is no JSON is refused', async () => {
+rule('environments.put-invalid-json', 'a body that is not JSON is refused', async () => {
   const { body } = await target.call('GET', '/environments');
   const path = `/environments/${body.environments[0]?.id}`;
   const answer = await target.call('PUT', path, {
@@ -25,14 +25,14 @@ rule('environments.put-invalid-json', 'a body that is no JSON is refused', async
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
 });
 
-rule('environments.put-unauthorized', 'without a valid key it answers unauthorized', async () => {
+rule('environments.put-unauthorized', 'a call without a valid key answers unauthorized', async () => {
   for (const key of [null, 'no-key-of-anyone']) {
     const answer = await target.call('PUT', '/environments/x', { body: {}, key });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
   }
 });
 
-rule('environments.list', 'an environment that nobody has is not found', async () => {
+rule('environments.list', 'an unknown environment is not found', async () => {
   const nowhere = '/environments/11111111-2222-4333-8444-555555555555';
   expect(await target.call('PUT', nowhere, { body: { name: 'x' } })).toMatchObject({ status: 404 });
   expect(await target.call('POST', `${nowhere}/upgrade`)).toMatchObject({ status: 404 });
@@ -40,7 +40,7 @@ rule('environments.list', 'an environment that nobody has is not found', async (
 
 rule(
   ['environments.put-response', 'environments.put-all-optional'],
-  'an empty body changes nothing and is answered with the environment',
+  'an empty body changes nothing and returns the environment',
   async () => {
     const { make, put, read } = await openEnvironmentDesk();
     const id = make('quiet');
@@ -53,7 +53,7 @@ rule(
 
 rule(
   ['environments.flags', 'environments.put-mints-version', 'environments.versions-immutable', 'environments.versions'],
-  'each flag makes one new version, and leaves those before as they were',
+  'each flag creates one new version, and leaves earlier ones unchanged',
   async () => {
     const { make, put } = await openEnvironmentDesk();
     const id = make('flags');
@@ -74,7 +74,7 @@ rule(
 
 rule(
   ['environments.put-mints-version', 'environments.put-contents'],
-  'content replaces all that was there and makes a version; the very same content makes none',
+  'new content replaces the previous one and creates a version; identical content creates none',
   async () => {
     const { make, put } = await openEnvironmentDesk();
     const id = make('content', { envContents: 'A=1\nB=2' });
@@ -92,7 +92,7 @@ rule(
 
 rule(
   'environments.put-rename-alone',
-  'a new name and a new default make no version, and sandboxes show the name',
+  'a new name and a new default create no version, and sandboxes show the name',
   async () => {
     const desk = await openEnvironmentDesk();
     const id = desk.make('before');
@@ -110,7 +110,7 @@ rule(
 
 rule(
   'environments.put-default',
-  'the default of before is one no longer',
+  'a new default replaces the previous one',
   async () => {
     const { target: own, make, put } = await openEnvironmentDesk();
     const id = make('next');
@@ -128,7 +128,7 @@ rule(
 
 rule(
   'environments.put-conflict',
-  'a name that another one has, and an account without a default, are conflicts',
+  'a duplicate name, and an account without a default, are conflicts',
   async () => {
     const { make, put, read } = await openEnvironmentDesk();
     const id = make('one');
@@ -184,7 +184,7 @@ rule(
 
 rule(
   'environments.versions',
-  'sandboxCount counts the sandboxes of each version that exist',
+  'sandboxCount counts the existing sandboxes of each version',
   async () => {
     const { target: own, make, put, read } = await openEnvironmentDesk();
     const id = make('counted');

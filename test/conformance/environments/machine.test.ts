@@ -7,7 +7,7 @@ const envContents = "# settings\nexport REGION='north 1'\nURL=a=b\n";
 
 rule(
   'environments.contents',
-  'commands, the setup script and prompts get the variables; a command’s own come first',
+  'commands, the setup script and prompts get the variables, and a command’s own variables win',
   async () => {
     const { target, make, run } = await openEnvironmentDesk();
     make('settings', { envContents });
@@ -29,7 +29,7 @@ rule(
 
 rule(
   'environments.contents',
-  'a command that is an agent gets them too, beside what it is told',
+  'a command agent gets the variables too, with those of the request',
   async () => {
     const commandAgents = { codex: { command: 'echo "$REGION $AGENT_PROVIDER"' } };
     const { target, make } = await openEnvironmentDesk({ commandAgents });
@@ -43,7 +43,7 @@ rule(
 
 rule(
   'environments.contents',
-  'a malformed line is refused by its number, and what it holds is not repeated',
+  'a malformed line is refused by its number, without its content',
   async () => {
     const { make, put, read } = await openEnvironmentDesk();
     const id = make('malformed', { envContents });
@@ -58,7 +58,7 @@ rule(
 
 rule(
   'environments.secret-files',
-  'secret files are on the disk from the start, for their owner only, and survive a stop',
+  'secret files are on the disk from the start, readable only by their owner, and survive a stop',
   async () => {
     const { target, make, run } = await openEnvironmentDesk();
     const secretFiles = [
@@ -81,7 +81,7 @@ rule(
 
 rule(
   'environments.secret-files',
-  'a path that leaves the home is refused',
+  'a path outside the home is refused',
   async () => {
     const { make, put } = await openEnvironmentDesk();
     const id = make('paths');
@@ -97,7 +97,7 @@ rule(
 
 rule(
   'environments.secret-files',
-  'a link of the sandbox does not lead a secret file out of its disk, and a folder in the way locks nothing away',
+  'a link of the sandbox cannot redirect a secret file outside its disk, and a folder at its path does not block the sandbox',
   async () => {
     const { target, make, run } = await openEnvironmentDesk();
     make('links', {
@@ -120,7 +120,7 @@ rule(
 
 rule(
   'environments.secret-files',
-  'a sandbox that is made from a snapshot does not keep the secret files of another environment',
+  'a sandbox created from a snapshot does not keep the secret files of another environment',
   async () => {
     const { target, make, put, upgrade, run } = await openEnvironmentDesk();
     const id = make('source', { secretFiles: [{ path: 'first', contents: '1' }] });
@@ -144,7 +144,7 @@ rule(
 
 rule(
   'environments.contents',
-  'no value of an environment is in the books or in the log',
+  'no value of an environment is in the records or the log',
   async () => {
     const lines: string[] = [];
     const log = (...parts: readonly unknown[]) => void lines.push(JSON.stringify(parts));

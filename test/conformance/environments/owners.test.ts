@@ -6,7 +6,7 @@ const settings = { needs: ['local'] } as const;
 
 rule(
   'environments.list',
-  'each account has environments, secrets and repositories of its own, and no way to those of another',
+  'each account has its own environments, secrets and repositories, and cannot reach those of another',
   async () => {
     const {
       local: { service },
@@ -36,7 +36,7 @@ rule(
 
 rule(
   'environments.upgrade-all',
-  'an upgrade reaches sandboxes of the caller only, also where a teammate’s is named',
+  'an upgrade reaches only the caller’s sandboxes, even if a teammate’s is named',
   async () => {
     const {
       local: { service },
@@ -56,7 +56,7 @@ rule(
 
 rule(
   ['sandbox.wipe-at-start', 'access.share-after-restart'],
-  'what is shared and started again has no secrets and secret files any more, and an upgrade brings none back',
+  'a shared and restarted sandbox has no secrets and secret files, and an upgrade restores none',
   async () => {
     const {
       local: { service },
@@ -86,7 +86,7 @@ rule(
 
 rule(
   ['scope.environment-set', 'scope.sandbox-forbidden'],
-  'a key that is limited to an environment reaches that one only',
+  'a key limited to an environment reaches only that one',
   async () => {
     const {
       local: { service },

@@ -22,7 +22,7 @@ rule(
 
 rule(
   'sandbox.environment',
-  'a name that no environment has is refused, and its idempotency key is free again at once',
+  'an unknown environment name is refused, and its idempotency key is free again at once',
   async () => {
     const { target, make } = await openEnvironmentDesk();
     const headers = { 'idempotency-key': 'a-key' };
@@ -36,7 +36,7 @@ rule(
 
 rule(
   ['sandbox.environment-frozen', 'environments.put-pinned', 'sandbox.environment-behind'],
-  'a sandbox keeps its version through a change, a stop, a resume and a fork, until it is upgraded',
+  'a sandbox keeps its version through a change, a stop, a resume and a fork until it is upgraded',
   async () => {
     const { target, make, put, run, upgrade } = await openEnvironmentDesk();
     const id = make('frozen', { envContents: 'LEVEL=one', secretFiles: [{ path: 'level', contents: 'one' }] });
@@ -64,7 +64,7 @@ rule(
 
 rule(
   'sandbox.environment-deleted',
-  'a sandbox of a deleted environment shows none, and keeps what it is pinned to',
+  'a sandbox of a deleted environment shows none, and keeps its pinned version',
   async () => {
     const { target, make, run } = await openEnvironmentDesk();
     const id = make('doomed', { envContents: 'KEPT=yes' });
@@ -84,7 +84,7 @@ rule(
 
 rule(
   ['sandbox.holds-creator-logins', 'environments.pass-repo-host'],
-  'a sandbox holds logins where its environment passes some',
+  'a sandbox holds logins if its environment passes some',
   async () => {
     const { target, make } = await openEnvironmentDesk();
     const holds = async (body: Readonly<Record<string, unknown>>) =>

@@ -7,7 +7,7 @@ import { laptop, openEnvironmentDesk, website } from './environment-desk.js';
 const target = useTarget();
 const local = { needs: ['local'] } as const;
 
-rule('account.repos-list', 'the repositories come as a list', async () => {
+rule('account.repos-list', 'the repositories are a list', async () => {
   const { body } = await target.call('GET', '/repos');
   expect(body).toMatchObject({ ok: true, type: 'repo.list' });
   expect(Array.isArray(body.repos)).toBe(true);
@@ -15,7 +15,7 @@ rule('account.repos-list', 'the repositories come as a list', async () => {
 
 rule(
   'account.repos-list',
-  'there are none until the service is given some, by its options or for an account',
+  'the list of repositories is empty until options or an account provide some',
   async () => {
     const own = await startLocalTarget();
     const listed = async () => (await own.call('GET', '/repos')).body.repos.map(({ fullName }) => fullName);
@@ -37,7 +37,7 @@ rule(
 
 rule(
   'account.repos-list',
-  'repositories that no account could have are refused where they are given',
+  'invalid repositories are refused when they are configured',
   async () => {
     const own = await startLocalTarget();
     const wrong = [[laptop, laptop], [{ ...laptop, fullName: 'no-owner' }], [{ ...laptop, pushedAt: 'yesterday' }]];
@@ -52,7 +52,7 @@ rule(
 
 rule(
   'account.repos-select',
-  'a repository is selected into the default environment, once, with its branch',
+  'a repository is selected into the default environment once, with its branch',
   async () => {
     const { target: own } = await openEnvironmentDesk();
     const select = (body: unknown) => own.call('POST', '/repos', { body });
@@ -79,7 +79,7 @@ rule(
 
 rule(
   'account.repos-select',
-  'a repository that is listed no more stays selected',
+  'a repository that is no longer listed stays selected',
   async () => {
     const { target: own, read } = await openEnvironmentDesk();
     await own.call('POST', '/repos', { body: { fullName: 'acme/laptop' } });

@@ -24,7 +24,7 @@ rule(
 
 rule(
   ['sandbox.setup-pending', 'sandbox.setup-status', 'sandbox.setup-error', 'sandbox.setup-error-pending'],
-  'the script is pending while its sandbox is being created, and has no error as long as no start has failed',
+  'the script is pending while its sandbox is being created, and has no error until a start has failed',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000 } });
     const id = await local.create({ setupScript: 'true' });
@@ -39,7 +39,7 @@ rule(
 
 rule(
   'sandbox.setup-failed',
-  'a script whose process the sandbox lost track of has failed',
+  'a script with a lost process has failed',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready({ setupScript: 'sleep 60' });

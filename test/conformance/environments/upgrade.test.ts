@@ -34,7 +34,7 @@ rule(
 
 rule(
   'environments.upgrade-some',
-  'agentIds limits it; what is unknown, elsewhere or archived counts as failed',
+  'agentIds limits an upgrade, and unknown, foreign or archived sandboxes count as failed',
   async () => {
     const { target, make, put, upgrade } = await openEnvironmentDesk();
     const id = make('some');
@@ -59,7 +59,7 @@ rule(
 
 rule(
   ['environments.upgrade-scrubs', 'environments.upgrade-pushes', 'environments.pass-secrets'],
-  'secret files and secrets that the new version drops are gone, and its own are there, while the sandbox runs',
+  'an upgrade removes dropped secret files and secrets and adds new ones while the sandbox runs',
   async () => {
     const { target, make, put, upgrade, run } = await openEnvironmentDesk();
     const secretFiles = [
@@ -90,7 +90,7 @@ rule(
 
 rule(
   'environments.upgrade-response',
-  'a sandbox whose disk cannot take the new files counts as failed, and stays on its version with its own',
+  'a sandbox that cannot store the new files counts as failed, and keeps its version and files',
   async () => {
     const { target, make, put, upgrade, run } = await openEnvironmentDesk();
     const id = make('blocked', { secretFiles: [{ path: 'kept', contents: 'old' }] });
@@ -110,7 +110,7 @@ rule(
 
 rule(
   'environments.upgrade-all',
-  'a sandbox that is on its way starts with the latest version',
+  'a starting sandbox starts with the latest version',
   async () => {
     const { target, make, put, upgrade, run } = await openEnvironmentDesk({ timings: { bootMs: 300 } });
     const id = make('early', { secretFiles: [{ path: 'level', contents: 'one' }] });

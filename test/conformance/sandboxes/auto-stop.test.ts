@@ -12,7 +12,7 @@ rule(['states.auto-stop', 'sandbox.archive-after'], 'a sandbox stops by itself a
 
 rule(
   ['trap.S11', 'sandbox.archive-after-moves', 'states.auto-stop-extends'],
-  'a working agent moves archiveAfter forward and is not stopped under',
+  'a working agent moves archiveAfter forward and is not stopped',
   async () => {
     const id = await target.ready({ ttlSeconds: 1 });
     const before = (await target.call('GET', `/sandboxes/${id}`)).body.sandbox.archiveAfter ?? '';
@@ -28,7 +28,7 @@ rule(
 
 rule(
   ['trap.S11', 'states.only-prompts-run', 'sandboxes.patch'],
-  'a command does not keep a sandbox from stopping; a PATCH does',
+  'a command does not extend the time of a sandbox, and a PATCH does',
   async () => {
     const command = await target.ready({ ttlSeconds: 1 });
     const patched = await target.ready({ ttlSeconds: 1 });

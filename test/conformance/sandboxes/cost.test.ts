@@ -6,7 +6,7 @@ const target = useTarget();
 
 rule(
   ['sandbox.cost-included', 'sandbox.cost-shape'],
-  'cost comes with include=cost on the list and nowhere else, and counts from the first of the month',
+  'cost is returned with include=cost on the list only, and counts from the first of the month',
   async () => {
     const id = await target.create();
     const of = async (path: string) => {
@@ -34,7 +34,7 @@ async function midMonth(local: LocalTarget): Promise<void> {
 
 rule(
   ['sandbox.cost-multiplier', 'sandbox.cost-dollars'],
-  'an hour of each size costs its multiplier, and dollars are in proportion to seconds',
+  'an hour of each size costs its multiplier, and dollars are proportional to seconds',
   async () => {
     const local = await startLocalTarget();
     await midMonth(local);

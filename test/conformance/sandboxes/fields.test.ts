@@ -43,7 +43,7 @@ rule(
 
 rule(
   ['sandbox.type-current', 'sandbox.ttl-seconds', 'resume.type-and-ttl'],
-  'a resume onto another size and with another time changes both, and one without leaves both',
+  'a resume with another size and time changes both, and one without keeps both',
   async () => {
     const id = await target.ready({ type: 'small', ttlSeconds: 600 });
     await target.archive(id);
@@ -57,7 +57,7 @@ rule(
 
 rule(
   ['sandbox.ttl-seconds', 'sandbox.ttl-null', 'create.ttl', 'sandbox.archive-after', 'sandboxes.patch'],
-  'ttlSeconds is what create or PATCH set last, and archiveAfter lies that far ahead; null disables both',
+  'ttlSeconds is the last value of create or PATCH, archiveAfter is that far ahead, and null disables both',
   async () => {
     const id = await target.ready({ ttlSeconds: 600, name: 'before' });
     const created = await sandboxOf(id);
@@ -75,7 +75,7 @@ rule(
 
 rule(
   ['sandbox.monitoring-off', 'sandbox.snapshots-off', 'create.flags'],
-  'snapshots and monitoring are on unless they are created off',
+  'snapshots and monitoring are on unless they are disabled at creation',
   async () => {
     expect(await sandboxOf(await target.create())).toMatchObject({ snapshots: true, monitoring: true });
     const off = await target.create({ snapshots: false, monitoring: false });
@@ -100,7 +100,7 @@ rule(
 
 rule(
   ['sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'],
-  'a sandbox that is fully reachable is ok, without a reason or a time',
+  'a fully reachable sandbox is ok, without a reason or a time',
   async () => {
     expect(await sandboxOf(await target.ready())).toMatchObject({
       health: 'ok',
@@ -110,7 +110,7 @@ rule(
   },
 );
 
-rule('sandbox.timestamps', 'updatedAt moves with a change and createdAt does not', async () => {
+rule('sandbox.timestamps', 'updatedAt changes with an update and createdAt does not', async () => {
   const id = await target.ready();
   const before = await sandboxOf(id);
   await expect
@@ -122,7 +122,7 @@ rule('sandbox.timestamps', 'updatedAt moves with a change and createdAt does not
   expect((await sandboxOf(id)).createdAt).toBe(before.createdAt);
 });
 
-rule('sandbox.subdomain', 'the subdomain is a slug of three words that stays', async () => {
+rule('sandbox.subdomain', 'the subdomain is a stable slug of three words', async () => {
   const id = await target.ready();
   const { subdomain } = await sandboxOf(id);
   expect(subdomain).toMatch(/^[a-z]+-[a-z]+-[a-z]+$/);
@@ -142,7 +142,7 @@ rule(
   },
 );
 
-rule('trap.S13', 'labels and metadata are not kept: the name is what a list can be searched by', async () => {
+rule('trap.S13', 'labels and metadata are not stored: a list can be searched by name', async () => {
   const name = `owner-${Date.now()}`;
   const id = await target.create({ name, labels: { job: 'one' }, metadata: { job: 'one' } });
   const { body } = await target.call('GET', '/sandboxes');

@@ -15,7 +15,7 @@ const fork = (on: Target, id: string, body?: object, key?: string) =>
 
 rule(
   ['fork.response', 'fork.from-archived', 'fork.copies', 'states.archived'],
-  'a fork of an archived sandbox is accepted, and has its files on a disk of its own',
+  'a fork of an archived sandbox is accepted, and has its files on its own disk',
   async () => {
     const source = await target.ready({ name: 'fork source' });
     await write(target, source, 'notes.txt', 'from the source');
@@ -51,7 +51,7 @@ rule(
   },
 );
 
-rule('fork.from-usable', 'the agent of a source that is running goes on while it is forked', async () => {
+rule('fork.from-usable', 'the agent of a running source continues while it is forked', async () => {
   const source = await target.ready();
   const { body: prompt } = await target.prompt(source, '```sh\nsleep 0.5; echo kept > by-agent.txt\n```');
   const { status, body } = await fork(target, source);
@@ -63,7 +63,7 @@ rule('fork.from-usable', 'the agent of a source that is running goes on while it
 
 rule(
   ['fork.type-and-ttl', 'sandbox.type-current', 'sandbox.snapshots-off', 'sandbox.monitoring-off'],
-  'what a fork leaves unset is as its source has it, and what it sets is its own',
+  'a fork inherits unset fields from its source, and has its own set fields',
   async () => {
     const source = await target.ready({ name: 'settings', type: 'large', ttlSeconds: 900, monitoring: false });
     const { body: same } = await fork(target, source);
@@ -84,7 +84,7 @@ rule(
 
 rule(
   ['fork.idempotent', 'idempotency.same-sandbox', 'idempotency.key-reused'],
-  'create and fork share their keys: the same call is answered once, any other is refused',
+  'create and fork share their keys: the same call is answered once, and any other is refused',
   async () => {
     const [one, two] = [await target.ready(), await target.ready()];
     const key = `fork-of-${one}`;
@@ -104,7 +104,7 @@ rule(
 
 rule(
   'fork.idempotent',
-  'a repetition finds its sandbox also when the source is gone',
+  'a repeated fork returns its sandbox even if the source is gone',
   async () => {
     const local = await startLocalTarget();
     const source = await local.ready();
@@ -119,7 +119,7 @@ rule(
 
 rule(
   ['errors.fork-failed', 'sandbox.snapshots-off'],
-  'there is no fork of what is being created, is archiving, is in error, or has kept nothing',
+  'a sandbox that is being created, archiving, in error or without snapshots cannot be forked',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000, archiveMs: 60_000 } });
     local.service.clock.hold();
@@ -143,7 +143,7 @@ rule(
 
 rule(
   ['states.cancelled', 'states.cancelled-once', 'trap.S5'],
-  'a fork that gets no machine is reported cancelled once, and leaves its source as it was',
+  'a fork without a machine is reported cancelled once, and leaves its source unchanged',
   async () => {
     const local = await startLocalTarget();
     const source = await local.ready();
@@ -159,7 +159,7 @@ rule(
 
 rule(
   'limits.limit-reached',
-  'a fork counts against the limits of create',
+  'a fork counts towards the limits of create',
   async () => {
     const local = await startLocalTarget({ limits: { activeSandboxes: 1 } });
     const source = await local.ready();
@@ -170,7 +170,7 @@ rule(
 
 rule(
   ['fork.idempotent', 'idempotency.in-progress'],
-  'a key is in progress for as long as its fork is being accepted, however long that takes',
+  'a key is in progress for as long as its fork is being accepted',
   async () => {
     const minute = 60_000;
     const local = await startLocalTarget({ timings: { acceptMs: 5 * minute } });

@@ -14,14 +14,14 @@ const change = ({ service, key }: LocalTarget, id: string, body: object) =>
 const read = async (local: LocalTarget, id: string) => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
 const well = { health: 'ok', healthReason: null, degradedSince: null };
 
-rule(['sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'], 'a sandbox begins well', async () => {
+rule(['sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'], 'a sandbox starts healthy', async () => {
   const id = await target.ready();
   expect((await target.call('GET', `/sandboxes/${id}`)).body.sandbox).toMatchObject(well);
 });
 
 rule(
   ['sandbox.machine-provider', 'sandbox.url', 'sandbox.ip', 'sandbox.desktop-available', 'sandbox.subdomain'],
-  'what a machine on this computer does not have is null, and its three words stay the same',
+  'fields that a machine on this computer lacks are null, and its three words stay the same',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready();
@@ -36,7 +36,7 @@ rule(
 
 rule(
   ['sandbox.health-degraded', 'sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'],
-  'a degraded sandbox says why and since when, keeps running, and gets well',
+  'a degraded sandbox says why and since when, keeps running, and recovers',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -68,7 +68,7 @@ rule(
 
 rule(
   ['states.enters-error', 'states.recovery', 'states.error', 'events.error', 'events.ready-after-error'],
-  'a machine that fails at work takes its sandbox to error, ends its prompt, and recovers with a ready event',
+  'a machine that fails during work takes its sandbox to error, ends its prompt, and recovers with a ready event',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

@@ -37,7 +37,7 @@ rule(
     'sandbox.hydration-only-on-get',
     'sandbox.hydrated',
   ],
-  'the copy goes through its phases in order, counts up, and ends with hydrated',
+  'the copy passes its phases in order, counts up, and ends with hydrated',
   async () => {
     const { local, id } = await resumed();
     await resume(local, id);
@@ -64,7 +64,7 @@ rule(
 
 rule(
   ['hydration.failed-step-retried', 'hydration.phases'],
-  'a step that failed shows as degraded or stuck, is retried, and the copy ends later',
+  'a failed step shows as degraded or stuck, is retried, and the copy ends later',
   async () => {
     const { local, id } = await resumed();
     for (const phase of ['degraded', 'stuck'] as const) {
@@ -87,7 +87,7 @@ rule(
 
 rule(
   'sandbox.hydration-null-when-silent',
-  'progress is null where the sandbox does not answer within 1.5 s, and is waited for where it does',
+  'progress is null if the sandbox does not answer within 1.5 s, and is awaited otherwise',
   async () => {
     const { local, id } = await resumed();
     await resume(local, id);
@@ -104,7 +104,7 @@ rule(
 
 rule(
   ['hydration.changed-files', 'sandbox.usable-before-hydrated'],
-  'what is changed during the copy stays changed when it ends',
+  'a change during the copy is kept when the copy ends',
   async () => {
     const { local, id } = await resumed();
     await resume(local, id);
@@ -118,7 +118,7 @@ rule(
 
 rule(
   ['sandbox.hydrated', 'sandbox.hydrated-at', 'events.hydrated-lazy', 'fork.copies'],
-  'a fork hydrates as a resume does, and a stop in between takes it up again at the next start',
+  'a fork hydrates like a resume, and continues at the next start after a stop',
   async () => {
     const { local, id } = await resumed();
     const receiver = await startReceiver();

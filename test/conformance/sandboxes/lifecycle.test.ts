@@ -14,7 +14,7 @@ rule(
     'stops.requested-at',
     'stops.completed',
   ],
-  'create, ready webhook, prompt, stop, archived: the whole way over HTTP',
+  'create, ready webhook, prompt, stop and archived work over HTTP',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

@@ -41,7 +41,7 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
 
 rule(
   ['states.no-other-moves', 'states.create-ready-webhook', 'states.enters-error', 'states.recovery', 'events.archived'],
-  'whatever is done in whatever order, no state makes a move that the table does not have, and each move sends its event',
+  'no sequence of calls makes a state change outside the table, and each change sends its event',
   async () => {
     const local = await startLocalTarget({ timings: walkTimings });
     const receiver = await startReceiver();

@@ -39,7 +39,7 @@ rule(
 
 rule(
   ['trap.S5', 'states.cancelled', 'states.cancelled-once'],
-  'a cancelled create is reported once, with id, state and error only, and is not found from then on',
+  'a cancelled create is reported once, with id, state and error only, and is not found afterwards',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -108,7 +108,7 @@ rule(
     'events.hydrated-lazy',
     'payload.hydrated',
   ],
-  'a resumed sandbox is usable before it is hydrated, and sandbox.hydrated tells when it is',
+  'a resumed sandbox is usable before it is hydrated, and sandbox.hydrated reports when it is',
   async () => {
     const local = await startLocalTarget({ timings: { hydrationMs: 250 } });
     const receiver = await startReceiver();
@@ -131,7 +131,7 @@ rule(
 
 rule(
   'events.hydrated-eager',
-  'an eager restore is hydrated at the moment it is ready',
+  'an eager restore is hydrated when the sandbox becomes ready',
   async () => {
     const local = await startLocalTarget({ timings: { hydrationMs: 0 } });
     const receiver = await startReceiver();
@@ -148,7 +148,7 @@ rule(
 
 rule(
   ['create.setup-script', 'sandbox.setup-done', 'sandbox.setup-failed', 'sandbox.setup-error', 'states.setup-moves'],
-  'the setup script runs in the background and its outcome is kept',
+  'the setup script runs in the background, and its result is kept',
   async () => {
     const good = await target.create({ setupScript: 'echo prepared > made-by-setup' });
     const bad = await target.create({ setupScript: 'echo went wrong >&2; exit 3' });
@@ -164,7 +164,7 @@ rule(
 
 rule(
   ['deletion.confirm-header', 'deletion.confirm-exact', 'deletion.accepted', 'deletion.poll', 'deletion.gone'],
-  'delete needs the exact confirmation, runs as an operation, and leaves nothing to be found',
+  'delete needs the exact confirmation, runs as an operation, and leaves nothing',
   async () => {
     const local = await startLocalTarget({ timings: { deleteMs: 30 } });
     const id = await local.ready();
@@ -187,7 +187,7 @@ rule(
   { needs: ['clock', 'local'] },
 );
 
-rule(['sandboxes.list', 'sandbox.cost-included'], 'lists page by cursor and find every sandbox once', async () => {
+rule(['sandboxes.list', 'sandbox.cost-included'], 'lists are paged by cursor and contain every sandbox once', async () => {
   const ids: string[] = [];
   for (let index = 0; index < 5; index++) ids.push(await target.create());
   const found: string[] = [];

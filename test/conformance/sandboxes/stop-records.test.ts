@@ -6,7 +6,7 @@ const target = useTarget();
 
 rule(
   ['stops.required', 'stops.id-form', 'stops.get', 'stops.completed', 'stops.ended-at', 'stops.last-attempt-at'],
-  'a completed stop is read by its id, with every field',
+  'a completed stop can be read by its id, with every field',
   async () => {
     const id = await target.ready();
     const stopping = await target.call('POST', `/sandboxes/${id}/stop`);
@@ -33,7 +33,7 @@ rule(
 
 rule(
   ['stops.pending', 'states.stop-accepted', 'states.archiving', 'stops.requested-at'],
-  'an accepted stop is pending while its sandbox is archiving, and shows on it with its time',
+  'an accepted stop is pending while its sandbox is archiving, and the sandbox shows it with its time',
   async () => {
     const local = await startLocalTarget({ timings: { archiveMs: 60_000 } });
     const id = await local.ready();
@@ -55,7 +55,7 @@ rule(
 
 rule(
   ['stops.superseded', 'states.resume-supersedes', 'stops.status-moves', 'trap.S7'],
-  'a resume supersedes a pending stop, which never completes then',
+  'a resume supersedes a pending stop, which then never completes',
   async () => {
     const local = await startLocalTarget({ timings: { archiveMs: 60_000 } });
     const id = await local.ready({ ttlSeconds: null });
@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['stops.work-does-not-cancel', 'stops.failing-retried', 'stops.status-moves'],
-  'commands and prompts that come while a stop fails do not cancel it: it is retried and completes',
+  'commands and prompts during a failing stop do not cancel it: it is retried and completes',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
     const id = await local.ready({ ttlSeconds: null });

@@ -7,7 +7,7 @@ const target = useTarget();
 
 rule(
   ['stops.same-id-while-pending', 'stops.post'],
-  'a stop repeated while it is pending is the same stop, and so is one on an archived sandbox',
+  'a stop repeated while it is pending is the same stop, and so is one of an archived sandbox',
   async () => {
     const local = await startLocalTarget({ timings: { archiveMs: 60 } });
     const id = await local.ready();
@@ -43,7 +43,7 @@ rule(
     'stops.last-attempt-at',
     'states.archival-fails',
   ],
-  'a stop that fails says why, and is retried until the sandbox is archived',
+  'a failing stop says why, and is retried until the sandbox is archived',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 150 } });
     const id = await local.ready();
@@ -87,7 +87,7 @@ rule(
 
 rule(
   ['states.resume-supersedes', 'resume.restores'],
-  'a resume that supersedes a stop keeps what was written since the snapshot before',
+  'a resume that supersedes a stop keeps what was written since the previous snapshot',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
     const id = await local.ready();
@@ -108,7 +108,7 @@ rule(
 
 rule(
   ['trap.S6', 'stops.get-old', 'stops.requested-at'],
-  'the archived event carries no stop id, and old stops stay readable after a later one',
+  'the archived event has no stop id, and old stops stay readable after a later one',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -129,7 +129,7 @@ rule(
 
 rule(
   ['stops.get-other-sandbox', 'stops.get-unknown'],
-  'a stop of another sandbox, and an unknown one, are not found',
+  'a stop of another sandbox and an unknown stop are not found',
   async () => {
     const [one, two] = [await target.ready(), await target.ready()];
     const stopId = (await target.archive(one)).stop?.id;
@@ -138,7 +138,7 @@ rule(
   },
 );
 
-rule('sandboxes.resume', 'a resume on a usable sandbox changes nothing', async () => {
+rule('sandboxes.resume', 'a resume of a usable sandbox changes nothing', async () => {
   const id = await target.ready();
   const before = (await target.call('GET', `/sandboxes/${id}`)).body.sandbox;
   expect((await target.call('POST', `/sandboxes/${id}/resume`)).body.sandbox).toEqual(before);
@@ -146,7 +146,7 @@ rule('sandboxes.resume', 'a resume on a usable sandbox changes nothing', async (
 
 rule(
   ['resume.restores', 'stops.keeps-snapshots', 'sandboxes.resume', 'states.resume-archived'],
-  'a resume brings the disk back',
+  'a resume restores the disk',
   async () => {
     const id = await target.ready();
     await target.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'dir/kept', content: 'saved' } });
@@ -161,7 +161,7 @@ rule(
 
 rule(
   ['trap.S12', 'sandbox.data-expired-at', 'sandbox.data-expired-conflict', 'errors.snapshot-data-expired'],
-  'data of a stopped sandbox expires, and a resume then says so',
+  'data of a stopped sandbox expires, and a resume then reports it',
   async () => {
     const local = await startLocalTarget({ timings: { dataExpiryMs: 30 } });
     const id = await local.ready();
@@ -194,7 +194,7 @@ rule(
 
 rule(
   ['create.from', 'snapshots.create-from-named'],
-  'a named snapshot is what a create can start from, and the name moves to where it is given last',
+  'a create can start from a named snapshot, and the name moves to its latest snapshot',
   async () => {
     const make = async (content: string) => {
       const id = await target.ready();

@@ -47,7 +47,7 @@ rule(
     'sandbox.state-enum',
     'prompts.status',
   ],
-  'a life of create, prompt, stop, resume and a stop that is superseded shows no move that the table does not have',
+  'create, prompt, stop, resume and a superseded stop make no state change outside the table',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 120, archiveMs: 120, stopRetryMs: 600_000 } });
     const id = await local.create();
@@ -79,7 +79,7 @@ rule(
 
 rule(
   ['states.only-prompts-run', 'events.ready-not-usable-to-usable', 'events.ready', 'trap.S1'],
-  'each event tells of a move between usable and not usable, and none of one among usable states',
+  'each event reports a change between usable and not usable, and none between usable states',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

@@ -16,7 +16,7 @@ async function archived(on: Target, content: string): Promise<{ readonly id: str
 
 rule(
   ['snapshots.list', 'access.view'],
-  'who sees a sandbox sees its snapshots; its creator alone reads and deletes them',
+  'everyone who sees a sandbox sees its snapshots, and only its creator reads and deletes them',
   async () => {
     const { ann, ben, eve } = await startPeople();
     const { id, snapshotId } = await archived(ann, 'of ann');
@@ -70,7 +70,7 @@ rule(
 
 rule(
   ['idempotency.per-account', 'fork.idempotent'],
-  'the same key of two accounts is two keys',
+  'two accounts can use the same key',
   async () => {
     const { ann, eve } = await startPeople();
     const headers = { 'idempotency-key': 'the-same' };

@@ -28,7 +28,7 @@ async function archived(on: Target): Promise<{ readonly id: string; readonly sna
 
 rule(
   ['deletion.snapshot', 'deletion.poll', 'deletion.confirm-exact'],
-  'a snapshot is deleted with its id as confirmation, as an operation that is polled to completed',
+  'a snapshot is deleted with its id as confirmation, as an operation that can be polled to completed',
   async () => {
     const { id, snapshotId } = await archived(target);
     expect(await remove(target, snapshotId, id)).toMatchObject({
@@ -53,7 +53,7 @@ rule(
 
 rule(
   'deletion.snapshot',
-  'from its acceptance on a snapshot is not found, and repeating the call is the same operation',
+  'an accepted deletion hides the snapshot, and repeating the call returns the same operation',
   async () => {
     const local = await startLocalTarget({ timings: { deleteMs: 60_000 } });
     const { id, snapshotId } = await archived(local);
@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['deletion.snapshot', 'fork.from-archived'],
-  'a fork that is being made keeps what it restores until it has its disk, whatever is deleted meanwhile',
+  'a fork in creation keeps its snapshot until it has its disk, whatever is deleted meanwhile',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000, deleteMs: 0 } });
     local.service.clock.hold();
@@ -99,7 +99,7 @@ rule(
 
 rule(
   ['deletion.snapshot', 'snapshots.latest'],
-  'without its latest snapshot a sandbox has the named one before it',
+  'without its latest snapshot a sandbox has the previous named one',
   async () => {
     const local = await startLocalTarget();
     const { id, snapshotId } = await archived(local);
@@ -120,7 +120,7 @@ rule(
 
 rule(
   ['fork.from-usable', 'snapshots.list-of-sandbox'],
-  'forks of a usable sandbox leave one snapshot of it, and none where its snapshots are off',
+  'forks of a usable sandbox leave one snapshot of it, and none if its snapshots are off',
   async () => {
     const local = await startLocalTarget();
     for (const snapshots of [true, false]) {
@@ -140,7 +140,7 @@ rule(
 
 rule(
   'fork.from-archived',
-  'data that expires while a fork restores it goes when the fork has its disk',
+  'data that expires during a fork is deleted when the fork has its disk',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 60_000, dataExpiryMs: 70_000 } });
     local.service.clock.hold();

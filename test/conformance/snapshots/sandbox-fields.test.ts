@@ -12,7 +12,7 @@ rule(
     'sandbox.last-snapshot-attempt-at',
     'sandbox.last-snapshot-status',
   ],
-  'a sandbox has no snapshot until it has been stopped; then its times and its status say that it completed',
+  'a sandbox has no snapshot until it has been stopped, and then its times and status show completion',
   async () => {
     const id = await target.ready();
     const { body } = await target.call('GET', `/sandboxes/${id}`);
@@ -33,7 +33,7 @@ rule(
 
 rule(
   'sandbox.snapshot-verified-nothing-new',
-  'a stop that finds nothing new moves snapshotVerifiedAt',
+  'a stop without changes updates snapshotVerifiedAt',
   async () => {
     const local = await startLocalTarget();
     const id = await local.ready({ ttlSeconds: null });
@@ -50,7 +50,7 @@ rule(
 
 rule(
   ['sandbox.failing-snapshots', 'sandbox.last-snapshot-status', 'sandbox.last-snapshot-attempt-at'],
-  'a snapshot that fails shows in the status and the time of the attempt, beside the stale time of the one before',
+  'a failed snapshot shows in the status and time of the attempt, beside the time of the previous one',
   async () => {
     const local = await startLocalTarget({ timings: { stopRetryMs: 60_000 } });
     const id = await local.ready();

@@ -20,7 +20,7 @@ async function archived(on: Target, more: object = {}): Promise<{ readonly id: s
 
 rule(
   ['snapshots.list', 'snapshots.list-of-sandbox', 'snapshots.latest'],
-  'a stop leaves a snapshot that every list of snapshots shows alike',
+  'a stop creates a snapshot that every list of snapshots shows alike',
   async () => {
     const { id, snapshotId } = await archived(target);
     const other = await archived(target);
@@ -46,7 +46,7 @@ rule(['snapshots.latest', 'errors.not-found'], 'a sandbox that was never stopped
   expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
-rule('snapshots.tree', 'the tree lists files and folders, of all of it or below a path', async () => {
+rule('snapshots.tree', 'the tree lists files and folders of the whole snapshot or below a path', async () => {
   const { snapshotId } = await archived(target);
   const tree = async (path = '') => (await target.call('GET', `/snapshots/${snapshotId}/tree${path}`)).body.entries;
   expect(await tree()).toMatchObject([
@@ -61,7 +61,7 @@ rule('snapshots.tree', 'the tree lists files and folders, of all of it or below 
 
 rule(
   ['snapshots.file', 'snapshots.folder', 'snapshots.download'],
-  'a file comes as it is, a folder and the whole as tar.gz',
+  'a file is returned as it is, a folder and the whole snapshot as tar.gz',
   async () => {
     const { snapshotId } = await archived(target);
     const file = await target.call('GET', `/snapshots/${snapshotId}/files?path=folder/inner.txt`);
@@ -80,7 +80,7 @@ rule(
 
 rule(
   ['snapshots.create-from-named', 'create.from'],
-  'a name goes to the latest snapshot, or waits for the next one, and a create takes it',
+  'a name applies to the latest snapshot or the next one, and a create accepts it',
   async () => {
     const unique = `base-${process.pid}-${Date.now()}`;
     const { id, snapshotId } = await archived(target);
@@ -107,7 +107,7 @@ rule(
 
 rule(
   ['snapshots.expire-14-days', 'errors.snapshot-data-expired', 'sandbox.data-expired-conflict', 'trap.S12'],
-  'fourteen days after the stop the data is gone: neither read, forked, resumed nor created from',
+  'fourteen days after the stop the data is gone: it cannot be read, forked, resumed or created from',
   async () => {
     const local = await startLocalTarget();
     const { id, snapshotId } = await archived(local);

@@ -28,7 +28,7 @@ const failure = {
 };
 
 describe('checkAnswer', () => {
-  test('takes an answer that the contract and the specification have, and its error', () => {
+  test('accepts an answer that the contract and the specification define, and its error', () => {
     expect(() => checkAnswer(right)).not.toThrow();
     expect(() => checkAnswer({ ...right, status: 404, json: failure })).not.toThrow();
   });

@@ -7,7 +7,7 @@ import { startLocalTarget } from '../target/index.js';
 
 rule(
   ['delivery.retried-on-connection', 'delivery.2xx-delivered'],
-  'an endpoint that breaks the connection gets the event again, and no more once it has answered 2xx',
+  'an endpoint that breaks the connection receives the event again, until it answers 2xx',
   async () => {
     const local = await startLocalTarget();
     const attempts: (string | string[] | undefined)[] = [];
@@ -61,7 +61,7 @@ rule(
 
 rule(
   ['delivery.rotation-in-flight', 'webhooks.rotate', 'trap.S10'],
-  'an attempt that was sent before a rotation carries the old signature, and its repetition the new one',
+  'an attempt before a rotation has the old signature, and its repetition the new one',
   async () => {
     const local = await startLocalTarget();
     let answerFirst: (() => void) | undefined;
@@ -84,7 +84,7 @@ rule(
 
 rule(
   ['webhooks.delete-in-flight', 'webhooks.delete-drops-queue'],
-  'what is in flight when its webhook is deleted arrives, and is not repeated',
+  'an attempt in progress arrives after its webhook is deleted, and is not repeated',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver((response) => void response.writeHead(503).end());
@@ -103,7 +103,7 @@ rule(
 
 rule(
   ['delivery.out-of-order', 'trap.S6'],
-  'an event that is repeated comes after a later one that was taken at once',
+  'a repeated event arrives after a later one that was accepted at once',
   async () => {
     const local = await startLocalTarget({ timings: { webhookRetryMs: 60_000 } });
     const receiver = await startReceiver((response, _delivery, number) => {
@@ -123,7 +123,7 @@ rule(
 
 rule(
   'delivery.records-30-days',
-  'the record of a delivery is there for 30 days, and then no more',
+  'the record of a delivery is kept for 30 days',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

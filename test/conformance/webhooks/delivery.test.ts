@@ -15,7 +15,7 @@ rule(
     'signature.hex-64',
     'payload.id',
   ],
-  'a delivery carries all five headers, and its signature covers id, time and the exact bytes',
+  'a delivery has all five headers, and its signature covers id, time and the exact bytes',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -61,7 +61,7 @@ rule(
     'delivery.at-least-once',
     'headers.attempt',
   ],
-  'a refused delivery is retried with growing delays, eight attempts in all, under one id',
+  'a refused delivery is retried with growing delays, eight attempts in total, with one id',
   async () => {
     const local = await startLocalTarget({ timings: { webhookRetryMs: 4 } });
     const receiver = await startReceiver((response) => void response.writeHead(500).end());
@@ -81,7 +81,7 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.no-redirects', 'delivery.timeout-5s', 'delivery.2xx-delivered'],
-  'redirects are not followed and an endpoint that does not answer is given up in time',
+  'redirects are not followed, and an endpoint that does not answer is abandoned in time',
   async () => {
     const local = await startLocalTarget({ timings: { webhookTimeoutMs: 60, webhookRetryMs: 5 } });
     const target = await startReceiver();
@@ -106,7 +106,7 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.timeout-5s'],
-  'a slow endpoint holds up neither another one nor its own other events for long',
+  'a slow endpoint delays neither other endpoints nor its own other events for long',
   async () => {
     const local = await startLocalTarget({ timings: { webhookTimeoutMs: 60_000 } });
     const slow = await startReceiver(() => undefined);
@@ -122,7 +122,7 @@ rule(
 
 rule(
   ['trap.S9', 'webhooks.delete-drops-queue'],
-  'deleting a webhook drops what is queued for it',
+  'deleting a webhook drops its queued deliveries',
   async () => {
     const local = await startLocalTarget({ timings: { webhookRetryMs: 60_000 } });
     const receiver = await startReceiver((response) => void response.writeHead(503).end());
@@ -138,7 +138,7 @@ rule(
 
 rule(
   'trap.S8',
-  'the ready event can come before its caller has read the answer to create',
+  'the ready event can arrive before its caller has read the answer to create',
   async () => {
     const local = await startLocalTarget({ timings: { bootMs: 0 } });
     const receiver = await startReceiver();

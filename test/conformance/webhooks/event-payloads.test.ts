@@ -17,7 +17,7 @@ rule(
     'states.create-ready-webhook',
     'states.archival-completes',
   ],
-  'ready and archived come for every sandbox of the account, whole and with both states',
+  'ready and archived are sent for every sandbox of the account, complete and with both states',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -47,7 +47,7 @@ rule(
 
 rule(
   ['payload.hydrated', 'sandbox.hydrated-webhook', 'states.hydration-ends'],
-  'hydrated has the same envelope, and no states',
+  'hydrated has the same envelope and no states',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -69,7 +69,7 @@ rule(
 
 rule(
   ['events.same-transaction', 'trap.S8'],
-  'whoever reads the new state finds its event made already, at the time of the change',
+  'an event exists as soon as the new state can be read, with the time of the change',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();
@@ -89,7 +89,7 @@ rule(
 
 rule(
   ['events.error', 'events.ready-after-error', 'sandbox.error', 'states.enters-error'],
-  'an error says why on the sandbox, and the recovery clears it',
+  'an error is explained on the sandbox, and the recovery clears it',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

@@ -9,7 +9,7 @@ const needs = { needs: ['clock', 'local'] } as const;
 
 rule(
   'delivery.records-30-days',
-  'records of delivered and exhausted deliveries are there for 30 days, and no longer',
+  'records of delivered and exhausted deliveries are kept for 30 days',
   async () => {
     const target = await startLocalTarget();
     const [good, bad] = [await startReceiver(), await startReceiver((response) => void response.writeHead(500).end())];
@@ -29,7 +29,7 @@ rule(
 
 rule(
   ['trap.S10', 'delivery.rotation-in-flight'],
-  'an attempt that is in flight during a rotation carries the old signature, and its retry the new one',
+  'an attempt in progress during a rotation has the old signature, and its retry the new one',
   async () => {
     const target = await startLocalTarget();
     let answer = (): void => undefined;
@@ -53,7 +53,7 @@ rule(
 
 rule(
   ['trap.S9', 'webhooks.delete-in-flight', 'webhooks.delete-drops-queue'],
-  'an attempt in flight arrives although its webhook is deleted, and is not made again',
+  'an attempt in progress arrives although its webhook is deleted, and is not repeated',
   async () => {
     const target = await startLocalTarget();
     const held: ServerResponse[] = [];
@@ -72,7 +72,7 @@ rule(
 
 rule(
   ['webhooks.patch', 'webhooks.subscription'],
-  'a retry goes to the URL that the webhook has by then, and an event to the subscriptions that it had',
+  'a retry goes to the current URL of the webhook, and an event to the subscriptions that it had',
   async () => {
     const target = await startLocalTarget({ timings: { webhookRetryMs: 3_600_000 } });
     const [before, after] = [
@@ -94,7 +94,7 @@ rule(
 
 rule(
   ['webhooks.no-history', 'webhooks.at-most-10'],
-  'no endpoint tells of deliveries, and a webhook that is deleted makes room for another',
+  'no endpoint shows deliveries, and a deleted webhook frees its slot',
   async () => {
     const target = await startLocalTarget();
     const hooks = await Promise.all(Array.from({ length: 10 }, () => register(target, 'https://hooks.example.com/')));
@@ -109,7 +109,7 @@ rule(
 
 rule(
   ['events.account-wide', 'webhooks.get', 'webhooks.list'],
-  'a webhook tells of the sandboxes of its own account, and nobody else reads or changes it',
+  'a webhook reports the sandboxes of its own account, and nobody else reads or changes it',
   async () => {
     const { ann, eve } = await startPeople();
     const [hers, strange] = [await startReceiver(), await startReceiver()];

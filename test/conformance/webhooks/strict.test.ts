@@ -9,7 +9,7 @@ const refusal = { status: 400, body: { code: 'invalid_url' } };
 
 rule(
   ['trap.S9', 'delivery.public-addresses-only'],
-  'in strict mode a name that leads to an address which is not public is refused, when registered and when edited',
+  'strict mode refuses a name with an address that is not public, at creation and at an edit',
   async () => {
     const addresses: Record<string, readonly string[]> = {
       'public.example.com': ['1.1.1.1', '2606:4700::1111'],
@@ -37,7 +37,7 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.public-addresses-only', 'delivery.retried-on-connection'],
-  'the address is checked again at each connection, so that a name which leads elsewhere by then reaches nobody',
+  'the address is checked again at each connection, so a name that changes its address reaches nobody',
   async () => {
     let address = '1.1.1.1';
     const asked: string[] = [];
@@ -65,7 +65,7 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.https-443-only', 'delivery.public-addresses-only'],
-  'a webhook of before is not delivered to this machine once the service is strict',
+  'an earlier webhook is not delivered to this machine once the service is strict',
   async () => {
     const relaxed = await startLocalTarget();
     const receiver = await startReceiver();

@@ -20,7 +20,7 @@ rule(
     'webhooks.secret-prefix',
     'webhooks.secret-once',
   ],
-  'a webhook is registered, read, edited and deleted; its secret shows on create and rotate only',
+  'a webhook is created, read, edited and deleted, and its secret shows on create and rotate only',
   async () => {
     const created = await target.call('POST', '/webhooks', { body: { name: 'a', url, events } });
     expect(created).toMatchObject({
@@ -86,7 +86,7 @@ rule(
 
 rule(
   ['trap.S9', 'delivery.public-addresses-only'],
-  'loopback addresses are taken in local mode and refused in strict mode',
+  'loopback addresses are accepted in local mode and refused in strict mode',
   async () => {
     const local = await startLocalTarget();
     const strict = await startLocalTarget({ strictWebhookUrls: true });
@@ -115,7 +115,7 @@ rule(
 
 rule(
   'webhooks.subscription',
-  'a webhook gets only the events that it has subscribed to',
+  'a webhook receives only the events that it subscribes to',
   async () => {
     const local = await startLocalTarget();
     const receiver = await startReceiver();

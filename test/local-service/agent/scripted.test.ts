@@ -7,7 +7,7 @@ const agent = createAgents()('codex');
 const block = (...lines: string[]) => `\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
 
 describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation) => {
-  it('runs the shell blocks in order, tells of each, and answers with what they printed', async () => {
+  it('runs the shell blocks in order, reports each, and answers with their output', async () => {
     const { host } = await machine(isolation);
     const prompt = `Count:\n${block('echo one > file', 'cat file')}then\n${block('echo two >> file; cat file; echo note >&2')}`;
     const { outcome, events } = await runAgent(agent, host, prompt);
@@ -23,7 +23,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     ]);
   });
 
-  it('fails at the first block that fails, and keeps the output', async () => {
+  it('stops at the first failing block and keeps its output', async () => {
     const { host } = await machine(isolation);
     const prompt = block('echo fine') + block('echo half; echo broken >&2; exit 3') + block('touch never');
     const { outcome } = await runAgent(agent, host, prompt);
@@ -31,7 +31,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     await expect(host.readFile(ownSandboxId, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('tells that a signal ended a block', async () => {
+  it('reports that a signal ended a block', async () => {
     const { host } = await machine(isolation);
     const { outcome } = await runAgent(agent, host, block('kill -KILL $$'));
     // Bubblewrap tells a signal as a shell does: 128 and its number.
@@ -39,7 +39,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     expect(outcome).toEqual({ status: 'failed', error, result: null });
   });
 
-  it('says what it is where there is no shell block', async () => {
+  it('describes itself if there is no shell block', async () => {
     const { host } = await machine(isolation);
     const { outcome, events } = await runAgent(agent, host, '\nWrite me a poem\nabout ```rivers```');
     expect(outcome.status).toBe('completed');
@@ -47,7 +47,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     expect(events).toEqual([{ type: 'agent.message', data: { text: outcome.result } }]);
   });
 
-  it('is interrupted at once, with its processes', async () => {
+  it('is interrupted at once with its processes', async () => {
     const { host } = await machine(isolation);
     const abort = new AbortController();
     const mark = String(300_000_000 + process.pid);
@@ -63,13 +63,13 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
     await expect(host.readFile(ownSandboxId, 'never', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('does nothing when it was interrupted before', async () => {
+  it('does nothing if it was interrupted before it started', async () => {
     const { host } = await machine(isolation);
     const { outcome, events } = await runAgent(agent, host, block('touch never'), { signal: AbortSignal.abort() });
     expect([outcome, events]).toEqual([{ status: 'interrupted', result: null }, []]);
   });
 
-  it('keeps one MiB of the result, cut between characters, and says what it left out', async () => {
+  it('keeps 1 MiB of the result, cut between characters, and says what it omitted', async () => {
     const { host } = await machine(isolation);
     const { outcome } = await runAgent(agent, host, block('head -c 1500000 /dev/zero | sed "s/\\x0/é/g"'));
     const [kept = '', mark] = outcome.result?.split('\n') ?? [];

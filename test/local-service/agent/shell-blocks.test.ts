@@ -29,7 +29,7 @@ describe('the shell blocks of a prompt', () => {
   const line = fc.string({ unit: fc.constantFrom('`', '~', ' ', 's', 'h', '\t', '\\', 'é'), maxLength: 8 });
   const lines = fc.array(line, { maxLength: 12 });
 
-  it('are found again as they were written, whatever their content', () => {
+  it('are found exactly as written, whatever their content', () => {
     const block = fc.record({
       content: lines,
       mark: fc.constantFrom('`', '~'),
@@ -50,7 +50,7 @@ describe('the shell blocks of a prompt', () => {
     );
   });
 
-  it('hold only lines of the prompt, in their order', () => {
+  it('contain only lines of the prompt, in their order', () => {
     fc.assert(
       fc.property(lines, (all) => {
         const prompt = all.join('\n');
@@ -65,7 +65,7 @@ describe('the shell blocks of a prompt', () => {
     );
   });
 
-  it('do not take long to find in a long prompt', () => {
+  it('are found quickly in a long prompt', () => {
     const prompt = `${'`'.repeat(200_000)}\n${' '.repeat(200_000)}\n${'~~~ `\n'.repeat(50_000)}`;
     const startedAt = performance.now();
     fencedBlocks(prompt);

@@ -43,7 +43,7 @@ describe('the text of an environment', () => {
     ['a quote in the middle of another value', "A='a'secret-word", 1],
     ['a NUL character', 'A=secret-word\0', 1],
     ['a value that no program can be started with', `A=1\nB=${'x'.repeat(maxVariableBytes + 1)}`, 2],
-  ])('%s is refused with its line, and not repeated', (_what, text, line) => {
+  ])('is refused with the line number and without its content: %s', (_what, text, line) => {
     let refusal: unknown;
     try {
       variablesIn(text);

@@ -18,7 +18,7 @@ async function administration() {
   };
 }
 
-test('accounts, organizations, sessions and the switch of key creation are made and changed over HTTP', async () => {
+test('accounts, organizations, sessions and the switch of key creation can be created and changed over HTTP', async () => {
   const admin = await administration();
   const made = await admin('POST', '/accounts', { login: 'zoe', email: 'zoe@example.com', trial: true });
   expect(made).toMatchObject({ status: 201, body: { account: { login: 'zoe', trial: true } } });
@@ -38,7 +38,7 @@ test('accounts, organizations, sessions and the switch of key creation are made 
   expect((await made.call('POST', '/api-keys/scoped', { body: { name: 'late' } })).status).toBe(503);
 });
 
-test('what makes no sense is refused: logins and keys that are taken, unknown ids, wrong and unknown fields', async () => {
+test('invalid accounts are refused: used logins and keys, unknown ids, wrong and unknown fields', async () => {
   const admin = await administration();
   const key = 'a-key-that-two-want-to-have';
   expect((await admin('POST', '/accounts', { login: 'zoe', apiKey: key })).status).toBe(201);

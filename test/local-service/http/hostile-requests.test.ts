@@ -43,7 +43,7 @@ async function isUnharmed(under: ServiceUnderTest): Promise<void> {
   expect({ status, sandboxes: body.sandboxes }).toEqual({ status: 200, sandboxes: [] });
 }
 
-test('a body that is larger than the limit is refused before it is read to its end', async () => {
+test('a body over the limit is refused before it is read to its end', async () => {
   const under = await startService();
   const announced = await sendRaw(under, [head('POST', '/webhooks', 'Content-Length: 99999999999')]);
   expect(announced.status).toBe(413);
@@ -52,7 +52,7 @@ test('a body that is larger than the limit is refused before it is read to its e
   await isUnharmed(under);
 });
 
-test('a chunked body without an end is cut off at the limit', async () => {
+test('an endless chunked body is cut off at the limit', async () => {
   const under = await startService();
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const { status } = await sendRaw(under, [
@@ -63,7 +63,7 @@ test('a chunked body without an end is cut off at the limit', async () => {
   await isUnharmed(under);
 });
 
-test('a body that comes too slowly is given up, and holds up nobody else', async () => {
+test('a slow body is abandoned and delays no other call', async () => {
   const under = await startService({ timings: { requestTimeoutMs: 300 } });
   const slow = sendRaw(
     under,
@@ -75,7 +75,7 @@ test('a body that comes too slowly is given up, and holds up nobody else', async
   await isUnharmed(under);
 });
 
-test('JSON that is nested a hundred thousand deep is refused, and the service lives', async () => {
+test('JSON nested a hundred thousand levels deep is refused, and the service continues', async () => {
   const under = await startService();
   const deep = 100_000;
   for (const rawBody of ['['.repeat(deep) + ']'.repeat(deep), `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`]) {
@@ -100,7 +100,7 @@ test.each([
   await isUnharmed(under);
 });
 
-test('header injection: line breaks and NUL in a header never become a header or an answer', async () => {
+test('line breaks and NUL in a header never become a header or an answer', async () => {
   const under = await startService();
   const injected = await sendRaw(under, [
     head('POST', '/sandboxes', 'Idempotency-Key: a\rX-Injected: 1', 'Content-Length: 0'),
@@ -116,7 +116,7 @@ test('header injection: line breaks and NUL in a header never become a header or
   await isUnharmed(under);
 });
 
-test('names of prototypes in a body change nothing', async () => {
+test('prototype names in a body change nothing', async () => {
   const under = await startService();
   const { status } = await under.call('POST', '/sandboxes', {
     rawBody: '{"__proto__":{"type":"xlarge"},"constructor":{"prototype":{"name":"x"}},"name":"plain"}',
@@ -137,7 +137,7 @@ const outside = [
   'nul\0byte',
 ];
 
-test.each(outside)('the path %j reaches nothing outside of the sandbox', async (path) => {
+test.each(outside)('the path %j reaches nothing outside the sandbox', async (path) => {
   const under = await startService();
   const id = await under.ready();
   const query = `?path=${encodeURIComponent(path)}`;
@@ -150,7 +150,7 @@ test.each(outside)('the path %j reaches nothing outside of the sandbox', async (
   expect([400, 404]).toContain(downloaded.status);
 });
 
-test('a link that leads out of a sandbox reaches no file of another one', async () => {
+test('a link out of a sandbox reaches no file of another one', async () => {
   const under = await startService();
   const victim = await under.ready();
   await under.call('PUT', `/sandboxes/${victim}/files`, { body: { path: 'secret', content: 'of the victim' } });

@@ -40,7 +40,7 @@ async function commandsFor({ service }: ServiceUnderTest): Promise<Commands> {
   };
 }
 
-test('export, reset and import take a service there and back; the file is for its owner alone', async () => {
+test('export, reset and import copy a service, and only its owner can read the file', async () => {
   const under = await startService();
   const { run, cwd } = await commandsFor(under);
   const id = await under.ready({ name: 'kept' });
@@ -58,7 +58,7 @@ test('export, reset and import take a service there and back; the file is for it
   expect((await under.call('GET', `/sandboxes/${id}`)).status).toBe(200);
 });
 
-test('a seed is added; one that is wrong, or not there, is refused with what to mend', async () => {
+test('a seed is added, and a wrong or missing one is refused with what to fix', async () => {
   const under = await startService();
   const { run, cwd } = await commandsFor(under);
   await writeFile(join(cwd, 'seed.json'), JSON.stringify({ version: 1, sandboxes: [{ name: 'seeded' }] }));
@@ -75,7 +75,7 @@ test('a seed is added; one that is wrong, or not there, is refused with what to 
   expect((await run(['seed', 'missing.json'])).exitCode).toBe(2);
 });
 
-test('the log tells each call on one line, and no secret', async () => {
+test('the log shows each call on one line, without secrets', async () => {
   const under = await startService();
   const { run } = await commandsFor(under);
   await under.call('POST', '/sandboxes', {
@@ -104,7 +104,7 @@ test('the log tells each call on one line, and no secret', async () => {
   expect((await run(['log', '--status', '9'])).exitCode).toBe(2);
 });
 
-test('a log that is followed goes on with new calls until Ctrl-C', async () => {
+test('log --follow shows new calls until Ctrl-C', async () => {
   const under = await startService();
   const { run, printed } = await commandsFor(under);
   await under.call('GET', '/me?limit=1');
@@ -121,7 +121,7 @@ test('a log that is followed goes on with new calls until Ctrl-C', async () => {
   expect(printed.stdout).not.toContain('limit=1');
 });
 
-test('assumptions are listed once an answer has rested on one, with a count and the first request', async () => {
+test('assumptions are listed after an answer has used one, with a count and the first request', async () => {
   const under = await startService();
   const { run } = await commandsFor(under);
   expect((await run(['assumptions'])).stderr).toContain('No response');
@@ -133,7 +133,7 @@ test('assumptions are listed once an answer has rested on one, with a count and 
   expect((await run(['assumptions'])).stdout).toMatch(/A-paging +2 +req_/);
 });
 
-test('a service that is not there, and one that is no local service, are told apart', async () => {
+test('a missing service and one that is not a local service give different errors', async () => {
   const under = await startService();
   const { run } = await commandsFor(under);
   await under.service.close();
@@ -145,7 +145,7 @@ test('a service that is not there, and one that is no local service, are told ap
   expect(await run(['log'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is not a local service') });
 });
 
-test('the clock is read, held, moved and released from the command line', async () => {
+test('the clock can be read, held, moved and released from the command line', async () => {
   const under = await startService();
   const { run } = await commandsFor(under);
   expect((await run(['clock'])).stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);

@@ -45,7 +45,7 @@ test.each([[['a', './a']], [['a', '/home/sandbox/a']], [['a', 'a/b']], [['a/b/c'
   },
 );
 
-test('files side by side are fine', () => {
+test('files in the same folder are accepted', () => {
   const files = ['a/b', 'a/c', 'ab', 'd'].map((path) => ({ path, contents: '' }));
   expect(() => requireGoodPaths(files)).not.toThrow();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startService } from '../service-under-test.js';
 
-test('a method that a path does not have is refused with those that it has', async () => {
+test('an unsupported method is refused with the list of supported ones', async () => {
   const under = await startService();
   for (const [method, path, allow] of [
     ['PUT', '/me', 'GET, HEAD'],
@@ -18,7 +18,7 @@ test('a method that a path does not have is refused with those that it has', asy
   }
 });
 
-test('the OpenAPI document is there without a key', async () => {
+test('the OpenAPI document is available without a key', async () => {
   const under = await startService();
   const response = await fetch(new URL('/openapi.json', under.service.url));
   expect(response.status).toBe(200);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { machine, ownSandboxId, usableIsolations } from './machine-fixture.js';
 
 describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
-  it('run in the home of the sandbox, with its input, and tell output, errors and exit code', async () => {
+  it('run in the home of the sandbox with their input, and return output, errors and exit code', async () => {
     const { host } = await machine(isolation);
     const spec = { command: 'cat > note; cat note; pwd -P > where; echo oops >&2; exit 3', stdin: 'hello' };
     const outcome = await host.run(ownSandboxId, spec);
@@ -13,7 +13,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     );
   });
 
-  it('start in the folder that was asked for, and end with 126 where there is none', async () => {
+  it('start in the requested folder, and exit with 126 if it does not exist', async () => {
     const { host } = await machine(isolation);
     await host.writeFile(ownSandboxId, 'project/a.txt', Buffer.from('x'));
     expect(await host.run(ownSandboxId, { command: 'ls', cwd: 'project' })).toMatchObject({ stdout: 'a.txt\n' });
@@ -26,7 +26,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     });
   });
 
-  it('see a clean environment and what they were given, and nothing of the service', async () => {
+  it('have a clean environment with their own variables, and none of the service', async () => {
     const { host } = await machine(isolation);
     process.env.SANDFLOW_TEST_KEY = 'not-for-sandboxes';
     try {
@@ -42,7 +42,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     }
   });
 
-  it('pass on characters whole, however the pieces fall', async () => {
+  it('keep characters whole at any chunk boundary', async () => {
     const { host } = await machine(isolation);
     const pieces: string[] = [];
     // Three bytes of one character, with a pause between them that a reader can see.
@@ -53,7 +53,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     expect(pieces.length).toBeGreaterThan(1);
   });
 
-  it('keep 8 MiB of each stream, and say what they left out', async () => {
+  it('keep 8 MiB of each stream, and say what they omitted', async () => {
     const { host } = await machine(isolation);
     const { stdout, exitCode } = await host.run(ownSandboxId, { command: 'head -c 9000000 /dev/zero | tr "\\0" a' });
     expect(exitCode).toBe(0);
@@ -61,7 +61,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     expect(stdout.indexOf('\n')).toBe(8 * 1024 * 1024);
   });
 
-  it('are refused where no shell could take them', async () => {
+  it('are refused if no shell can run them', async () => {
     const { host } = await machine(isolation);
     await expect(host.run(ownSandboxId, { command: `: ${'a'.repeat(200_000)}` })).rejects.toMatchObject({
       code: 'bad_command',
@@ -74,13 +74,13 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
     await expect(host.run('../disks', { command: ':' })).rejects.toMatchObject({ code: 'bad_id' });
   });
 
-  it('may close their input unread', async () => {
+  it('may leave their input unread', async () => {
     const { host } = await machine(isolation);
     const outcome = await host.run(ownSandboxId, { command: 'exec <&-; echo done', stdin: 'x'.repeat(1_000_000) });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: 'done\n' });
   });
 
-  it('give all that the shell printed, also what came at the very end', async () => {
+  it('return everything that the shell printed, including its last output', async () => {
     const { host } = await machine(isolation);
     const outcome = await host.run(ownSandboxId, { command: 'sleep 1000 & head -c 60000 /dev/zero | tr "\\0" b' });
     expect(outcome.stdout.length).toBe(60_000);

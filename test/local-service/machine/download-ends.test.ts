@@ -28,7 +28,7 @@ async function firstPiece(stream: NodeJS.ReadableStream): Promise<void> {
 }
 
 describe('a download', () => {
-  it('ends its program when its reader goes away', async () => {
+  it('ends its program when its reader disconnects', async () => {
     const { host, archivers } = await diskWithMuch();
     const { stream } = await host.download(diskAddress, 'much');
     await firstPiece(stream);
@@ -52,7 +52,7 @@ describe('a download', () => {
     expect(archivers()).toEqual([]);
   });
 
-  it('ends with the host, which then refuses more', async () => {
+  it('ends with the host, which then refuses new ones', async () => {
     const { host, archivers } = await diskWithMuch();
     const [folder, file] = [await host.download(diskAddress, 'much'), await host.download(diskAddress, 'much/data')];
     await host.close();
@@ -75,7 +75,7 @@ describe('a download', () => {
     await expect.poll(openFiles).toEqual([]);
   });
 
-  it('of a file has the size that was told, also when the file grows meanwhile', async () => {
+  it('of a file has the announced size, even if the file grows meanwhile', async () => {
     const { host, disk } = await machine('plain');
     await host.writeFile(ownSandboxId, 'log', Buffer.alloc(mib, 'a'));
     const { stream } = await host.download(diskAddress, 'log');
@@ -83,7 +83,7 @@ describe('a download', () => {
     expect((await bytesOf(stream)).length).toBe(mib);
   });
 
-  it('of a file fails when the file is cut short meanwhile', async () => {
+  it('of a file fails if the file is truncated meanwhile', async () => {
     const { host, disk } = await machine('plain');
     await host.writeFile(ownSandboxId, 'log', Buffer.alloc(mib, 'a'));
     const { stream } = await host.download(diskAddress, 'log');
@@ -91,7 +91,7 @@ describe('a download', () => {
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'download_failed' });
   });
 
-  it('of a folder fails when its program is killed half way, and never looks whole', async () => {
+  it('of a folder fails if its program is killed, and never appears complete', async () => {
     const { host, archivers } = await diskWithMuch();
     const { stream } = await host.download(diskAddress, 'much');
     await firstPiece(stream);
@@ -99,7 +99,7 @@ describe('a download', () => {
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'download_failed' });
   });
 
-  it('of a disk that changes is whole; of one that was removed it fails, as of a snapshot', async () => {
+  it('of a changing disk is complete, and one of a removed disk or snapshot fails', async () => {
     const { host, disk, directory } = await diskWithMuch();
     for (const folder of [disk, join(directory, 'snapshots', snapshotId)]) {
       await mkdir(join(folder, 'much/late'), { recursive: true });
@@ -139,7 +139,7 @@ describe('a download', () => {
     await place.folder.handle.close();
   });
 
-  it('takes little memory, whatever it sends', async () => {
+  it('takes little memory, whatever its size', async () => {
     const { host, disk } = await machine('plain');
     const size = 256 * mib;
     const sparse = await open(join(disk, 'sparse'), 'w');

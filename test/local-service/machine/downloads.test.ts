@@ -31,7 +31,7 @@ async function diskWithSecretBeside() {
 }
 
 describe('downloads', () => {
-  it('give a file of a disk or a snapshot byte for byte, with its size', async () => {
+  it('return a file of a disk or a snapshot byte for byte, with its size', async () => {
     const { host } = await diskWithSecretBeside();
     const content = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256));
     await host.writeFile(ownSandboxId, 'results/data.bin', content);
@@ -47,7 +47,7 @@ describe('downloads', () => {
     }
   });
 
-  it('give a folder, or all, with names that begin there, whatever the names', async () => {
+  it('return a folder or the whole disk, with names relative to it', async () => {
     const { host, disk, write } = await diskWithSecretBeside();
     const names = ['-rf', '--to-command=touch x', 'a\nb', ' ', '*', 'größe 数据 \u{1F600}', '.hidden', '@-', 'C:\\x'];
     for (const name of names) await write(`top/${name}`, name);
@@ -68,7 +68,7 @@ describe('downloads', () => {
     }
   });
 
-  it('take names that are no text, and folders that cannot be written', async () => {
+  it('include names that are not text, and read-only folders', async () => {
     const { host, disk } = await diskWithSecretBeside();
     await mkdir(join(disk, 'read-only'));
     const name = Buffer.concat([Buffer.from(join(disk, 'read-only/')), Buffer.from([0xff, 0xfe])]);
@@ -83,7 +83,7 @@ describe('downloads', () => {
     expect(await readdir(Buffer.from(copy), { encoding: 'buffer' })).toEqual([Buffer.from([0xff, 0xfe])]);
   });
 
-  it('send links as links, and follow one that is asked for inside the disk only', async () => {
+  it('keep links as links, and follow a requested link only inside the disk', async () => {
     const { host, disk, directory, secret, write } = await diskWithSecretBeside();
     await write('real/file', 'inside');
     await symlink(secret, join(disk, 'real/out'));
@@ -120,7 +120,7 @@ describe('downloads', () => {
     await expect(host.tree(snapshotId, path)).rejects.toMatchObject({ code: 'outside' });
   });
 
-  it('say what is missing', async () => {
+  it('report what is missing', async () => {
     const { host, write } = await diskWithSecretBeside();
     await write('file', 'x');
     await expect(host.download(diskAddress, 'missing')).rejects.toMatchObject({ code: 'not_found' });
@@ -189,7 +189,7 @@ describe('downloads', () => {
     expect([...seen]).toEqual(['file']);
   });
 
-  it('never send what lies outside, whatever the path', async () => {
+  it('never send files outside the disk, whatever the path', async () => {
     const { directory, disk, host } = await diskWithSecretBeside();
     await mkdir(join(disk, 'a'));
     await symlink('../..', join(disk, 'a', 'up'));

@@ -18,7 +18,7 @@ async function diskWithSecretBeside() {
 }
 
 describe('files of a sandbox', () => {
-  it('come back as they were written, in folders made on the way', async () => {
+  it('are read as they were written, in folders created on the way', async () => {
     const { host, read, write } = await diskWithSecretBeside();
     const bytes = Buffer.from([0, 255, 10, 13, 128]);
     await host.writeFile(ownSandboxId, 'a/b/bytes', bytes);
@@ -28,7 +28,7 @@ describe('files of a sandbox', () => {
     expect(await read('a/b/note')).toBe('short');
   });
 
-  it('tell what is wrong with a path', async () => {
+  it('report what is wrong with a path', async () => {
     const { host, disk, write } = await diskWithSecretBeside();
     await write('folder/file', 'content');
     execFileSync('mkfifo', [join(disk, 'pipe')]);
@@ -50,7 +50,7 @@ describe('files of a sandbox', () => {
   });
 
   it.each(['../secret', 'a/../../secret', '/home/sandbox/../secret', '/etc/passwd', '/home/sandboxed/x', '/', '..'])(
-    'are not found outside of the disk: %s',
+    'are not found outside the disk: %s',
     async (path) => {
       const { read, write, secret } = await diskWithSecretBeside();
       await write('a/file');
@@ -60,7 +60,7 @@ describe('files of a sandbox', () => {
     },
   );
 
-  it('are not reached through links that lead out, also where these lead to nothing yet', async () => {
+  it('are not reached through links that lead out, even to a missing target', async () => {
     const { disk, directory, secret, read, write } = await diskWithSecretBeside();
     await symlink(secret, join(disk, 'absolute'));
     await symlink('../../secret', join(disk, 'relative'));
@@ -75,7 +75,7 @@ describe('files of a sandbox', () => {
     await expect(access(join(directory, 'new'))).rejects.toThrow();
   });
 
-  it('are reached through links that stay inside, read as the sandbox reads them', async () => {
+  it('are reached through links that stay inside, as the sandbox resolves them', async () => {
     const { disk, read, write } = await diskWithSecretBeside();
     await write('real/file', 'inside');
     await symlink('/home/sandbox/real', join(disk, 'absolute'));
@@ -118,7 +118,7 @@ describe('files of a sandbox', () => {
     expect(await readFile(secret, 'utf8')).toBe('secret');
   });
 
-  it('never lie outside of the disk, whatever the path', async () => {
+  it('are never outside the disk, whatever the path', async () => {
     const { directory, disk, host, secret } = await diskWithSecretBeside();
     await mkdir(join(disk, 'a'));
     await symlink('../..', join(disk, 'a', 'up'));

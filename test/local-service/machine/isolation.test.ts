@@ -5,7 +5,7 @@ import { createMachineHost } from '../../../src/local-service/machine/index.js';
 import { machine, ownSandboxId, temporaryDirectory, usableIsolations } from './machine-fixture.js';
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
-  it('shows neither the state of the service nor the disks of others', async () => {
+  it('hides the state of the service and the disks of other sandboxes', async () => {
     const { host, directory } = await machine('bubblewrap');
     await host.createDisk('bx_efgh2345');
     await host.writeFile('bx_efgh2345', 'secret', Buffer.from('other'));
@@ -19,14 +19,14 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     expect(stdout).toContain('No such file or directory');
   });
 
-  it('lets a command write to its home and /tmp, and to nothing else', async () => {
+  it('lets a command write only to its home and /tmp', async () => {
     const { host } = await machine('bubblewrap');
     const command =
       'for d in / /usr /etc /home /var /opt /usr/local; do touch $d/x 2>/dev/null && echo "wrote $d"; done; touch ~/x /tmp/x /var/tmp/y && ls ~ /tmp';
     expect((await host.run(ownSandboxId, { command })).stdout).toBe('/home/sandbox:\nx\n\n/tmp:\nx\ny\n');
   });
 
-  it('gives variables to the command, and none of them to bubblewrap outside of the sandbox', async () => {
+  it('passes variables to the command, and none to bubblewrap itself', async () => {
     const { host, directory } = await machine('bubblewrap');
     const trace = join(directory, 'trace');
     // With these the dynamic loader of a program writes a file of its own.
@@ -38,7 +38,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('trace'))).toEqual([]);
   });
 
-  it('keeps /tmp from command to command, apart from that of others', async () => {
+  it('keeps /tmp between commands, separate from other sandboxes', async () => {
     const { host } = await machine('bubblewrap');
     await host.createDisk('bx_efgh2345');
     await host.run(ownSandboxId, { command: 'echo kept > /tmp/a' });
@@ -49,7 +49,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
     expect((await host.run(ownSandboxId, { command: 'ls /tmp' })).stdout).toBe('');
   });
 
-  it('shows only the processes of the command, and the id of the sandbox as the name of the machine', async () => {
+  it('shows only the processes of the command, and the sandbox id as the host name', async () => {
     const { host } = await machine('bubblewrap');
     const { stdout } = await host.run(ownSandboxId, {
       command: 'ls -d /proc/[0-9]* | wc -l; cat /proc/sys/kernel/hostname',
@@ -65,8 +65,8 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
   });
 });
 
-describe('without isolation', () => {
-  it('says so once, and is chosen only where it is asked for or nothing else works', async () => {
+describe('no isolation', () => {
+  it('is reported once, and is chosen only on request or if nothing else works', async () => {
     const messages: string[] = [];
     const log = (message: string) => void messages.push(message);
     const host = await createMachineHost({ directory: await temporaryDirectory(), isolation: 'plain', log });
@@ -77,7 +77,7 @@ describe('without isolation', () => {
     expect(messages).toEqual([expect.stringContaining('NOT isolated')]);
   });
 
-  it('is no answer to the wish for bubblewrap where that does not work', async () => {
+  it('is not used if bubblewrap is required and does not work', async () => {
     const directory = await temporaryDirectory();
     const programs = join(directory, 'programs');
     await mkdir(programs);

@@ -8,7 +8,7 @@ const snapshotId = `snap_${'0'.repeat(24)}`;
 const forkId = 'bx_efgh2345';
 
 describe.each(usableIsolations)('a snapshot of a running %s sandbox', (isolation) => {
-  it('leaves its processes running, and holds what was there', async () => {
+  it('keeps its processes running, and has its files at that moment', async () => {
     const { host } = await machine(isolation);
     await host.writeFile(ownSandboxId, 'kept', Buffer.from('12345'));
     const begun = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ describe.each(usableIsolations)('a snapshot of a running %s sandbox', (isolation
 });
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isolated sandbox', () => {
-  it('holds nothing from outside, while the sandbox swaps folders for links', async () => {
+  it('contains nothing from outside while the sandbox swaps folders for links', async () => {
     const { host, disk, directory } = await machine('bubblewrap');
     const outside = await temporaryDirectory();
     await mkdir(join(disk, 'folder'));

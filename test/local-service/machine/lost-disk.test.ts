@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { apiKey, startService } from '../service-under-test.js';
 
-it('a sandbox whose snapshot cannot be read is in error, can be stopped, and comes back once it can be read', async () => {
+it('a sandbox with an unreadable snapshot is in error, can be stopped, and recovers when the snapshot is readable', async () => {
   const { call, ready, archive, reach, directory, service } = await startService();
   const id = await ready();
   await call('PUT', `/sandboxes/${id}/files`, { body: { path: 'file.txt', content: 'kept' } });

@@ -29,7 +29,7 @@ function named(processes: readonly SandboxProcess[], command: string): SandboxPr
 }
 
 describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => {
-  it('are what its commands started, each with its command, and nothing else', async () => {
+  it('are those of its commands, each with its command id', async () => {
     const { host } = await machine(isolation);
     await host.createDisk(otherId);
     expect(await host.processes(ownSandboxId)).toEqual({ processes: [], total: 0 });
@@ -62,7 +62,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     await expect(host.processes('bx_zzzz2345')).rejects.toMatchObject({ code: 'no_disk' });
   });
 
-  it('tell what they use, the busiest first', async () => {
+  it('show their usage, the busiest first', async () => {
     const { host } = await machine(isolation);
     const memory = process.memoryUsage.rss();
     await begin(host, { script: 'sleep 1121 & (while :; do :; done) & echo x | (read x; sleep 1122) &' });
@@ -82,7 +82,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     }, patience);
   });
 
-  it('are at most 500, with their true number', async () => {
+  it('are at most 500, with the true total', async () => {
     const { host } = await machine(isolation);
     await begin(host, { script: 'for i in $(seq 520); do sleep 1131 & done;' });
     await vi.waitFor(async () => {
@@ -91,7 +91,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
     }, patience);
   });
 
-  it('have a command of bounded length', async () => {
+  it('have a command of limited length', async () => {
     const { host } = await machine(isolation);
     await begin(host, { script: `sleep 1141 $(: ${'a'.repeat(10_000)}) &` });
     const { processes } = await host.processes(ownSandboxId);
@@ -100,7 +100,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
 });
 
 describe('processes without a process table', () => {
-  it('are told by ps, with the same figures', async () => {
+  it('are read from ps, with the same figures', async () => {
     const { host } = await machine('plain');
     await begin(host, { script: 'sleep 1151 & setsid sleep 1152 &', commandId: 'cmd_1' });
     const commands = async () => (await host.processes(ownSandboxId)).processes.map(({ command }) => command);

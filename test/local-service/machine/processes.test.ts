@@ -13,7 +13,7 @@ const patience = { timeout: 20_000, interval: 50 };
 const childScript = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
 describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
-  it('end with an abort: the whole tree, also what left the group', async () => {
+  it('end with an abort: the whole tree, including processes that left the group', async () => {
     const { host } = await machine(isolation);
     const mark = uniqueSeconds();
     const abort = new AbortController();
@@ -25,7 +25,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     expect(runningWith(mark)).toEqual([]);
   });
 
-  it('are asked before they are killed', async () => {
+  it('get SIGTERM before SIGKILL', async () => {
     const { host } = await machine(isolation);
     const abort = new AbortController();
     const command = 'trap "echo saved >saved; exit" TERM; echo ready; while :; do sleep 0.05; done';
@@ -33,7 +33,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     expect((await host.readFile(ownSandboxId, 'saved', 100)).toString()).toBe('saved\n');
   });
 
-  it('that do not listen are killed after two seconds', async () => {
+  it('that ignore SIGTERM are killed after two seconds', async () => {
     const { host } = await machine(isolation);
     const mark = uniqueSeconds();
     const abort = new AbortController();
@@ -62,7 +62,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     await expect(host.readFile(ownSandboxId, 'begun', 10)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('in the background do not hold up their command, and end with the sandbox', async () => {
+  it('in the background do not delay their command, and end with the sandbox', async () => {
     const { host, directory } = await machine(isolation);
     const mark = uniqueSeconds();
     const outcome = await host.run(ownSandboxId, { command: `sleep ${mark} & setsid sleep ${mark} & echo done` });
@@ -74,7 +74,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
   });
 
-  it('of one sandbox end without those of another, and all end with the host', async () => {
+  it('of one sandbox end separately from those of another, and all end with the host', async () => {
     const { host } = await machine(isolation);
     const other = 'bx_efgh2345';
     await host.createDisk(other);
@@ -97,7 +97,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     await expect(host.run(ownSandboxId, { command: ':' })).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('of a service that was killed end when the next one recovers', async () => {
+  it('of a killed service end when the next one recovers', async () => {
     const directory = await temporaryDirectory();
     const command = 'sleep 987654 & setsid sleep 987655 & wait';
     const { service, exited } = await startService([directory, isolation, ownSandboxId, command, '1']);
@@ -116,7 +116,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
 });
 
 describe('a service that is killed while it starts commands', () => {
-  it.skipIf(!usableIsolations.includes('bubblewrap'))('leaves no sandbox behind that outlives it', async () => {
+  it.skipIf(!usableIsolations.includes('bubblewrap'))('leaves no sandbox process behind', async () => {
     const directory = await temporaryDirectory();
     const args = [directory, 'bubblewrap', ownSandboxId, 'sleep 987656', '40'];
     const { service, exited } = await startService(args);
@@ -131,7 +131,7 @@ describe('a service that is killed while it starts commands', () => {
 });
 
 describe('recovery', () => {
-  it('spares a process that has got the pid of an earlier one', async () => {
+  it('spares a process that reuses the pid of an earlier one', async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, 'processes'), { recursive: true });
     const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });

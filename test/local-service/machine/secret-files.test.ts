@@ -9,7 +9,7 @@ const write = (host: MachineHost, path: string, mode?: number) =>
   host.writeFile(ownSandboxId, path, Buffer.from('content'), mode === undefined ? {} : { mode });
 
 describe('the mode of a file', () => {
-  it('is what was asked for, on a new file and on one that is there; without asking it stays', async () => {
+  it('is as requested for a new and an existing file, and is unchanged without a request', async () => {
     const { host, disk } = await machine('plain');
     await write(host, 'a/file', 0o600);
     expect(await modeOf(join(disk, 'a/file'))).toBe(0o600);
@@ -20,7 +20,7 @@ describe('the mode of a file', () => {
 });
 
 describe('removing a file', () => {
-  it('removes it, and may be repeated', async () => {
+  it('can be repeated', async () => {
     const { host, disk } = await machine('plain');
     await write(host, 'a/file');
     await host.removeFile(ownSandboxId, '/home/sandbox/a/file');
@@ -29,7 +29,7 @@ describe('removing a file', () => {
     await host.removeFile(ownSandboxId, 'never/there');
   });
 
-  it('does not leave the disk, by dots, absolute paths or links', async () => {
+  it('does not leave the disk through dots, absolute paths or links', async () => {
     const { host, disk, directory } = await machine('plain');
     const secret = join(directory, 'secret');
     await writeFile(secret, 'kept');
@@ -41,7 +41,7 @@ describe('removing a file', () => {
     expect(await readFile(secret, 'utf8')).toBe('kept');
   });
 
-  it('removes no folder', async () => {
+  it('does not remove a folder', async () => {
     const { host, disk } = await machine('plain');
     await mkdir(join(disk, 'folder'));
     for (const path of ['folder', '.', '']) {
@@ -50,7 +50,7 @@ describe('removing a file', () => {
     await expect(host.removeFile('bx_22222222', 'x')).rejects.toMatchObject({ code: 'no_disk' });
   });
 
-  it('removes what a link inside the disk leads to', async () => {
+  it('removes the target of a link inside the disk', async () => {
     const { host, disk } = await machine('plain');
     await write(host, 'target');
     await symlink('target', join(disk, 'link'));

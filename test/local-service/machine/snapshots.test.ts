@@ -9,7 +9,7 @@ const snapshotId = `snap_${'0'.repeat(24)}`;
 const forkId = 'bx_efgh2345';
 
 describe('snapshots', () => {
-  it('bring back files, modes, times, links and empty folders on another disk', async () => {
+  it('restore files, modes, times, links and empty folders on another disk', async () => {
     const { host, directory, disk } = await machine('plain');
     await host.writeFile(ownSandboxId, 'bin/tool', Buffer.from('#!/bin/sh\n'));
     await chmod(join(disk, 'bin/tool'), 0o751);
@@ -43,7 +43,7 @@ describe('snapshots', () => {
     expect(await readdir(join(directory, 'unfinished'))).toEqual([]);
   });
 
-  it('may be repeated, and then hold the later state', async () => {
+  it('can be repeated, and then contain the later state', async () => {
     const { host } = await machine('plain');
     await host.writeFile(ownSandboxId, 'a', Buffer.from('first'));
     await host.takeSnapshot(ownSandboxId, snapshotId);
@@ -54,7 +54,7 @@ describe('snapshots', () => {
     expect((await host.readFile(forkId, 'a', 100)).toString()).toBe('second');
   });
 
-  it('do not hang on pipes and sockets', async () => {
+  it('do not wait for pipes and sockets', async () => {
     const { host, disk } = await machine('plain');
     execFileSync('mkfifo', [join(disk, 'pipe')]);
     const server = createServer();
@@ -85,7 +85,7 @@ describe('snapshots', () => {
     await running;
   });
 
-  it('are refused by name where there is none, and gone when they were deleted', async () => {
+  it('are reported by name if they do not exist, and are gone once deleted', async () => {
     const { host } = await machine('plain');
     await host.takeSnapshot(ownSandboxId, snapshotId);
     await host.deleteSnapshot(snapshotId);
@@ -95,7 +95,7 @@ describe('snapshots', () => {
     await expect(host.deleteSnapshot('../disks')).rejects.toMatchObject({ code: 'bad_id' });
   });
 
-  it('leave nothing under their id when a crash cut them off', async () => {
+  it('leave nothing under their id if a crash interrupts them', async () => {
     const { host, directory } = await machine('plain');
     const half = join(directory, 'unfinished', `${snapshotId}-abc123`);
     await mkdir(half);
@@ -107,7 +107,7 @@ describe('snapshots', () => {
 });
 
 describe.each(usableIsolations)('a disk of a %s sandbox', (isolation) => {
-  it('is made once, kept by a repeated create, and gone with all its processes when deleted', async () => {
+  it('is created once, kept by a repeated create, and deleted with all its processes', async () => {
     const { host, disk } = await machine(isolation);
     await host.run(ownSandboxId, {
       command: 'echo kept > a; mkdir -p read/only; touch read/only/file; chmod -R a-w read',

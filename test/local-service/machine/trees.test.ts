@@ -36,7 +36,7 @@ describe('the tree of a snapshot', () => {
     expect((await host.tree(snapshotId, 'b')).length).toBe(3);
   });
 
-  it('says what is wrong with a path', async () => {
+  it('reports what is wrong with a path', async () => {
     const { host } = await machine('plain');
     await expect(host.tree(snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
     await host.writeFile(ownSandboxId, 'file', Buffer.from('1'));
@@ -46,7 +46,7 @@ describe('the tree of a snapshot', () => {
     await expect(host.tree(snapshotId, '../..')).rejects.toMatchObject({ code: 'outside' });
   });
 
-  it('asks for a path where there is more than it lists', async () => {
+  it('requires a path if there are more entries than it lists', async () => {
     const folder = await temporaryDirectory();
     await mkdir(join(folder, 'part'));
     for (const name of ['a', 'b', 'part/c']) await writeFile(join(folder, name), '');
@@ -59,7 +59,7 @@ describe('the tree of a snapshot', () => {
     expect(await listTree(folder, 'part', 3)).toMatchObject([{ path: 'part/c' }]);
   });
 
-  it('lists names that are no text, and times that no calendar has', async () => {
+  it('lists names that are not text, and times outside the calendar', async () => {
     const folder = await temporaryDirectory();
     await writeFile(Buffer.concat([Buffer.from(join(folder, 'n')), Buffer.from([0xff])]), '1');
     await mkdir(join(folder, 'old'));
@@ -69,7 +69,7 @@ describe('the tree of a snapshot', () => {
     for (const { modifiedAt } of entries) expect(modifiedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
   });
 
-  it('says so where folders are nested too deep, and lists them from further down', async () => {
+  it('reports folders that are nested too deep, and lists them from a lower path', async () => {
     const { host, disk, directory } = await machine('plain');
     const name = 'd'.repeat(200);
     const command = `for i in $(seq 30); do mkdir ${name}; cd -P ${name} || exit 1; done; echo deep >end`;

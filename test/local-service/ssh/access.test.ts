@@ -11,8 +11,8 @@ const [registered, stranger] = [keyPair(), keyPair()];
 const isolation = 'plain';
 const refusedMessage = 'All configured authentication methods failed';
 
-describe('entering a sandbox by SSH', () => {
-  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('works with a registered %s key', async (type) => {
+describe('access to a sandbox by SSH', () => {
+  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('is granted with a registered %s key', async (type) => {
     const pair = keyPair(type);
     const { port } = await sshUnderTest(isolation, [stranger, pair]);
     expect((await run(await connect(port, pair), 'echo in')).stdout).toBe('in\n');
@@ -28,7 +28,7 @@ describe('entering a sandbox by SSH', () => {
     await expect(connect(port, options)).rejects.toThrow(refusedMessage);
   });
 
-  it('is refused with a registered key whose signature is of another', async () => {
+  it('is refused with a registered key and a signature by another', async () => {
     const { port } = await sshUnderTest(isolation, [registered]);
     const forged = parsed(registered.privateKey);
     expect((await run(await connectWith(port, forged), 'echo in')).stdout).toBe('in\n');
@@ -41,7 +41,7 @@ describe('entering a sandbox by SSH', () => {
     await expect(connectWith(port, empty)).rejects.toThrow(refusedMessage);
   });
 
-  it('is refused where no key is registered, and with the key of another sandbox', async () => {
+  it('is refused without a registered key, and with the key of another sandbox', async () => {
     const { port, server, host } = await sshUnderTest(isolation, []);
     await expect(connect(port, registered)).rejects.toThrow(refusedMessage);
     await host.createDisk(otherId);
@@ -52,7 +52,7 @@ describe('entering a sandbox by SSH', () => {
     expect((await run(await connect(other.port, stranger), 'echo $SANDBOX_ID')).stdout).toBe(`${otherId}\n`);
   });
 
-  it('ends for whoever entered by a key that is removed, and for nobody else', async () => {
+  it('ends for clients of a removed key, and for no others', async () => {
     const { port, server, directory } = await sshUnderTest(isolation, [registered, stranger]);
     const [leaving, staying] = [await connect(port, registered), await connect(port, stranger)];
     const mark = String(100_000_000 + Math.floor(Math.random() * 800_000_000));
@@ -70,7 +70,7 @@ describe('entering a sandbox by SSH', () => {
     await vi.waitFor(() => expect(readdirSync(join(directory, 'processes'))).toEqual([]), 10_000);
   });
 
-  it('asks nobody to sign with a key that is not registered', async () => {
+  it('requires no signature for a key that is not registered', async () => {
     const { port } = await sshUnderTest(isolation, [registered]);
     let signed = 0;
     const counting = (privateKey: string): ParsedKey => {
@@ -88,7 +88,7 @@ describe('entering a sandbox by SSH', () => {
     expect(signed).toBe(1);
   });
 
-  it.each(['password', 'none'] as const)('is cut off after too many refusals (%s)', async (type) => {
+  it.each(['password', 'none'] as const)('ends after too many refusals (%s)', async (type) => {
     const { port, logged } = await sshUnderTest(isolation, [registered], { maxTries: 3 });
     const tried: number[] = [];
     const client = new ssh2.Client();
@@ -110,7 +110,7 @@ describe('entering a sandbox by SSH', () => {
     expect(logged.join()).not.toContain('entered');
   });
 
-  it('is cut off where nobody proves a key in time, also where nothing is said at all', async () => {
+  it('ends if no key is proven in time, even without any message', async () => {
     const { port } = await sshUnderTest(isolation, [registered], { loginGraceMs: 300 });
     const silent = connectSocket(port, '127.0.0.1').resume();
     const silentClosed = new Promise((resolve) => silent.once('close', resolve));
@@ -123,7 +123,7 @@ describe('entering a sandbox by SSH', () => {
     expect((await run(inside, 'echo in')).stdout).toBe('in\n');
   });
 
-  it('is refused past the bound of connections, until one of them is gone', async () => {
+  it('is refused above the limit of connections until one closes', async () => {
     const { port, logged } = await sshUnderTest(isolation, [registered], { maxConnections: 3 });
     const inside: Client[] = [];
     for (let count = 0; count < 3; count += 1) inside.push(await connect(port, registered));
@@ -134,7 +134,7 @@ describe('entering a sandbox by SSH', () => {
     await vi.waitFor(async () => await connect(port, registered), 10_000);
   });
 
-  it('allows a bounded number of sessions in a connection', async () => {
+  it('has a limited number of sessions per connection', async () => {
     const { port } = await sshUnderTest(isolation, [registered], { maxSessions: 2 });
     const client = await connect(port, registered);
     const first = await exec(client, 'cat');
@@ -144,7 +144,7 @@ describe('entering a sandbox by SSH', () => {
     await vi.waitFor(async () => expect((await run(client, 'echo in')).stdout).toBe('in\n'), 10_000);
   });
 
-  it('neither forwards ports nor serves sftp', async () => {
+  it('includes neither port forwarding nor SFTP', async () => {
     const { port } = await sshUnderTest(isolation, [registered]);
     const client = await connect(port, registered);
     const told = (ask: (done: (error: unknown) => void) => void) => new Promise(ask);
@@ -154,7 +154,7 @@ describe('entering a sandbox by SSH', () => {
     expect((await run(client, 'echo in')).stdout).toBe('in\n');
   });
 
-  it('keeps its port when it is opened again, and gives it up when it is closed', async () => {
+  it('keeps its port when it is opened again, and frees it when it is closed', async () => {
     const { port, server } = await sshUnderTest(isolation, [registered]);
     expect(await server.open(ownSandboxId, [stranger.publicKey])).toEqual({ host: '127.0.0.1', port });
     expect(server.addressOf(ownSandboxId)).toEqual({ host: '127.0.0.1', port });
@@ -171,7 +171,7 @@ describe('entering a sandbox by SSH', () => {
     expect((await run(await connect(again.port, registered), 'echo in')).stdout).toBe('in\n');
   });
 
-  it('writes neither keys nor commands nor output to the log', async () => {
+  it('logs no keys, commands or output', async () => {
     const { port, logged } = await sshUnderTest(isolation, [registered]);
     await run(await connect(port, registered), 'echo hidden-words');
     await connect(port, stranger).catch(() => undefined);
@@ -184,7 +184,7 @@ describe('entering a sandbox by SSH', () => {
 });
 
 describe.skipIf(!usableIsolations.includes('bubblewrap'))('in bubblewrap', () => {
-  it.each([false, true])('nothing of another sandbox or of the service is seen (terminal: %s)', async (terminal) => {
+  it.each([false, true])('shows nothing of other sandboxes or of the service (terminal: %s)', async (terminal) => {
     const { port, host, directory } = await sshUnderTest('bubblewrap', [registered]);
     await host.createDisk(otherId);
     await host.writeFile(otherId, 'secret', Buffer.from('other'));

@@ -12,7 +12,7 @@ const made = ed25519Pair();
 const [type = '', base64 = ''] = made.public.split(' ');
 
 describe('a public key', () => {
-  it('is read with its type and its fingerprint, and kept without its comment', () => {
+  it('is read with its type and fingerprint, and stored without its comment', () => {
     const key = parsePublicKey(`  ${type} ${base64} my own key\n`);
     expect(key).toMatchObject({ type: 'ssh-ed25519', text: `${type} ${base64}` });
     expect(key.blob.toString('base64')).toBe(base64);
@@ -40,7 +40,7 @@ describe('a public key', () => {
     ['PKCS#8', generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
     ['PuTTY', `PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n${base64}`],
     ['a pair of files', `${made.public}\n${made.private}`],
-  ])('is not a private key (%s), which is refused without repeating it', (_format, text) => {
+  ])('is refused without being repeated if it is a private key (%s)', (_format, text) => {
     const error = refusalOf(text);
     expect(error).toMatchObject({ code: 'private_key', message: expect.stringContaining('private key') });
     expectUnrepeated(error, text);
@@ -56,14 +56,14 @@ describe('a public key', () => {
     ['two keys', `${made.public}\n${made.public}`],
     ['options', `command="id" ${type} ${base64}`],
     ['PEM', generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString()],
-  ])('is not %s', (_what, text) => {
+  ])('cannot be %s', (_what, text) => {
     const error = refusalOf(text);
     expect(error.code).toBe('not_a_public_key');
     expectUnrepeated(error, text);
   });
 
   it.each(['ssh-dss', 'sk-ssh-ed25519@openssh.com', 'ssh-ed25519-cert-v01@openssh.com'])(
-    'is not of type %s',
+    'cannot be of type %s',
     (other) => {
       expect(refusalOf(`${other} ${base64}`)).toMatchObject({ code: 'unsupported_key' });
     },
@@ -76,7 +76,7 @@ describe('a public key', () => {
 });
 
 describe('the host key', () => {
-  it('is made once, for its owner only, and is the same ever after', async () => {
+  it('is created once, readable only by its owner, and stays the same', async () => {
     const directory = await temporaryDirectory();
     const file = join(directory, 'ssh-host-key');
     const first = await loadHostKey(file);
@@ -88,7 +88,7 @@ describe('the host key', () => {
     expect(await readdir(directory)).toEqual(['ssh-host-key']);
   });
 
-  it('is made again where ssh2 makes one that it cannot read', async () => {
+  it('is created again if ssh2 creates one that it cannot read', async () => {
     const broken = { private: made.private.replace(/(?<=KEY-----\n).{40}/, ''), public: made.public };
     const generate = vi.spyOn(ssh2.utils, 'generateKeyPairSync').mockReturnValueOnce(broken);
     const kept = await loadHostKey(join(await temporaryDirectory(), 'ssh-host-key'));
@@ -97,13 +97,13 @@ describe('the host key', () => {
     expect(kept).not.toBe(broken.private);
   });
 
-  it('is looked at before anything listens', async () => {
+  it('is checked before anything listens', async () => {
     const { host } = await machine('plain');
     const attempt = () => createSshServer({ hostKey: made.public, machines: host });
     expect(attempt).toThrow(expect.objectContaining({ code: 'bad_host_key' }));
   });
 
-  it('is not replaced where the file holds something else', async () => {
+  it('is not replaced if its file contains something else', async () => {
     const file = join(await temporaryDirectory(), 'ssh-host-key');
     await writeFile(file, made.public);
     await expect(loadHostKey(file)).rejects.toMatchObject({

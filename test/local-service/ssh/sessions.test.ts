@@ -10,14 +10,14 @@ import { closedOf, connect, exec, keyPair, outcomeOf, run, sshUnderTest } from '
 const pair = keyPair();
 
 describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
-  it('runs a command with the output, the errors and the exit code apart', async () => {
+  it('runs a command and separates output, errors and exit code', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const outcome = await run(client, 'echo out; echo err >&2; exit 7');
     expect(outcome).toMatchObject({ stdout: 'out\n', stderr: 'err\n', code: 7 });
   });
 
-  it('works in the home, with the environment of commands and what is added to it', async () => {
+  it('works in the home, with the environment of commands and its own variables', async () => {
     const environmentOf = (id: string) => ({ ADDED: `for ${id}` });
     const { port, host } = await sshUnderTest(isolation, [pair], { environmentOf });
     await host.writeFile(ownSandboxId, 'here', Buffer.from('x'));
@@ -27,7 +27,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(stdout).toBe(`${ofCommand.stdout}for ${ownSandboxId}\n`);
   });
 
-  it('takes input to its end, and gives it back byte by byte', async () => {
+  it('reads input to its end and returns it byte by byte', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const channel = await exec(await connect(port, pair), 'cat');
     const sent = randomBytes(5 * 1024 * 1024);
@@ -38,7 +38,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(Buffer.from(stdout, 'latin1').equals(sent)).toBe(true);
   });
 
-  it('opens a shell that reads commands, without a terminal and with one', async () => {
+  it('opens a shell that reads commands, with and without a terminal', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const opened = (terminal: false | { term: string; cols: number; rows: number }): Promise<ClientChannel> =>
@@ -60,7 +60,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(code).toBe(4);
   });
 
-  it('gives a command a terminal where the client asks for one, and its ^C interrupts', async () => {
+  it('gives a command a terminal on request, and ^C interrupts it', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const told = await outcomeOf(await exec(client, "test -t 0 && test -t 1 && echo 'it'\"'\"'s one'; exit 5", true));
@@ -76,7 +76,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(code).toBe(6);
   });
 
-  it('ends with a signal of the client, and tells of it', async () => {
+  it('ends with a signal of the client, and reports it', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const channel = await exec(await connect(port, pair), 'echo ready; sleep 1000');
     channel.once('data', () => channel.signal('TERM'));
@@ -96,7 +96,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(readdirSync(join(directory, 'processes'))).toEqual([]);
   });
 
-  it.each([false, true])('ends its processes when the client is gone (terminal: %s)', async (terminal) => {
+  it.each([false, true])('ends its processes when the client disconnects (terminal: %s)', async (terminal) => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const mark = uniqueSeconds();
@@ -107,7 +107,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await vi.waitFor(() => expect(runningWith(mark)).toEqual([]), 10_000);
   });
 
-  it('sends large output of both streams whole, however slowly it is read', async () => {
+  it('sends large output of both streams completely, even to a slow reader', async () => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const bytes = 6 * 1024 * 1024;
@@ -135,7 +135,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     expect(await closed).toBe(0);
   });
 
-  it('holds a command back whose output is not read', async () => {
+  it('pauses a command while nobody reads its output', async () => {
     const { port, host } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const channel = await exec(client, 'head -c 64000000 /dev/zero && echo written >written');
@@ -148,14 +148,14 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     await vi.waitFor(async () => await host.readFile(ownSandboxId, 'written', 10));
   });
 
-  it('is refused with the reason where the sandbox has no disk', async () => {
+  it('is refused with the reason if the sandbox has no disk', async () => {
     const { port, host } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     await host.deleteDisk(ownSandboxId);
     expect(await run(client, 'ls')).toMatchObject({ stderr: expect.stringContaining('has no disk'), code: 255 });
   });
 
-  it('leaves no process behind when the port is closed', async () => {
+  it('leaves no process when the port is closed', async () => {
     const { port, server, directory } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const closed = closedOf(client);

@@ -41,7 +41,7 @@ describe.skipIf(!exists('ssh'))('OpenSSH', () => {
     expect(stderr).toMatch(/administratively prohibited/);
   });
 
-  it('ends when the sandbox does', async () => {
+  it('ends with the sandbox', async () => {
     const { ssh, host } = await client('plain');
     const running = ssh(['-tt', 'touch begun; sleep 1000']);
     await expect.poll(() => host.readFile(ownSandboxId, 'begun', 10).then(String, () => 'not yet')).toBe('');

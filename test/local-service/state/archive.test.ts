@@ -43,13 +43,13 @@ async function holdsTheExport(under: ServiceUnderTest, id: string): Promise<void
   expect((await under.call('GET', `/sandboxes/${id}/files?path=a`)).body.content).toBe('of the export');
 }
 
-test('an import that was decided when the service was killed is applied by the next start', async () => {
+test('an import that was accepted before a kill is applied by the next start', async () => {
   const { folder, id } = await unpackedExport();
   const { under } = await startedWithImport(folder);
   await holdsTheExport(under, id);
 });
 
-test('an import that was applied in part when the service was killed is finished by the next start', async () => {
+test('an import that a kill interrupted is completed by the next start', async () => {
   const { folder, id } = await unpackedExport();
   const { under } = await startedWithImport(folder, async (directory) => {
     const machines = join(directory, 'machines');
@@ -94,7 +94,7 @@ test.each([
     'bad_archive',
     (folder: string) => writeFile(join(folder, 'service.db'), 'x'.repeat(8192)),
   ],
-])('an archive %s is refused with %s, and leaves the state as it was', async (_what, code, damage) => {
+])('an archive %s is refused with %s, and the state is unchanged', async (_what, code, damage) => {
   const { folder } = await unpackedExport();
   await damage(folder);
   const under = await startService();

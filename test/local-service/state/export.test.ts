@@ -21,7 +21,7 @@ async function withTwoSandboxes(under: ServiceUnderTest): Promise<{ live: string
   return { live, archived };
 }
 
-test('an export, imported by another service, has every record, disk, snapshot and the clock of the first', async () => {
+test('an import into another service restores every record, disk, snapshot and the clock', async () => {
   const [from, to] = [await startService(), await startService()];
   const { live, archived } = await withTwoSandboxes(from);
   const prompt = await from.prompt(live, 'hello');
@@ -57,7 +57,7 @@ test('a disk keeps its files, links and modes through export and import', async 
   expect(body.stdout).toBe('kepta.txt\n750\n');
 });
 
-test('what an export had left open goes on after its import', async () => {
+test('open work continues after an import', async () => {
   const [from, to] = [await startService({ timings: { webhookRetryMs: 3_600_000 } }), await startService()];
   const receiver = await startReceiver(
     (response, _delivery, number) => void response.writeHead(number === 1 ? 500 : 204).end(),
@@ -72,7 +72,7 @@ test('what an export had left open goes on after its import', async () => {
   expect(second?.body).toEqual(first?.body);
 });
 
-test('an import ends what ran before it, and the service takes calls again', async () => {
+test('an import ends what ran before, and the service accepts calls again', async () => {
   const [from, to] = [await startService(), await startService()];
   await from.ready({ name: 'mine' });
   const id = await to.ready();
@@ -89,7 +89,7 @@ test.each([
   ['an archive that was cut off', async (whole: Buffer) => whole.subarray(0, whole.length / 2)],
   ['an archive whose last bytes are missing', async (whole: Buffer) => whole.subarray(0, whole.length - 12)],
   ['nothing', async () => Buffer.alloc(0)],
-])('%s is refused, and leaves the state as it was', async (_what, damage) => {
+])('%s is refused, and the state is unchanged', async (_what, damage) => {
   const under = await startService();
   const { live } = await withTwoSandboxes(under);
   const archive = await damage(await buffer(await under.service.export()));
@@ -101,7 +101,7 @@ test.each([
   await expect.poll(() => stateNames(under.directory)).toEqual([]);
 });
 
-test('an upload that breaks off is refused, and leaves the state as it was', async () => {
+test('an interrupted upload is refused, and the state is unchanged', async () => {
   const under = await startService();
   const { live } = await withTwoSandboxes(under);
   const whole = await buffer(await under.service.export());
@@ -113,7 +113,7 @@ test('an upload that breaks off is refused, and leaves the state as it was', asy
   expect((await under.call('GET', `/sandboxes/${live}`)).body.sandbox.state).toBe('ready');
 });
 
-test('two services side by side know nothing of each other', async () => {
+test('two services share nothing', async () => {
   const [one, other] = await Promise.all([startService(), startService()]);
   expect(one.service.url).not.toBe(other.service.url);
   const id = await one.ready();
@@ -140,7 +140,7 @@ test('the routes under /_local export, import and reset', async () => {
   expect((await under.call('GET', '/sandboxes')).body.sandboxes).toMatchObject([{ name: 'kept' }]);
 });
 
-test('what an export or import that was killed has left is removed at the next start', async () => {
+test('the next start removes what a killed export or import left', async () => {
   const directory = await emptyDirectory();
   await writeFile(join(directory, 'incoming-x'), '');
   await writeFile(join(directory, 'outgoing-y'), '');

@@ -10,7 +10,7 @@ function pending(): { readonly promise: Promise<string>; readonly end: () => voi
   return { promise, end };
 }
 
-test('calls that come while calls are held wait until they are let go, and holding waits for those under way', async () => {
+test('calls wait while calls are held, and holding waits for calls in progress', async () => {
   const gate = createCallGate();
   const events: string[] = [];
   const call = pending();
@@ -55,7 +55,7 @@ test('holders take turns', async () => {
   expect(held).toBe(true);
 });
 
-test('an export in the middle of creates, stops and deletes is one that can be imported', async () => {
+test('an export during creates, stops and deletes can be imported', async () => {
   const [from, to] = [await startService(), await startService()];
   const ids = await Promise.all(Array.from({ length: 8 }, () => from.ready()));
   const busy = [

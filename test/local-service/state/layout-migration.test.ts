@@ -32,7 +32,7 @@ function openStores(directory: string) {
   return { database, stores: createStores(database, createClock()) };
 }
 
-it('a database of the layout before goes on with its snapshots, deletions, webhooks and keys', async () => {
+it('a database of the previous layout keeps its snapshots, deletions, webhooks and keys', async () => {
   const directory = await emptyDirectory();
   const old = new Libsql(join(directory, 'service.db'));
   old.exec(layout2);
@@ -47,7 +47,7 @@ it('a database of the layout before goes on with its snapshots, deletions, webho
   expect(stores.idempotency.get('acct_local key-1')).toMatchObject({ bodyHash: 'hash', sandboxId: 'bx_1' });
 });
 
-it('opening a database twice changes it once', async () => {
+it('opening a database twice migrates it once', async () => {
   const directory = await emptyDirectory();
   const old = new Libsql(join(directory, 'service.db'));
   old.exec(layout2);

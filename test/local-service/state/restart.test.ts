@@ -14,7 +14,7 @@ async function killedCopy(under: ServiceUnderTest): Promise<string> {
   return directory;
 }
 
-test('a sandbox that was being created becomes ready after a kill, and its key still finds it', async () => {
+test('a sandbox in creation becomes ready after a kill, and its key still finds it', async () => {
   const before = await startService({ timings: { bootMs: 600 } });
   const headers = { 'idempotency-key': 'key-1' };
   const { body } = await before.call('POST', '/sandboxes', { body: { name: 'booting' }, headers });
@@ -27,7 +27,7 @@ test('a sandbox that was being created becomes ready after a kill, and its key s
   expect(after.service.books.sandboxes()).toHaveLength(1);
 });
 
-test('a stop that was under way is completed after a kill, once', async () => {
+test('a stop in progress is completed once after a kill', async () => {
   const before = await startService({ timings: { archiveMs: 300 } });
   const id = await before.ready();
   await before.call('PUT', `/sandboxes/${id}/files`, { body: { path: 'kept', content: 'kept' } });
@@ -40,7 +40,7 @@ test('a stop that was under way is completed after a kill, once', async () => {
   expect((await after.call('GET', `/sandboxes/${id}/files?path=kept`)).body.content).toBe('kept');
 });
 
-test('a prompt that was running when the service was killed goes on with the block that was cut off', async () => {
+test('a prompt that was running at a kill continues with the interrupted block', async () => {
   const before = await startService();
   const id = await before.ready();
   const blocks = ['echo begun >> log; echo one', 'echo cut >> log; test -e go || { touch go; sleep 30; }; echo two'];
@@ -61,7 +61,7 @@ test('a prompt that was running when the service was killed goes on with the blo
   expect(starts).toHaveLength(1);
 });
 
-test('S3: a prompt of a command agent that was cut off has failed, since running it again could do its work twice', async () => {
+test('S3: an interrupted prompt of a command agent fails, because running it again could repeat its work', async () => {
   const command = 'cat > /dev/null; echo begun >> log; sleep 30';
   const options = { commandAgents: { codex: { command } } };
   const before = await startService(options);
@@ -75,7 +75,7 @@ test('S3: a prompt of a command agent that was cut off has failed, since running
   expect((await log(after)).body.content).toBe('begun\n');
 });
 
-test('a delivery that was not acknowledged goes on after a kill, with its id and its next attempt', async () => {
+test('an unacknowledged delivery continues after a kill, with its id and its next attempt', async () => {
   let answers = false;
   const receiver = await startReceiver((response) => void response.writeHead(answers ? 200 : 503).end());
   const before = await startService({ timings: { webhookRetryMs: 300 } });
@@ -93,7 +93,7 @@ test('a delivery that was not acknowledged goes on after a kill, with its id and
   expect((await after.call('GET', `/webhooks/${webhookId}`)).status).toBe(200);
 });
 
-test('a setup script that was running when the service was killed has failed, and says so', async () => {
+test('a setup script that was running at a kill has failed, and says so', async () => {
   const before = await startService();
   const id = await before.ready({ setupScript: 'echo once >> log; sleep 30' });
   const log = (under: ServiceUnderTest) => under.call('GET', `/sandboxes/${id}/files?path=log`);
@@ -105,7 +105,7 @@ test('a setup script that was running when the service was killed has failed, an
   expect((await log(after)).body.content).toBe('once\n');
 });
 
-test('what an orderly end cuts short goes on at the next start too', async () => {
+test('work that a graceful end interrupts continues at the next start too', async () => {
   const before = await startService({ timings: { archiveMs: 100 } });
   const [setting, stopping] = [await before.ready({ setupScript: 'touch begun; sleep 30' }), await before.ready()];
   const begun = () => before.call('GET', `/sandboxes/${setting}/files?path=begun`);
@@ -118,7 +118,7 @@ test('what an orderly end cuts short goes on at the next start too', async () =>
   await expect.poll(setupOf, { timeout: 5_000 }).toBe('failed');
 });
 
-test('a deletion that was under way is completed after a kill', async () => {
+test('a deletion in progress is completed after a kill', async () => {
   const before = await startService({ timings: { deleteMs: 300 } });
   const id = await before.ready();
   const { body } = await before.call('DELETE', `/sandboxes/${id}`, { headers: { 'x-svc-confirm-delete': id } });
@@ -127,7 +127,7 @@ test('a deletion that was under way is completed after a kill', async () => {
   await expect.poll(status, { timeout: 5_000 }).toBe('completed');
 });
 
-test('armed faults and cancelled sandboxes that nobody has read survive a restart', async () => {
+test('armed faults and unread cancelled sandboxes survive a restart', async () => {
   const before = await startService();
   await before.arm({ kind: 'create_cancelled' });
   const id = await before.create();
@@ -139,7 +139,7 @@ test('armed faults and cancelled sandboxes that nobody has read survive a restar
   expect((await after.call('GET', `/sandboxes/${id}`)).status).toBe(404);
 });
 
-test('a port that is taken, and a provider that nobody knows, are named', async () => {
+test('a port in use and an unknown provider are named', async () => {
   const under = await startService();
   const port = Number(new URL(under.service.url).port);
   await expect(startService({ port })).rejects.toMatchObject({ code: 'port_in_use' });
@@ -151,7 +151,7 @@ test('a second service on the same directory is refused', async () => {
   await expect(startService({ directory: under.directory })).rejects.toMatchObject({ code: 'directory_in_use' });
 });
 
-test('a reset leaves nothing behind and the service goes on', async () => {
+test('a reset removes everything, and the service continues', async () => {
   const under = await startService();
   await register(under, 'http://127.0.0.1:9/');
   const id = await under.ready({ setupScript: 'sleep 30' });
@@ -165,7 +165,7 @@ test('a reset leaves nothing behind and the service goes on', async () => {
   await under.ready();
 });
 
-test('a key that another has taken the place of opens nothing any more, until the service is started with it again', async () => {
+test('a replaced key opens nothing until the service is started with it again', async () => {
   const keys = ['the-first-key-of-the-service', 'the-second-key-of-the-service'] as const;
   const statusWith = async (under: ServiceUnderTest, key: string) =>
     (await under.call('GET', '/sandboxes', { headers: { authorization: `Bearer ${key}` } })).status;

@@ -7,7 +7,7 @@ import { isSignedWith, startReceiver } from '../webhooks/receiver.js';
 const machines = async ({ directory }: ServiceUnderTest): Promise<string[]> =>
   (await Promise.all(['disks', 'snapshots'].map((name) => readdir(join(directory, 'machines', name))))).flat();
 
-test('a document makes sandboxes in given states, with files and snapshots, and sends no event', async () => {
+test('a document creates sandboxes in given states, with files and snapshots, and sends no event', async () => {
   const under = await startService();
   const receiver = await startReceiver();
   const seeded = await under.service.seed({
@@ -55,7 +55,7 @@ test('a document makes sandboxes in given states, with files and snapshots, and 
   expect(events[0] && isSignedWith(seeded.webhooks[0]?.secret ?? '', events[0])).toBe(true);
 });
 
-test('what is due for a seeded sandbox happens at its time: auto-stop, and the end of its data', async () => {
+test('a seeded sandbox stops automatically and its data expires at the given time', async () => {
   const under = await startService();
   const archivedAt = new Date(under.service.clock.now() - 13 * 86_400_000).toISOString();
   const { sandboxes } = await under.service.seed({
@@ -74,7 +74,7 @@ test('what is due for a seeded sandbox happens at its time: auto-stop, and the e
   });
 });
 
-test('accounts, organizations and environments come with it', async () => {
+test('a document can contain accounts, organizations and environments', async () => {
   const under = await startService();
   const { accounts, sandboxes } = await under.service.seed({
     version: 1,
@@ -123,7 +123,7 @@ test.each([
   ],
   ['another version', { version: 2 }, /version/],
   ['no object', 'seed', /document/],
-])('%s is refused with what is wrong, and nothing of the document is there', async (_what, wrong, says) => {
+])('%s is refused with the reason, and nothing of the document is added', async (_what, wrong, says) => {
   const under = await startService();
   const document = typeof wrong === 'string' ? wrong : { ...wrong, accounts: [{ login: 'ada' }] };
   const refused = await under.call('POST', '/seed', { body: document, admin: true });
@@ -135,7 +135,7 @@ test.each([
   expect(await machines(under)).toEqual([]);
 });
 
-test('a seed that names a sandbox that is there changes neither it nor anything else', async () => {
+test('a seed with an existing sandbox changes nothing', async () => {
   const under = await startService();
   const document = {
     version: 1,
@@ -148,7 +148,7 @@ test('a seed that names a sandbox that is there changes neither it nor anything 
   expect(await machines(under)).toHaveLength(2);
 });
 
-test('the example of a seed is one', async () => {
+test('the example of a seed is valid', async () => {
   const under = await startService();
   const text = await readFile(new URL('../../../examples/seed.json', import.meta.url), 'utf8');
   await under.service.seed(JSON.parse(text));

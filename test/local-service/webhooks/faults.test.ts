@@ -15,7 +15,7 @@ test('a dropped event reaches nobody and counts as delivered', async () => {
   await expect.poll(() => under.service.books.summary().queuedDeliveries).toBe(0);
 });
 
-test('a doubled event comes twice under one id', async () => {
+test('a doubled event arrives twice with one id', async () => {
   const under = await startService();
   const receiver = await startReceiver();
   await register(under, receiver.url, ['sandbox.ready']);
@@ -25,7 +25,7 @@ test('a doubled event comes twice under one id', async () => {
   expect(second?.body).toEqual(first?.body);
 });
 
-test('a delayed event comes late, and a fault for one webhook spares the other', async () => {
+test('a delayed event arrives late, and a fault for one webhook does not affect another', async () => {
   const under = await startService();
   const [delayed, prompt] = [await startReceiver(), await startReceiver()];
   const { id: webhookId } = await register(under, delayed.url, ['sandbox.ready']);
@@ -37,7 +37,7 @@ test('a delayed event comes late, and a fault for one webhook spares the other',
   expect((late?.receivedAt ?? 0) - (early?.receivedAt ?? 0)).toBeGreaterThanOrEqual(150);
 });
 
-test('S6: a reordered event comes after the one that followed it', async () => {
+test('S6: a reordered event arrives after its successor', async () => {
   const under = await startService();
   const receiver = await startReceiver();
   await register(under, receiver.url, ['sandbox.ready', 'sandbox.archived']);

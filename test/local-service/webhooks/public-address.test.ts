@@ -39,7 +39,7 @@ const privateNetworks = {
 describe.each(Object.entries(privateNetworks))('%s', (_name, [network, prefix]) => {
   const address = within(network, prefix);
 
-  test('no address of it is public, nor one that maps or tunnels it', () => {
+  test('contains no public address, mapped or tunnelled ones included', () => {
     fc.assert(
       fc.property(address, (text) => {
         const hex = hexOf(text.split('.').map(Number));
@@ -57,7 +57,7 @@ describe.each(Object.entries(privateNetworks))('%s', (_name, [network, prefix]) 
     );
   });
 
-  test('no URL leads there, however the address is spelled', () => {
+  test('is refused in a URL, however the address is spelled', () => {
     fc.assert(
       fc.property(address, (text) => {
         const parts = text.split('.').map(Number);
@@ -78,7 +78,7 @@ describe.each(Object.entries(privateNetworks))('%s', (_name, [network, prefix]) 
   });
 });
 
-test('no IPv6 address outside of global unicast is public', () => {
+test('no IPv6 address outside global unicast is public', () => {
   const first = fc.integer({ min: 0, max: 0xffff }).filter((value) => value >> 13 !== 1);
   const address = fc.tuple(first, fc.array(group, { minLength: 7, maxLength: 7 }));
   fc.assert(
@@ -100,13 +100,13 @@ test.each([
 ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true));
 
 test.each(['', 'localhost', '1.1.1', 'fe80::1%eth0', '2606:4700::1111%eth0', '1.1.1.1/32'])(
-  '%j is no public address',
+  '%j is not a public address',
   (text) => {
     expect(isPublicAddress(text)).toBe(false);
   },
 );
 
-test('a lookup fails where one of several addresses is not public, and gives those that it has checked', async () => {
+test('a lookup fails if one of several addresses is not public, and returns the checked ones otherwise', async () => {
   const asked = (addresses: readonly string[], all: boolean) =>
     new Promise<unknown>((resolve, reject) => {
       const publicLookup = createPublicLookup(async () => addresses);

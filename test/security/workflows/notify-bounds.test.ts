@@ -39,7 +39,7 @@ async function bundleWithLowLimits() {
   });
 }
 
-it('a workflow whose listener is dead leaves blocks untold at the limit, and ends at another; told ones make room', async () => {
+it('a workflow with a dead listener drops events at its limit, ends at another, and delivered events free capacity', async () => {
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const client = new Client({ connection });
   const taskQueue = `bounds-${randomUUID()}`;
@@ -84,7 +84,7 @@ const notify = (url: string) => {
 };
 
 it.each(['drop by drop', 'without an end'])(
-  'a listener that answers 200 and goes on %s holds its slot for a moment',
+  'a listener that answers 200 and then %s holds its slot only for a moment',
   async (how) => {
     const piece = how === 'drop by drop' ? 'x' : 'x'.repeat(100_000);
     const server = createServer((request, response) => {
@@ -105,7 +105,7 @@ it.each(['drop by drop', 'without an end'])(
 );
 
 it.each(['nonsense', 'file:///etc/passwd', 'http://[::1/', 'http://127.0.0.1:99999/canary', ''])(
-  'what is no URL is given up at once, and not shown: %s',
+  'an invalid URL is abandoned at once and not shown: %s',
   async (url) => {
     await expect(notify(url)).rejects.toMatchObject({
       type: 'notify_failed',

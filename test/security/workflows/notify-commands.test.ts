@@ -1,4 +1,4 @@
-/** C1: no text that comes in by a workflow's input is ever run by a shell of the worker. */
+/** No shell of the worker runs text from the input of a workflow. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -55,8 +55,8 @@ async function refusal(delivery: WorkflowHandle): Promise<string> {
 
 const neverRun = /^notify_failed: A workflow named a notify command by its text, which is never run/;
 
-describe('C1: a command in the input of a workflow is refused and not run', () => {
-  it('of a job', async () => {
+describe('a command in the input of a workflow is refused and not run', () => {
+  it('for a job', async () => {
     const { ran, command } = attack();
     const input = jobInput();
     const handle = await start('createThenPrompt', jobWorkflowId(deployment, input.jobId), {
@@ -68,7 +68,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('of a batch', async () => {
+  it('for a batch', async () => {
     const { ran, command } = attack();
     const input = fanoutInput({ kind: 'sandbox', sandboxId: 'bx_2a2a2a2a', allowStale: true });
     const workflowId = jobWorkflowId(deployment, input.batchId);
@@ -79,7 +79,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('of a request to stop a sandbox, which is not taken', async () => {
+  it('for a request to stop a sandbox, which is refused', async () => {
     const { ran, command } = attack();
     const sandboxId = 'bx_2b2b2b2b';
     const handle = await start('stopAndAwaitArchive', sandboxStopId(sandboxId), { sandboxId, timing: shortTiming });
@@ -91,7 +91,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('of a request to stop a sandbox that an earlier run is said to hand on', async () => {
+  it('for a request to stop a sandbox that claims to come from an earlier run', async () => {
     const { ran, command } = attack();
     const sandboxId = 'bx_2c2c2c2c';
     const record = {
@@ -107,7 +107,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('of a cleanup, as of a schedule of an older version', async () => {
+  it('for a cleanup, as from a schedule of an older version', async () => {
     const { ran, command } = attack();
     const policy = { ...readPolicy(policyFor('attacked', 'stop'), 'test'), notify: { command } };
     const workflowId = `${cleanupId(deployment, policy.name)}-now`;
@@ -129,7 +129,7 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     (command: string) => ({ commandId: '__proto__', args: [command] }),
     (command: string) => ({ shell: command }),
     (command: string) => ({ url: { toString: command } }),
-  ])('of a delivery that nobody told: %s', async (targetOf) => {
+  ])('for a delivery that no workflow sent: %s', async (targetOf) => {
     const { ran, command } = attack();
     const input = { target: targetOf(command), notification: { id: 'msg_1', event: 'ended', workflowId: 'w' } };
     const delivery = await start('deliverNotification', `notify/attack/${randomUUID()}`, input);
@@ -138,9 +138,9 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
   });
 });
 
-describe('C1: a command is named by an id of the worker itself', () => {
+describe('a command is named by an id of the worker', () => {
   it.each(['unknown', 'sha256-00000000000000000000000000000000', '../../bin/sh', 'true'])(
-    'and one that it does not know runs nothing and says so: %s',
+    'and an unknown id runs nothing and reports it: %s',
     async (commandId) => {
       const handle = await stand.start({ notify: { commandId } });
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
@@ -149,7 +149,7 @@ describe('C1: a command is named by an id of the worker itself', () => {
     },
   );
 
-  it('and what a workflow says goes to its stdin, and into no argument and no environment', async () => {
+  it('and gets the text of a workflow on stdin, not in an argument or the environment', async () => {
     const out = join(directory, 'out');
     const parts = `cat > ${out}.stdin; env > ${out}.env; tr '\\0' '\\n' < /proc/$$/cmdline > ${out}.args`;
     const commandId = await commands.keep(parts);

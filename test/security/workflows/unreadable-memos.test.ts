@@ -1,4 +1,4 @@
-/** C6: who may write to Temporal, or has lost a key, makes single rows unreadable and nothing else. */
+/** A writer to Temporal, or a lost key, makes single rows unreadable and nothing else. */
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
@@ -64,8 +64,8 @@ function clientThatWrites(payload: Payload): Client {
   return clientWith({ payloadCodecs: [codec] });
 }
 
-describe('C6: a memo that cannot be read', () => {
-  it.each(Object.keys(garbage))('%s leaves the lists of jobs and batches whole', async (what) => {
+describe('an unreadable memo', () => {
+  it.each(Object.keys(garbage))('that %s does not break the lists of jobs and batches', async (what) => {
     const deployment = newDeployment();
     const writer = clientThatWrites(garbage[what] as Payload);
     await hold(mine, 'createThenPrompt', jobWorkflowId(deployment, 'good'), { prompt: 'mine', inputDigest: 'd' });
@@ -85,7 +85,7 @@ describe('C6: a memo that cannot be read', () => {
     expect(readable).toMatchObject({ prompt: 'mine', unreadable: null });
   });
 
-  it('of a lost key is said to be so, and its job can be looked at and cancelled without that key', async () => {
+  it('of a lost key is reported, and its job can be shown and cancelled without that key', async () => {
     const deployment = newDeployment();
     const job = { deployment, jobId: 'old' };
     await hold(stranger, 'createThenPrompt', jobWorkflowId(deployment, 'old'), { prompt: 'p', inputDigest: 'd' });
@@ -100,14 +100,14 @@ describe('C6: a memo that cannot be read', () => {
   });
 });
 
-describe('C6: a cleanup that cannot read a memo takes nothing for granted', () => {
+describe('a cleanup with an unreadable memo', () => {
   const strict = () => clientWith(createEncryptedDataConverter(here, { requireEncrypted: true }));
 
   it.each([
     ['was written in clear, where encryption is required', () => clear, strict],
     ['was encrypted with a lost key', () => stranger, () => mine],
   ])(
-    'a sandbox whose job says in a memo that it was kept, which %s, is nobody’s to delete',
+    'deletes no sandbox whose job kept it according to a memo that %s',
     async (_, writer, reader) => {
       const deployment = newDeployment();
       const workflowId = jobWorkflowId(deployment, 'kept');
@@ -121,7 +121,7 @@ describe('C6: a cleanup that cannot read a memo takes nothing for granted', () =
     },
   );
 
-  it('one that did not keep anything is an orphan all the same', async () => {
+  it('treats a sandbox that was not kept as an orphan', async () => {
     const deployment = newDeployment();
     const workflowId = jobWorkflowId(deployment, 'orphan');
     const handle = await hold(clear, 'createThenPrompt', workflowId, { prompt: 'p' });
@@ -131,7 +131,7 @@ describe('C6: a cleanup that cannot read a memo takes nothing for granted', () =
     expect(await askOwner(strict(), { id: 'bx_1', name }, deployment)).toMatchObject({ status: 'closed' });
   });
 
-  it('what another run has done this night, in clear where encryption is required, is not taken for nothing', async () => {
+  it('does not ignore another run’s unencrypted record of the night if encryption is required', async () => {
     const deployment = newDeployment();
     const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
     const { workflowId } = await startCleanup(clear, { deployment, taskQueue, policy, mode: 'apply' });
@@ -144,7 +144,7 @@ describe('C6: a cleanup that cannot read a memo takes nothing for granted', () =
   });
 });
 
-it('C6: a schedule of a cleanup whose key is gone is listed, and written anew with the key of today', async () => {
+it('a cleanup schedule with a lost key is listed, and can be written again with the current key', async () => {
   const deployment = newDeployment();
   const policy = readPolicy(policyFor('nightly', 'stop'), 'test');
   const time = { kind: 'cron', expression: '0 3 * * *' } as const;

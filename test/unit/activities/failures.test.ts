@@ -34,7 +34,7 @@ describe('the failure of each error code', () => {
   );
 
   it.each(rows.filter(({ code }) => code !== 'idempotency_in_progress'))(
-    '$status $code ($meaning), Retry-After $retryAfterMs ms, is repeated by the one who owns its meaning, and not before',
+    '$status $code ($meaning), Retry-After $retryAfterMs ms, is repeated by the owner of its meaning, and not before',
     ({ code, status, meaning, retryAfterMs }) => {
       const error = apiError(status, code, { retryAfterMs: retryAfterMs ?? undefined });
       expect(retryOwner(meaning, effectOf(error))).toBe(owners[meaning]);
@@ -51,7 +51,7 @@ describe('the failure of each error code', () => {
     },
   );
 
-  it('S4: goes on with the same key through idempotency_in_progress, also when the job is cancelled', () => {
+  it('S4: repeats with the same key through idempotency_in_progress, even if the job is cancelled', () => {
     const error = apiError(409, 'idempotency_in_progress');
     expect(effectOf(error)).toBe('unknown');
     expect(retryOwner('wait_out', effectOf(error))).toBe('temporal');
@@ -83,7 +83,7 @@ describe('effectOf', () => {
   });
 });
 
-it('leaves errors that are not the client’s to Temporal', () => {
+it('passes other errors on to Temporal', () => {
   const bug = new TypeError('bug');
   expect(describeFailure(bug, 0)).toBeUndefined();
   expect(repeatableFailure(bug, { calls: 0 })).toBe(bug);

@@ -29,7 +29,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('the follow hub', () => {
-  it('reads once a tick for all that wait, however many they are', async () => {
+  it('reads once per tick for all follows, regardless of their number', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a'), sandbox('b')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const next = (id: string) => hub.next(id, { followedSinceMs: Date.now(), lookedAtMs: 0, signal: idle() });
@@ -43,7 +43,7 @@ describe('the follow hub', () => {
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
-  it('never answers with a read that had started before it was asked', async () => {
+  it('never answers with a read that started before the request', async () => {
     let finish: (list: Sandbox[]) => void = () => undefined;
     const { client, listAllSandboxes } = serviceWith(() => new Promise((resolve) => (finish = resolve)));
     const hub = createFollowHub(client, { minIntervalMs: 100 });
@@ -64,7 +64,7 @@ describe('the follow hub', () => {
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
-  it('asks less often the older its follows are, and at once when a young one comes', async () => {
+  it('reads less often as its follows get older, and at once for a new one', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100, maxIntervalMs: 5_000 });
     const old = { followedSinceMs: Date.now() - 3_600_000, lookedAtMs: 0, signal: idle() };
@@ -78,7 +78,7 @@ describe('the follow hub', () => {
     expect(listAllSandboxes).toHaveBeenCalledTimes(2);
   });
 
-  it('waits a short failure out', async () => {
+  it('tolerates a short failure', async () => {
     let calls = 0;
     const { client } = serviceWith(async () => {
       calls += 1;
@@ -100,7 +100,7 @@ describe('the follow hub', () => {
     ['hangs', () => new Promise<Sandbox[]>(() => undefined)],
     ['leaves everything out', async () => []],
   ];
-  it.each(silences)('D4, B10: a list that %s makes a follow look itself, and rejects nobody', async (_, list) => {
+  it.each(silences)('makes a follow read for itself if the list %s, and rejects none', async (_, list) => {
     const hub = createFollowHub(serviceWith(list).client);
     const follower = createFollower(hub, 'a');
     const read = follower.next(idle());
@@ -109,7 +109,7 @@ describe('the follow hub', () => {
   });
 
   it.each(silences)(
-    'D4: where a list %s, 1,000 follows look at most 4 times a second, one ever more rarely',
+    'limits 1,000 follows to 4 reads per second if the list %s, with a growing interval for each',
     async (_, list) => {
       async function looksIn(ms: number, follows: number) {
         const { client, listAllSandboxes } = serviceWith(list);
@@ -147,7 +147,7 @@ describe('the follow hub', () => {
     },
   );
 
-  it('stops reading when the last one has left', async () => {
+  it('stops reading when the last follow ends', async () => {
     const { client, listAllSandboxes } = serviceWith(async () => [sandbox('a')]);
     const hub = createFollowHub(client, { minIntervalMs: 100 });
     const controller = new AbortController();

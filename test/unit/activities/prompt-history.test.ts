@@ -15,7 +15,7 @@ const queued = (prompt: string, promptId?: string, over: Partial<SandboxHistoryE
 const said = (text: string, promptId?: string) => event('agent.message', { promptId, data: { text } });
 
 describe('the end of a prompt in a history', () => {
-  it('is the one of its own id, with the last thing that the agent said', () => {
+  it('is that of its own id, with the agent’s last message', () => {
     const events = [
       queued('a', 'prm_1'),
       said('one', 'prm_1'),
@@ -31,7 +31,7 @@ describe('the end of a prompt in a history', () => {
     expect(first).toMatchObject({ status: 'failed', error: 'no', result: 'one' });
   });
 
-  it('S2: is found by the text where the service gave no id, past the prompts that are known', () => {
+  it('S2: is found by its text if the service gave no id, after the known prompts', () => {
     const events = [queued('a', 'prm_1'), event('prompt.completed', { promptId: 'prm_1' }), queued('a', 'prm_2')];
     expect(
       promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: ['prm_1'], record: null }),
@@ -41,7 +41,7 @@ describe('the end of a prompt in a history', () => {
     });
   });
 
-  it('S2: is found in a history without any prompt ids', () => {
+  it('S2: is found in a history without prompt ids', () => {
     const events = [queued('a'), event('prompt.started'), said('done'), event('prompt.completed')];
     expect(promptEndOfEvents(events, { promptId: null, prompt: 'a', knownPromptIds: [], record: null })).toMatchObject({
       status: 'completed',
@@ -49,7 +49,7 @@ describe('the end of a prompt in a history', () => {
     });
   });
 
-  it('is not known while the history lags', () => {
+  it('is unknown while the history lags', () => {
     expect(promptEndOfEvents([], { promptId: 'prm_1', prompt: 'a', knownPromptIds: [], record: null })).toBeUndefined();
   });
 });
@@ -57,7 +57,7 @@ describe('the end of a prompt in a history', () => {
 describe('the end of a prompt in a history without prompt ids', () => {
   const by = { promptId: null, prompt: 'a', knownPromptIds: [] };
 
-  it('A18: is not that of an equal one that the record holds', () => {
+  it('is not that of an equal prompt in the record', () => {
     const before = [queued('a'), event('prompt.started'), said('one'), event('prompt.completed')];
     const record = recordOf(before.slice(0, 1));
     expect(promptEndOfEvents(before, { ...by, record })).toBeUndefined();
@@ -65,7 +65,7 @@ describe('the end of a prompt in a history without prompt ids', () => {
     expect(promptEndOfEvents(after, { ...by, record })).toMatchObject({ status: 'running', result: 'two' });
   });
 
-  it('A18: comes in turn, after those that were queued before it in the conversation', () => {
+  it('follows the prompts that were queued before it in the conversation', () => {
     const events = [
       ...[queued('other'), event('prompt.started'), queued('a'), said('of the other'), event('prompt.completed')],
       ...[event('prompt.started'), said('mine'), event('prompt.failed', { data: { error: 'no' } })],
@@ -94,7 +94,7 @@ describe('evidence that a prompt was accepted', () => {
       record: before === 0 ? null : { by: 'x', ...recordOf(events.slice(0, before)) },
     }).map(({ promptId }) => promptId);
 
-  it('is a queued prompt of the very text that is not known to be another', () => {
+  it('is a queued prompt with exactly that text that is not known to be another', () => {
     const events = [
       queued('a', 'prm_1', { conversationId: 'conv_0' }),
       queued('b', 'prm_2', { conversationId: 'conv_1' }),
@@ -103,7 +103,7 @@ describe('evidence that a prompt was accepted', () => {
     expect(found(events, { knownPromptIds: ['prm_1'] })).toEqual(['prm_3']);
   });
 
-  it('A4: is not one that was there before the first byte', () => {
+  it('is not a prompt that existed before the first byte', () => {
     const events = [
       queued('a', 'prm_1', { conversationId: 'conv_0' }),
       queued('a', 'prm_2', { conversationId: 'conv_1' }),
@@ -112,20 +112,20 @@ describe('evidence that a prompt was accepted', () => {
     expect(found(events, {}, 2)).toEqual([]);
   });
 
-  it('A4: is the first of a new conversation, and of the given one where there is one', () => {
+  it('is the first prompt of a new conversation, and of the given one if there is one', () => {
     const events = [queued('b', 'prm_1'), queued('a', 'prm_2')];
     expect(found(events)).toEqual([]);
     expect(found(events, { conversationId: 'conv_1' })).toEqual(['prm_2']);
     expect(found(events, { conversationId: 'conv_2' })).toEqual([]);
   });
 
-  it('is not one of a conversation that belongs to another prompt of the job', () => {
+  it('is not in a conversation that belongs to another prompt of the job', () => {
     expect(found([queued('a', undefined, { conversationId: 'conv_0' })], { knownConversationIds: ['conv_0'] })).toEqual(
       [],
     );
   });
 
-  it('A4: is without a record none that is older than the fork', () => {
+  it('is not older than the fork if there is no record', () => {
     const old = queued('a', 'prm_1');
     const sandboxMadeAt = new Date(Date.parse(old.createdAt) + 1).toISOString();
     expect(found([old], { sandboxMadeAt })).toEqual([]);
@@ -134,7 +134,7 @@ describe('evidence that a prompt was accepted', () => {
 });
 
 describe('the record of a prompt', () => {
-  it('is bounded, and takes for seen what stands before the oldest that it keeps', () => {
+  it('is limited, and treats everything before its oldest entry as seen', () => {
     const events = Array.from({ length: 1_500 }, () => queued('a'));
     const record = recordOf(events);
     expect(JSON.stringify(record).length).toBeLessThan(16_000);

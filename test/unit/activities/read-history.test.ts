@@ -42,7 +42,7 @@ async function serving(count: number, row: (at: number, ask: number) => object):
 const signal = new AbortController().signal;
 const attempt: Attempt = { attempt: 1, signal, call: (make) => make(signal), calls: () => 0, maybeSent: false };
 
-it('reads on past a page of which one event cannot be read', async () => {
+it('continues after a page with one unreadable event', async () => {
   const [client] = await serving(150, (at) => (at === 40 ? bad(at) : event(at)));
   const history = await readHistory(client, sandboxId, { conversationId: null, attempt });
   expect(history.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, at) => idOf(at)).toSpliced(40, 1));
@@ -53,12 +53,12 @@ const query = {
   ...{ recordKey: 'none', isOwnSandbox: true, sandboxMadeAt: null },
 };
 
-it('records an event that cannot be read at first, so that it is not taken for a new prompt later', async () => {
+it('records an event that is unreadable at first, so that it is not taken for a new prompt later', async () => {
   const [client] = await serving(2, (at, ask) => (at === 0 && ask === 1 ? bad(at) : event(at)));
   expect(await readEqualPrompts(client, query, 'again', { attempt })).toHaveLength(2);
 });
 
-it('gives up on an event that never can be read', async () => {
+it('gives up on a permanently unreadable event', async () => {
   const [client, stand] = await serving(2, (at) => (at === 0 ? bad(at) : event(at)));
   expect(await readEqualPrompts(client, query, 'again', { attempt })).toHaveLength(1);
   expect(stand.seen).toHaveLength(3);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSignalAllowance } from '../../../src/bridge/signal-allowance.js';
 
-it('C12: a workflow gets so many events of each sandbox in a minute, and of all together', () => {
+it('a workflow gets a limited number of events per minute from each sandbox and from all together', () => {
   let nowMs = 0;
   const allowance = createSignalAllowance(() => nowMs);
   const taken = (workflowId: string, sandboxId: string, times: number): number =>
@@ -15,7 +15,7 @@ it('C12: a workflow gets so many events of each sandbox in a minute, and of all 
   expect(taken('job', 'own', 60)).toBe(60);
 });
 
-it('forgets what was not used for the longest time, and everything when it is told to', () => {
+it('drops the least recently used entries, and all of them on request', () => {
   const allowance = createSignalAllowance(() => 0);
   const fill = () => Array.from({ length: 100 }, () => allowance.takes('job', 'forged')).at(-1);
   expect(fill()).toBe(false);

@@ -20,7 +20,7 @@ const id = 'bx_23456789';
 
 describe('sandflow api', () => {
   it.each(['/sandboxes/bx_23456789', 'sandboxes/bx_23456789', '/sandboxes/bx_23456789/'])(
-    'calls %s with the key and prints the JSON for people',
+    'calls %s with the key and prints formatted JSON',
     async (path) => {
       const { stand, env } = await serving(ok);
       const { exitCode, stdout, stderr } = await cli(['api', 'get', path], { env });
@@ -46,7 +46,7 @@ describe('sandflow api', () => {
     });
   });
 
-  it('takes the body from a file or from stdin, as it is', async () => {
+  it('reads the body from a file or from stdin unchanged', async () => {
     const { stand, env } = await serving(ok);
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'body.json'), '{ "b": 1, "a": 2 }');
@@ -56,7 +56,7 @@ describe('sandflow api', () => {
     expect(stand.seen[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it('ends with 1 where the service refuses: its answer on stdout, one line on stderr', async () => {
+  it('exits with 1 if the service refuses: the answer on stdout, one line on stderr', async () => {
     const body = errorBody(409, 'sandbox_not_promptable', 'It is archived.');
     const { env } = await serving((_, response) => sendJson(response, 409, body));
     const { exitCode, stdout, stderr } = await cli(['api', 'POST', `/sandboxes/${id}/stop`], { env });
@@ -65,7 +65,7 @@ describe('sandflow api', () => {
     expect(stderr).toBe('error: It is archived. (409 sandbox_not_promptable, req_1)\n');
   });
 
-  it('shows what a proxy says as it is, and where it redirects to is not followed', async () => {
+  it('prints a proxy’s answer unchanged and does not follow a redirect', async () => {
     const { stand, env } = await serving((_, response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:9/x' }).end('<html>'),
     );
@@ -73,19 +73,19 @@ describe('sandflow api', () => {
     expect(stand.seen).toHaveLength(1);
   });
 
-  it('ends with 3 where there is no service', async () => {
+  it('exits with 3 if there is no service', async () => {
     const env = { SANDBOX_API_URL: 'http://127.0.0.1:9/v1', SANDBOX_API_KEY: 'key_secret' };
     const { exitCode, stderr } = await cli(['api', 'GET', '/me'], { env });
     expect({ exitCode, key: stderr.includes('key_secret') }).toEqual({ exitCode: 3, key: false });
   });
 
-  it('prints status and headers first where asked to', async () => {
+  it('prints status and headers first on request', async () => {
     const { env } = await serving((_, response) => sendJson(response, 200, {}, { 'x-one': 'two' }));
     const { stdout } = await cli(['api', 'GET', '/me', '--include'], { env });
     expect(stdout).toMatch(/^HTTP 200\n(?:.*\n)*x-one: two\n(?:.*\n)*\n\{\}\n$/);
   });
 
-  it('deletes only what is said twice', async () => {
+  it('deletes only if the id is repeated', async () => {
     const { stand, env } = await serving((_, response) => sendJson(response, 202, { ok: true }));
     const none = await cli(['api', 'DELETE', `/sandboxes/${id}`], { env });
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--confirm ${id}`) });
@@ -102,7 +102,7 @@ describe('sandflow api', () => {
     ['PUT', '/sandboxes', 'it takes GET, POST'],
     ['POST', `/sandboxes/${id}/prompts`, 'Did you mean POST /sandboxes/{sandboxId}/prompt?'],
     ['GET', '/something/else/entirely/new', 'The contract has no GET /something/else/entirely/new.'],
-  ])('%s %s is called, with a hint', async (method, path, hint) => {
+  ])('calls %s %s and prints a hint', async (method, path, hint) => {
     const { stand, env } = await serving(ok);
     const { exitCode, stderr } = await cli(['api', method, path], { env });
     expect(exitCode).toBe(0);
@@ -126,7 +126,7 @@ describe('sandflow api', () => {
     [['api', 'POST', '/me', '--body', '-'], '--body: stdin does not hold JSON'],
     [['api', 'POST', '/me', '--confirm', 'x'], '--confirm requires DELETE'],
     [['api', 'GET', '/me', '--timeout', 'soon'], '--timeout: "soon" is not a duration'],
-  ])('%j ends with 2, before the settings are read', async (args, message) => {
+  ])('%j exits with 2 before it reads the settings', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));
     const { exitCode, stdout, stderr } = await cli(args, { readConfig: unread });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -139,7 +139,7 @@ describe('a file as the answer', () => {
     response.writeHead(200, { 'content-type': 'application/octet-stream' }).end('bytes');
   };
 
-  it('goes to stdout as it is', async () => {
+  it('goes to stdout unchanged', async () => {
     const { env } = await serving(bytes);
     const path = `/sandboxes/${id}/artifacts`;
     expect(await cli(['api', 'GET', path, '--query', 'path=a'], { env })).toMatchObject({
@@ -148,7 +148,7 @@ describe('a file as the answer', () => {
     });
   });
 
-  it('goes to --output as a whole, and nowhere where it is refused', async () => {
+  it('goes to --output as a whole, or not at all if it is refused', async () => {
     const cwd = await temporaryDirectory();
     const args = ['api', 'GET', '/snapshots/snap_1/download', '--output', 'out.tgz'];
     const refusing = await serving((_, response) => sendJson(response, 404, errorBody(404, 'not_found')));

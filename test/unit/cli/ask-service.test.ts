@@ -40,22 +40,22 @@ async function answering(answer: (index: number) => Fault, patienceMs = 20_000) 
   return { stand, check, reads, notices, stop };
 }
 
-describe('D6: what a command asks beforehand', () => {
-  it.each(Object.entries(faults))('none of 50 starts fails where every tenth answer is %s', async (_, fault) => {
+describe('the initial requests of a command', () => {
+  it.each(Object.entries(faults))('fail in none of 50 starts if every tenth answer is %s', async (_, fault) => {
     const { stand, check } = await answering((index) => (index % 10 === 3 ? fault : me));
     const logins = await Promise.all(Array.from({ length: 50 }, check));
     expect(logins).toEqual(Array.from({ length: 50 }, () => 'ann'));
     expect(stand.seen.length, 'faults came').toBeGreaterThan(54);
   });
 
-  it('none of 50 starts fails where two of five answers are faults, of every kind', async () => {
+  it('fail in none of 50 starts if two of five answers are faults of every kind', async () => {
     const kinds = Object.values(faults);
     const { check } = await answering((index) => (index % 5 < 2 ? (kinds[index % kinds.length] ?? me) : me));
     const logins = await Promise.all(Array.from({ length: 50 }, check));
     expect(logins).toEqual(Array.from({ length: 50 }, () => 'ann'));
   }, 30_000);
 
-  it.each(Object.entries(faults))('%s is asked again', async (_, fault) => {
+  it.each(Object.entries(faults))('are repeated after %s', async (_, fault) => {
     const { stand, check } = await answering((index) => (index === 0 ? fault : me));
     expect(await check()).toBe('ann');
     expect(stand.seen).toHaveLength(2);
@@ -66,7 +66,7 @@ describe('D6: what a command asks beforehand', () => {
     ['an expired key', 403, 'api_key_expired', 'refuses the key (403 api_key_expired)'],
     ['a 402', 402, 'billing_required', "requires a fix to the account's billing"],
     ['a suspension', 403, 'org_suspended', 'has suspended the organization'],
-  ])('%s is told at once for what it is', async (_, status, code, text) => {
+  ])('report %s at once with its cause', async (_, status, code, text) => {
     const body = errorBody(status, code, 'Mend it.', { url: 'https://example.com/mend' });
     const { stand, check } = await answering(() => (response) => sendJson(response, status, body));
     const error = await rejectionOf(check());
@@ -87,7 +87,7 @@ describe('D6: what a command asks beforehand', () => {
     ['a 429', 'rate_limited', 'throttles this key for'],
     ['a 409', 'account_not_ready', 'is not ready for'],
     ['a dropped answer', 'service_unreachable', 'cannot be reached for'],
-  ])('%s that lasts ends with 3, told for what it is', async (kind, code, text) => {
+  ])('exit with 3 if %s lasts, with its cause', async (kind, code, text) => {
     const { stand, check } = await answering(() => faults[kind] ?? me, 900);
     const startedAt = Date.now();
     const { exitCode, error } = failureOf(await rejectionOf(check()));
@@ -101,7 +101,7 @@ describe('D6: what a command asks beforehand', () => {
   it.each([
     ['rate_limited', { 'retry-after': '600' }],
     ['daily_limit_reached', {}],
-  ])('%s that cannot pass in time is told as throttled at once', async (code, headers: Record<string, string>) => {
+  ])('report %s that cannot pass in time as throttled at once', async (code, headers: Record<string, string>) => {
     const { stand, check } = await answering(
       () => (response) => sendJson(response, 429, errorBody(429, code), headers),
     );
@@ -111,7 +111,7 @@ describe('D6: what a command asks beforehand', () => {
     expect(stand.seen).toHaveLength(1);
   });
 
-  it('a key that may not read the account is good, and an address that knows no /me is none', async () => {
+  it('accept a key that may not read the account, and reject an address without /me', async () => {
     const refused = (status: number, code: string) =>
       answering(() => (response) => sendJson(response, status, errorBody(status, code)));
     expect(await (await refused(403, 'api_key_action_forbidden')).check()).toBeNull();
@@ -121,7 +121,7 @@ describe('D6: what a command asks beforehand', () => {
     });
   });
 
-  it('a wait is shown after a moment, and Ctrl-C ends it', async () => {
+  it('show a wait after a moment, and Ctrl-C ends it', async () => {
     const { check, notices, stop } = await answering(() => page(503));
     const checking = rejectionOf(check());
     await expect.poll(() => notices, { timeout: 5_000 }).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('D6: what a command asks beforehand', () => {
     expect(Date.now() - startedAt).toBeLessThan(500);
   });
 
-  it('a service that takes the call and says nothing is told of too', async () => {
+  it('report a service that accepts the call and does not answer', async () => {
     const { check, notices, stop } = await answering(() => () => undefined);
     const checking = rejectionOf(check());
     await expect.poll(() => notices, { timeout: 5_000 }).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('D6: what a command asks beforehand', () => {
     await checking;
   });
 
-  it('a long list ends though every other page is a fault: each page has its own attempts', async () => {
+  it('complete a long list even if every other page fails: each page has its own attempts', async () => {
     const kinds = Object.values(faults);
     const { reads } = await answering((index) => (response) => {
       if (index % 2 === 0) return kinds[index % kinds.length]?.(response);
@@ -153,7 +153,7 @@ describe('D6: what a command asks beforehand', () => {
     expect((await reads().listAllSandboxes()).length).toBeGreaterThan(5);
   }, 20_000);
 
-  it('the patience is one for all reads of a command, until the service answers', async () => {
+  it('share one patience for all reads of a command until the service answers', async () => {
     const { reads } = await answering(() => page(502), 800);
     const asked = reads();
     await rejectionOf(asked.getMe());

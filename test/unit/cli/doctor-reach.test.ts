@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDeployments, judgeRetention, otherDeployments } from '../../../src/cli/doctor/check-reach.js';
 
-describe('what leases and cleanups cannot reach', () => {
-  it('B9: warns of a namespace that forgets within two weeks, and says how to mend it', () => {
+describe('doctor', () => {
+  it('warns of a namespace that forgets within two weeks, and says how to fix it', () => {
     expect(judgeRetention({ seconds: 86_400 })).toMatchObject({
       status: 'warning',
       message: expect.stringMatching('for 1 days'),
@@ -12,7 +12,7 @@ describe('what leases and cleanups cannot reach', () => {
     expect(judgeRetention(null)).toMatchObject({ status: 'skipped' });
   });
 
-  it('B4: names the deployments whose sandboxes are on the account and whose jobs are not here', () => {
+  it('names deployments with sandboxes on the account and jobs elsewhere', () => {
     const nameOf = (deployment: string) => `sf-${deployment}-job-aaaaaaaaaaaa-main-1`;
     const names = [null, 'by hand', nameOf('mine'), nameOf('theirs'), nameOf('theirs'), nameOf('a')];
     expect(otherDeployments(names, 'mine')).toEqual(['a', 'theirs']);

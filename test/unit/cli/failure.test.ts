@@ -51,7 +51,7 @@ const configured = (apiUrl: string) => ({
   SANDFLOW_PATIENCE_SECONDS: '0.3',
 });
 
-describe('failures', () => {
+describe('a failing command', () => {
   it.each([
     [new UsageError('x'), 2],
     [new SandflowError('bad_configuration', 'x'), 2],
@@ -67,11 +67,11 @@ describe('failures', () => {
     [new TypeError('a defect'), 70],
     [Object.assign(new TypeError('a defect'), { code: 'ERR_INVALID_ARG_TYPE' }), 70],
     ['a text', 70],
-  ])('%s ends with %i', (error, exitCode) => {
+  ])('%s exits with %i', (error, exitCode) => {
     expect(failureOf(error).exitCode).toBe(exitCode);
   });
 
-  it('an error that nobody planned for asks for a report, and its stack is in a file of the user only', async () => {
+  it('requests a report of an unexpected error and stores its stack in a file of the user only', async () => {
     const home = await temporaryDirectory();
     const { exitCode, stderr, stdout } = await cli(['jobs', 'show', 'x', '--json'], {
       readConfig: async () => {
@@ -92,14 +92,14 @@ describe('failures', () => {
     expect((await stat(log)).mode & 0o777).toBe(0o600);
   });
 
-  it('tells which port is in use and what to do', () => {
+  it('names the port in use and says what to do', () => {
     const error = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
     expect(failureOf(error).error.message).toBe(
       'Port 7391 is in use. Choose another with --port, or end the program that uses it.',
     );
   });
 
-  it('keeps the message of an error of its own, whatever caused it', () => {
+  it('keeps the message of its own error, whatever its cause', () => {
     const cause = Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', port: 7391 });
     const error = new SandflowError('port_in_use', 'Port 7391 is taken.', { cause });
     expect(failureOf(error)).toMatchObject({
@@ -114,7 +114,7 @@ describe('failures', () => {
     [['run', 'missing.md', '--json'], 'bad_usage'],
     [['jobs', 'show', '--json'], 'bad_usage'],
     [['jobs', 'watch', 'Bad_Id', '--json'], 'bad_usage'],
-  ])('%j prints one object of the one shape', async (args, code) => {
+  ])('%j prints one object of the same shape', async (args, code) => {
     const { exitCode, stdout } = await cli(args, { env: configured('http://127.0.0.1:9/v1') });
     expect(exitCode).toBe(2);
     const printed = JSON.parse(stdout);
@@ -122,12 +122,12 @@ describe('failures', () => {
     expect(printed).toMatchObject({ outcome: null, prompts: [], error: { code } });
   });
 
-  it('prints JSON only when asked: --json after -- is a prompt', async () => {
+  it('prints JSON only on request: --json after -- is a prompt', async () => {
     const { exitCode, stdout } = await cli(['run', '--ttl', 'x', '--', '--json']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   });
 
-  it('a wrong key is an immediate error that names the setting and never the key', async () => {
+  it('reports a wrong key at once with the setting and never the key', async () => {
     const env = configured(await serviceThatAnswers(401, 'unauthorized'));
     const { exitCode, stdout, stderr } = await cli(['run', 'x', '--json'], { env });
     expect(exitCode).toBe(2);
@@ -140,7 +140,7 @@ describe('failures', () => {
     expect(stdout + stderr).not.toContain('a-key-that-nobody-may-see');
   });
 
-  it('a dead service, and one that is down, end with 3', async () => {
+  it('exits with 3 if the service is unreachable or down', async () => {
     const down = await serviceThatAnswers(503, 'http_500');
     for (const [apiUrl, text] of [
       ['http://127.0.0.1:9/v1', 'cannot be reached'],
@@ -152,7 +152,7 @@ describe('failures', () => {
     }
   });
 
-  it('an address that is no Sandbox Service ends with 2', async () => {
+  it('exits with 2 if the address is not a Sandbox Service', async () => {
     const env = configured(await serviceThatAnswers(404, 'not_found'));
     const { exitCode, stderr } = await cli(['run', 'x'], { env });
     expect(exitCode).toBe(2);

@@ -56,7 +56,7 @@ const view: BoardView = {
 const texts = (shown: BoardView, width = 100) => boardLines(shown, { width, paint }).map(({ text }) => text);
 
 describe('the board of a batch', () => {
-  it('says how far it is, how fast, until when, what it costs, what holds it up and what failed', () => {
+  it('shows progress, rate, remaining time, cost, waits and failures', () => {
     expect(texts(view)).toEqual([
       'nightly fixes (0301-abc) · running · 10 m',
       `${'█'.repeat(21)}${'▒'.repeat(2)}${'░'.repeat(17)} 52 % · 260 of 500`,
@@ -69,7 +69,7 @@ describe('the board of a batch', () => {
     ]);
   });
 
-  it('says nothing that nobody knows', () => {
+  it('omits what is unknown', () => {
     const counts = { ...progress.counts, items: 0, queued: 0, running: 0, completed: 0, failed: 0, retried: 0 };
     const budget = { limitSeconds: null, spentSeconds: 0, reservedSeconds: 0 };
     const begun: FanoutProgress = {
@@ -91,13 +91,13 @@ describe('the board of a batch', () => {
     ]);
   });
 
-  it('is one line elsewhere', () => {
+  it('is one line outside a terminal', () => {
     expect(plainLine(view)).toBe(
       'running · 260 of 500 · 240 done · 20 failed · 20 running · 220 queued · 3 retried · about 8 m left · throttled',
     );
   });
 
-  it('never is wider than the terminal and never shows a number that is none, coloured or not', () => {
+  it('is never wider than the terminal and never shows an invalid number, with or without colours', () => {
     const count = fc.nat({ max: 10_000_000 });
     const seconds = fc.oneof(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.constantFrom(0, Number.NaN, Infinity));
     const text = fc.string({ unit: 'grapheme', maxLength: 60 });
@@ -156,8 +156,8 @@ describe('the board of a batch', () => {
   });
 });
 
-describe('the pace of a batch', () => {
-  it('is that of the last minutes, and unknown while too little was seen', () => {
+describe('the rate of a batch', () => {
+  it('is that of the last minutes, and unknown until enough was seen', () => {
     const rate = createProgressRate();
     expect(rate.perMinute()).toBeNull();
     rate.observe(0, 0);
@@ -171,7 +171,7 @@ describe('the pace of a batch', () => {
     expect(rate.perMinute()).toBeNull();
   });
 
-  it('tells how long the rest takes only where something ends', () => {
+  it('gives the remaining time only if items end', () => {
     expect(timeLeftMs(30, 60)).toBe(30_000);
     for (const perMinute of [null, 0, -1, Number.NaN, 1e-320]) expect(timeLeftMs(30, perMinute)).toBeNull();
     expect(timeLeftMs(0, 10)).toBeNull();
@@ -190,7 +190,7 @@ describe('the width of text', () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  it('is kept by cutting, and no character is cut in half', () => {
+  it('is limited by cutting between characters', () => {
     expect(cutToWidth('日本語', 5)).toBe('日本…');
     expect(cutToWidth('日本語', 4)).toBe('日…');
     expect(cutToWidth('abc', 3)).toBe('abc');
@@ -198,8 +198,8 @@ describe('the width of text', () => {
   });
 });
 
-describe('lines that are drawn anew', () => {
-  it('go back over what they drew, also after the terminal has become narrower, and are taken away at the end', () => {
+describe('redrawn lines', () => {
+  it('replace what they drew, even in a narrower terminal, and are removed at the end', () => {
     vi.useFakeTimers();
     const written: string[] = [];
     const stream = {
@@ -224,7 +224,7 @@ describe('lines that are drawn anew', () => {
     ]);
   });
 
-  it('never are more than the terminal has rows, and elsewhere only what is said is written', () => {
+  it('are never more than the rows of the terminal, and elsewhere only messages are written', () => {
     const written: string[] = [];
     const stream = { rows: 5, write: (text: string | Uint8Array) => written.push(String(text)) };
     const lines = createScreenLines(createTerminal(stream), { enabled: true });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const fanout = (...args: string[]) => cli(['fanout', ...args], { cwd });
 
 describe('sandflow fanout --dry-run', () => {
-  it('says how many items there are and what they may take, and starts nothing', async () => {
+  it('prints the number of items and their maximum cost, and starts nothing', async () => {
     const args = ['prompts.txt', ...source, '--item-deadline', '30m', '--concurrency', '2', '--retries', '1'];
     const { exitCode, stdout, stderr } = await fanout(...args, '--type', 'large', '--dry-run', '--budget', '3h');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -35,7 +35,7 @@ describe('sandflow fanout --dry-run', () => {
     ]);
   });
 
-  it('makes prompts of columns and a matrix, and prints one JSON object', async () => {
+  it('creates prompts from columns and a matrix, and prints one JSON object', async () => {
     const args = ['issues.csv', ...source, '--prompt', 'Fix {{issue}} in {{file}}', '--model', 'a,b', '--repeat', '3'];
     const { stdout } = await fanout(...args, '--dry-run');
     expect(stdout).toContain('12 items with 12 prompts');
@@ -44,14 +44,14 @@ describe('sandflow fanout --dry-run', () => {
     expect(json).toMatchObject({ items: 12, mostMachineSeconds: 43_200, budgetSeconds: null, error: null });
   });
 
-  it('reads stdin, and twice', async () => {
+  it('reads stdin, also twice', async () => {
     const args = ['fanout', '-', '--format', 'jsonl', ...source, '--dry-run'];
     const { stdout } = await cli(args, { cwd, stdin: '"one"\n{"prompt": "two"}\n' });
     expect(stdout).toContain('2 items with 2 prompts, 6 bytes');
   });
 });
 
-describe('sandflow fanout refuses, before anything is started,', () => {
+describe('sandflow fanout refuses before it starts anything:', () => {
   it.each([
     [['prompts.txt'], 'No source for the forks'],
     [[...source], 'No items given. Pass a file of prompts'],
@@ -88,7 +88,7 @@ describe('the help of fanout', () => {
     }
   });
 
-  it('leaves options behind a command to that command', async () => {
+  it('leaves options after a command to that command', async () => {
     const { stdout } = await fanout('resume', '--help');
     expect(stdout).toContain('--no-retry-failed');
   });

@@ -43,8 +43,8 @@ const partly = batchResult({
   leftSandboxIds: ['bx_2345abcd'],
 });
 
-describe('how a batch leaves the terminal', () => {
-  it('says what became of it, how fast it was, and where everything is', () => {
+describe('the output of a finished batch', () => {
+  it('says how it ended, how fast it was, and where everything is', () => {
     const { exitCode, stdout, stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-b/results.jsonl\n' });
     expect(stderr).toBe(
@@ -59,7 +59,7 @@ describe('how a batch leaves the terminal', () => {
     );
   });
 
-  it('A14: a batch that completed and left something ends with 1, also when quiet, and names it', () => {
+  it('exits with 1 and names what is left of a completed batch, even if quiet', () => {
     const text = 'issue-1: left: the sandbox bx_2345abcd may still run. Why. End it: sandflow stop bx_2345abcd --wait';
     const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
     expect(exitCode).toBe(1);
@@ -69,7 +69,7 @@ describe('how a batch leaves the terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', left: [text] });
   });
 
-  it('counts every outcome, names forks that are left, and says how to go on; also when quiet', () => {
+  it('counts every outcome, names remaining forks, and says how to continue, even if quiet', () => {
     const { exitCode, stderr } = finished(partly, { quiet: true });
     expect(exitCode).toBe(1);
     expect(stderr).toContain('  100 completed\n   18 prompt_failed\n    2 not_started\n  4 retried\n');
@@ -77,14 +77,14 @@ describe('how a batch leaves the terminal', () => {
     expect(stderr).toContain('sandflow fanout resume b');
   });
 
-  it('ends with 1 where a file could not be brought home, and says nothing when quiet and all is well', () => {
+  it('exits with 1 if a file could not be collected, and prints nothing if quiet and successful', () => {
     expect(finished(batchResult(), {}, { ...home, problems: ['1: x: gone'] })).toMatchObject({ exitCode: 1 });
     const many = Array.from({ length: 30 }, (_, index) => `${index}: x: gone`);
     expect(finished(batchResult(), {}, { ...home, problems: many }).stderr).toContain('… and 20 more files\n');
     expect(finished(batchResult(), { quiet: true })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('prints the whole result as JSON, with the places of the files', () => {
+  it('prints the whole result as JSON, with the paths of the files', () => {
     const { stdout } = finished(partly, { json: true });
     expect(JSON.parse(stdout)).toMatchObject({
       batchId: 'b',
@@ -98,7 +98,7 @@ describe('how a batch leaves the terminal', () => {
   it.each([
     ['detached', 130],
     ['deadline', 4],
-  ] as const)('%s ends with %i and says how to come back', (kind, code) => {
+  ] as const)('%s exits with %i and says how to return', (kind, code) => {
     const { io, written } = streams();
     expect(leaveFanout(kind, 'b', io, { json: true })).toBe(code);
     expect(written.stderr).toContain('sandflow fanout watch b');
@@ -106,13 +106,13 @@ describe('how a batch leaves the terminal', () => {
   });
 });
 
-describe('a batch that is watched', () => {
+describe('the output of a watched batch', () => {
   const running = (completed: number, change: Partial<FanoutProgress> = {}): FanoutProgress => {
     const counts = { items: 10, queued: 10 - completed, running: 0, completed, failed: 0, retried: 0, byOutcome: {} };
     return { ...batchResult(), phase: 'running', outcome: null, counts, ...change };
   };
 
-  it('is a line in a pipe when something has changed, every five seconds at most, and at once for a new phase', () => {
+  it('is a line in a pipe after a change, at most every five seconds, and at once for a new phase', () => {
     const { io, written } = streams();
     let nowMs = 0;
     const view = createBatchView({ stream: io.stderr, quiet: false, now: () => nowMs });
@@ -132,7 +132,7 @@ describe('a batch that is watched', () => {
     ]);
   });
 
-  it('says once why it waits, and what failed; when quiet only the notices come', () => {
+  it('says once why it waits and what failed; if quiet, only notices appear', () => {
     const { io, written } = streams();
     const blocked = { message: 'the limit\nis reached', since: 'now' };
     const view = createBatchView({ stream: io.stderr, quiet: false });
@@ -151,7 +151,7 @@ describe('a batch that is watched', () => {
     expect(silent.looks).toBe(false);
   });
 
-  it('is a board in a terminal, below what is said, and gone at the end', () => {
+  it('is a board in a terminal, below the messages, and disappears at the end', () => {
     let text = '';
     const stream = {
       isTTY: true,

@@ -25,8 +25,8 @@ const never = {
   endedAt: null,
 };
 
-describe('the results of a batch come home', () => {
-  it('as results.jsonl with whole answers, a report, and the files of each item in a folder of its own', async () => {
+describe('the downloaded results of a batch', () => {
+  it('are results.jsonl with whole answers, a report, and the files of each item in its own folder', async () => {
     const cwd = await temporaryDirectory();
     const store = createResultStore(join(cwd, 'store'));
     const kept = async (text: string) => (await store.put(`k/${text.length}`, Buffer.from(text))).ref;
@@ -62,7 +62,7 @@ describe('the results of a batch come home', () => {
     expect((await readdir(join(cwd, 'got'))).sort()).toEqual(['files', 'report.html', 'results.jsonl']);
   });
 
-  it('never outside of the folder, and never two items in one', () => {
+  it('are never outside the folder, and never share a file between items', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 12 }),
       fc.string({ unit: fc.constantFrom('.', '/', 'a', 'A', '~', '1', '\\', '\0'), maxLength: 10 }),
@@ -86,7 +86,7 @@ describe('the results of a batch come home', () => {
 });
 
 describe('previews of files', () => {
-  it('are beginnings of text, cut between characters, and not of anything else', () => {
+  it('are the beginnings of text, cut between characters, and of nothing else', () => {
     const previews = createPreviews();
     previews.add('short', Buffer.from('hello'));
     previews.add('long', Buffer.from(`x${'é'.repeat(5_000)}`));
@@ -102,7 +102,7 @@ describe('previews of files', () => {
 describe('items that fail while somebody watches', () => {
   const batch = { deployment: 'd', batchId: 'b', batchKey: 'key' };
 
-  it('are found as they come, with the reason; those of before, and those that did not fail, are left out', async () => {
+  it('are reported as they appear, with the reason, without earlier and successful ones', async () => {
     const store = createResultStore(await temporaryDirectory());
     const end = (index: number, change: Partial<ItemResult>, job = {}) =>
       store.put(`fanout/sf-d-b/key/items/${index}/1.json`, Buffer.from(JSON.stringify(itemResult(index, change, job))));
@@ -115,7 +115,7 @@ describe('items that fail while somebody watches', () => {
     expect(await items.look()).toEqual([]);
   });
 
-  it('are none where the store cannot be read', async () => {
+  it('are not reported if the store cannot be read', async () => {
     const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
     expect(await createFailedItems(broken, batch).look()).toEqual([]);
   });

@@ -22,7 +22,7 @@ const none: FanoutOptions = {
 const parts = { setupScript: undefined, prompts: [], put: [] };
 
 describe('the policy of a batch', () => {
-  it('is what was said and nothing else, so that a resume changes only that', () => {
+  it('contains only given options, so that a resume changes only those', () => {
     expect(policyOf({})).toEqual({});
     expect(
       policyOf({
@@ -65,7 +65,7 @@ describe('the policy of a batch', () => {
 });
 
 describe('the matrix of a batch', () => {
-  it('takes values divided by commas and given again', () => {
+  it('accepts comma-separated and repeated values', () => {
     const given = { ...none, provider: ['codex'], model: ['a, b', 'c'], effort: ['low,high'], repeat: '3' };
     expect(matrixOf(given)).toEqual({
       providers: ['codex'],
@@ -86,7 +86,7 @@ describe('the matrix of a batch', () => {
 });
 
 describe('the source of a batch', () => {
-  it('is a sandbox, a snapshot, or a fresh sandbox that is prepared', () => {
+  it('is a sandbox, a snapshot, or a fresh sandbox that the batch prepares', () => {
     expect(sourceOf({ ...none, source: 'bx_2345abcd', allowStale: true }, parts)).toEqual({
       kind: 'sandbox',
       sandboxId: 'bx_2345abcd',
@@ -125,7 +125,7 @@ describe('the source of a batch', () => {
 });
 
 describe('files of items', () => {
-  it('travel inside where they are small, else through the store, each kept once', async () => {
+  it('are inline if they are small, and otherwise stored once each', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'small'), 'abc');
     await writeFile(join(cwd, 'large'), 'x'.repeat(5_000));

@@ -20,7 +20,7 @@ function collected(path: string, content: string) {
 }
 
 describe('--put and --get', () => {
-  it('divides at the last colon, and gives a file its own name where none is given', () => {
+  it('splits at the last colon, and uses the name of the file by default', () => {
     expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
     expect(parseGetPairs(['out/a.md', 'out/b.md:c.md', 'd.md:results/'])).toEqual([
       { remote: 'out/a.md', local: 'a.md' },
@@ -37,7 +37,7 @@ describe('--put and --get', () => {
     expect(() => parseGetPairs([text])).toThrow('--get must be REMOTE or REMOTE:LOCAL');
   });
 
-  it('refuses two files for one place, on either side', async () => {
+  it('refuses two files for one target, on either side', async () => {
     expect(() => parseGetPairs(['a/x', 'b/x'])).toThrow('a/x and b/x would both be saved as x');
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'one'), '1');
@@ -58,13 +58,13 @@ describe('--put and --get', () => {
     );
   });
 
-  it('says which file is missing', async () => {
+  it('names a missing file', async () => {
     await expect(findPutFiles([{ local: 'none.csv', remote: 'x' }], await temporaryDirectory())).rejects.toThrow(
       '--put: none.csv cannot be read',
     );
   });
 
-  it('sends 128 KiB inline in all, and the rest through the store', async () => {
+  it('sends 128 KiB inline in total, and the rest through the store', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'a'), Buffer.alloc(100 * 1024));
     await writeFile(join(cwd, 'b'), Buffer.alloc(50 * 1024));
@@ -83,7 +83,7 @@ describe('--put and --get', () => {
     expect(stored).toEqual([50 * 1024]);
   });
 
-  it('writes what was collected, makes the folders on the way, and leaves nothing else behind', async () => {
+  it('writes collected files, creates their folders, and leaves nothing else', async () => {
     const cwd = await temporaryDirectory();
     const saved = await saveFiles(
       [collected('out/a.md', 'result')],
@@ -96,7 +96,7 @@ describe('--put and --get', () => {
     expect(await readdir(join(cwd, 'deep'))).toEqual(['b.md']);
   });
 
-  it('writes into a folder that is there under the name of the file', async () => {
+  it('writes into an existing folder under the name of the file', async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, 'here'));
     await saveFiles(
@@ -117,7 +117,7 @@ describe('--put and --get', () => {
     expect(await readFile(join(cwd, 'a.md'), 'utf8')).toBe('x');
   });
 
-  it('refuses a content that is not what was collected, and names a store that does not answer', async () => {
+  it('refuses content that differs from what was collected, and names a store that does not answer', async () => {
     const cwd = await temporaryDirectory();
     const pairs = [{ remote: 'a.md', local: 'a.md' }];
     const [wrong] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('y'), cwd);

@@ -37,14 +37,14 @@ const sendBomb: Answer = (_, response) => {
 };
 
 describe('a hostile service', () => {
-  it.each([200, 500])('that never ends an answer of %i is left by `api`', async (status) => {
+  it.each([200, 500])('cannot make `api` read an endless answer of %i', async (status) => {
     const env = await serving((_, response) => sendWithoutEnd(response, status));
     const { exitCode, stderr } = await cli(['api', 'GET', '/sandboxes'], { env });
     expect(stderr).toContain('is larger than');
     expect(exitCode).toBe(3);
   });
 
-  it('has levels without end shown as they came', async () => {
+  it('can have deep nesting printed unchanged', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const env = await serving((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(deep),
@@ -52,7 +52,7 @@ describe('a hostile service', () => {
     expect(await cli(['api', 'GET', '/sandboxes'], { env })).toMatchObject({ exitCode: 0, stdout: `${deep}\n` });
   });
 
-  it('gets neither the key nor an archive of `local` sent elsewhere', async () => {
+  it('gets neither the key nor an archive of `local` at another address', async () => {
     const thief = closing.keep(await startStand((_, response) => sendJson(response, 200, { ok: true })));
     const env = await serving((_, response) => response.writeHead(307, { location: thief.url }).end());
     const cwd = await temporaryDirectory();
@@ -67,7 +67,7 @@ describe('a hostile service', () => {
     expect(thief.seen).toEqual([]);
   });
 
-  it('that answers `local` with gigabytes, packed, is left', async () => {
+  it('cannot make `local` read gigabytes of compressed data', async () => {
     const { stderr } = await cli(['local', 'clock'], { env: await serving(sendBomb) });
     expect(stderr).toContain('is larger than');
   });

@@ -13,8 +13,8 @@ const commands = [
 
 const lost: readonly Record<string, string>[] = [{ SANDBOX_API_KEY: 'k' }, { TEMPORAL_ADDRESS: '127.0.0.1:9' }];
 
-describe('K2: an installation that has lost the setting of its service', () => {
-  it.each(commands)('%s %s starts no local one and says what is missing', async (...args) => {
+describe('an installation without the setting of its service', () => {
+  it.each(commands)('%s %s starts no local service and names the missing setting', async (...args) => {
     for (const env of lost) {
       const { exitCode, stderr } = await cli(args.filter(Boolean), { env });
       expect(stderr).toContain('SANDBOX_API_URL');
@@ -22,7 +22,7 @@ describe('K2: an installation that has lost the setting of its service', () => {
     }
   });
 
-  it('is told so by doctor', async () => {
+  it('is reported by doctor', async () => {
     const { exitCode, stdout } = await cli(['doctor'], { env: { SANDBOX_API_KEY_FILE: '/run/secrets/key' } });
     expect(stdout).toMatch(/^failed +service +SANDBOX_API_KEY_FILE is set without SANDBOX_API_URL/);
     expect(exitCode).toBe(1);
@@ -30,7 +30,7 @@ describe('K2: an installation that has lost the setting of its service', () => {
 });
 
 describe('the address of a bridge', () => {
-  it('is https, unless it is on this machine', async () => {
+  it('must be https unless it is on this machine', async () => {
     const readConfig = () => Promise.reject(new Error('asked for settings'));
     const ensure = (url: string) => cli(['webhooks', 'ensure', '--url', url], { readConfig });
     expect(await ensure('http://bridge.example.com/webhooks/sandbox')).toMatchObject({

@@ -11,8 +11,8 @@ import { temporaryDirectory } from './temporary-directory.js';
 const service = { SANDBOX_API_URL: 'https://api.example.com/v1', SANDBOX_API_KEY: 'k' };
 const elsewhere = { TEMPORAL_ADDRESS: 'temporal.example.com:7233', ...service };
 
-describe('C1: the commands of a worker', () => {
-  it('are no longer those that come with jobs: the old option names the new one', async () => {
+describe('the notify commands of a worker', () => {
+  it('no longer come with jobs: the old option names the new one', async () => {
     const { exitCode, stderr } = await cli(['worker', '--allow-notify-commands'], {
       readConfig: () => Promise.reject(new Error('the settings were read')),
     });
@@ -21,7 +21,7 @@ describe('C1: the commands of a worker', () => {
     expect(stderr).toContain('--notify-commands FILE');
   });
 
-  it('are kept in SANDFLOW_HOME for the embedded stack, and sent nowhere else', async () => {
+  it('are stored in SANDFLOW_HOME for the embedded stack, and sent nowhere', async () => {
     const home = await temporaryDirectory();
     await keepNotifyCommand('command: mail me', readConfig({ SANDFLOW_HOME: home }));
     const kept = JSON.parse(await readFile(join(home, 'notify-commands.json'), 'utf8'));
@@ -33,7 +33,7 @@ describe('C1: the commands of a worker', () => {
     await keepNotifyCommand(undefined, config);
   });
 
-  it('are those of the file that a worker elsewhere is given, which must be there and trusted', async () => {
+  it('come from a file that a worker elsewhere gets, which must exist and be trusted', async () => {
     const home = await temporaryDirectory();
     const file = join(home, 'named.json');
     const open = (env: Record<string, string>, options = {}) =>
@@ -52,7 +52,7 @@ describe('C1: the commands of a worker', () => {
 });
 
 describe('sandflow notify secret', () => {
-  it('says where the secrets are and never what they are', async () => {
+  it('prints where the secrets are and never what they are', async () => {
     const home = await temporaryDirectory();
     const file = join(home, 'notify-secrets');
     const env = { SANDFLOW_HOME: home };

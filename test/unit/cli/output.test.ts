@@ -57,15 +57,15 @@ async function finished(
   return { exitCode, stdout, stderr };
 }
 
-describe('how a job leaves the terminal', () => {
-  it('prints the last answer of one conversation, and those of all where each had its own', async () => {
+describe('the output of a finished job', () => {
+  it('is the last answer of one conversation, or all answers with --each-conversation', async () => {
     const prompts = [prompt({ result: 'first' }), prompt({ result: 'second\n' })];
     expect((await finished({ kind: 'ended', result: { ...result, prompts } })).stdout).toBe('second\n');
     const apart = prompts.map((one, index) => ({ ...one, conversationId: `c${index}` }));
     expect((await finished({ kind: 'ended', result: { ...result, prompts: apart } })).stdout).toBe('first\n\nsecond\n');
   });
 
-  it('reads an answer that was cut from the store, and prints the cut one where that is out of reach', async () => {
+  it('has a truncated answer read from the store, or printed truncated if the store is unreachable', async () => {
     const end = { kind: 'ended', result: { ...result, prompts: [prompt({ result: 'cut', resultRef: 'r' })] } } as const;
     expect((await finished(end, { readWhole: async () => Buffer.from('whole') })).stdout).toBe('whole\n');
     expect((await finished(end)).stdout).toBe('cut\n');
@@ -83,13 +83,13 @@ describe('how a job leaves the terminal', () => {
     'deadline_exceeded',
     'cancelled',
     'outcome_unknown',
-  ] as const)('%s ends with 1, and is said even when quiet', async (outcome) => {
+  ] as const)('%s exits with 1 and is reported even if quiet', async (outcome) => {
     const { exitCode, stderr } = await finished({ kind: 'ended', result: { ...result, outcome } }, { quiet: true });
     expect(exitCode).toBe(1);
     expect(stderr).toContain(outcome);
   });
 
-  it('a file that could not be brought home ends with 1 though the job completed', async () => {
+  it('exits with 1 if a file of a completed job could not be collected', async () => {
     const file = {
       path: 'a',
       size: 1,
@@ -105,7 +105,7 @@ describe('how a job leaves the terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
   });
 
-  describe('A14: what is left behind', () => {
+  describe('what a job left behind', () => {
     const left = {
       kind: 'sandbox',
       sandboxId: 'bx_2345abcd',
@@ -114,7 +114,7 @@ describe('how a job leaves the terminal', () => {
       why: 'Its deletion failed: no disk',
     } as const;
 
-    it('is said also when quiet, and a job that completed ends with 1', async () => {
+    it('is reported even if quiet, and makes a completed job exit with 1', async () => {
       const end = { kind: 'ended', result: { ...result, left: [left] } } as const;
       const { exitCode, stdout, stderr } = await finished(end, { quiet: true });
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'answer\n' });
@@ -125,7 +125,7 @@ describe('how a job leaves the terminal', () => {
       expect(JSON.parse(json.stdout)).toMatchObject({ outcome: 'completed', left: [left] });
     });
 
-    it('is told for every outcome, with how to look after it', async () => {
+    it('is reported for every outcome, with what to do', async () => {
       const named = { ...left, sandboxId: null, why: 'Its create got no answer.' };
       const agent = { ...left, kind: 'prompt', conversationId: 'conv_1', why: 'It was not interrupted' } as const;
       const all = { ...result, outcome: 'deadline_exceeded', left: [named, agent] } as const;
@@ -140,7 +140,7 @@ describe('how a job leaves the terminal', () => {
     });
   });
 
-  it('B13: says of a file that it is partial or unchanged', async () => {
+  it('includes whether a file is partial or unchanged', async () => {
     const file = {
       path: 'a',
       size: 1,
@@ -157,7 +157,7 @@ describe('how a job leaves the terminal', () => {
     expect(stderr).toMatch(/^ {2}c → b \(unchanged: the job did not change it\)$/m);
   });
 
-  it('a file that is missing is said also when quiet', async () => {
+  it('includes a missing file, even if quiet', async () => {
     const file = { path: 'a', size: null, sha256: null, ref: null, error: 'not there', localPath: null };
     const files = [{ ...file, partial: false, unchanged: null }];
     const { stderr } = await finished({ kind: 'ended', result }, { quiet: true, files });
@@ -167,7 +167,7 @@ describe('how a job leaves the terminal', () => {
   it.each([
     ['detached', 130],
     ['deadline', 4],
-  ] as const)('%s ends with %i and says how to come back', async (kind, code) => {
+  ] as const)('%s exits with %i and says how to return', async (kind, code) => {
     const { exitCode, stdout, stderr } = await finished({ kind }, { json: true });
     expect(exitCode).toBe(code);
     expect(stderr).toContain('sandflow jobs watch j');
@@ -196,7 +196,7 @@ describe('the progress of a job', () => {
     return { reporter, text: () => text };
   }
 
-  it('is a line for each change in a pipe, and repeats nothing', () => {
+  it('is one line per change in a pipe, without repetition', () => {
     const { reporter, text } = reporterOn({});
     reporter.progress(progress);
     reporter.progress(progress);
@@ -206,7 +206,7 @@ describe('the progress of a job', () => {
     );
   });
 
-  it('is one line that is drawn anew in a terminal, cut to its width, and taken away at the end', () => {
+  it('is one redrawn line in a terminal, cut to its width, and removed at the end', () => {
     vi.useFakeTimers();
     const { reporter, text } = reporterOn({ isTTY: true, columns: 24, hasColors: () => false });
     reporter.progress({ ...progress, wakes: [] });
@@ -219,7 +219,7 @@ describe('the progress of a job', () => {
     expect(text().endsWith('\u001b[1G\u001b[2K')).toBe(true);
   });
 
-  it('tells a person what can be decided, once, also when quiet', () => {
+  it('shows once what a person can decide, even if quiet', () => {
     const { reporter, text } = reporterOn({}, true);
     reporter.progress({ ...progress, blocked });
     reporter.progress({ ...progress, blocked });
@@ -227,7 +227,7 @@ describe('the progress of a job', () => {
     expect(text()).not.toContain('the agent is working');
   });
 
-  it('lets no output of an agent move the cursor', () => {
+  it('does not let an agent’s output move the cursor', () => {
     expect(terminalSafe('a\u001b[2Jb\r\nc\td')).toBe('a\ufffd[2Jb\nc\td');
   });
 });
@@ -245,7 +245,7 @@ describe('the clock', () => {
     expect(judgeClock('Thu, 01 Jan 2026 00:00:00 GMT', service + seconds * 1_000).status).toBe(status);
   });
 
-  it('is not judged without a date', () => {
+  it('is not checked without a date', () => {
     expect(judgeClock(null, service).status).toBe('skipped');
     expect(judgeClock('yesterday', service).status).toBe('skipped');
   });

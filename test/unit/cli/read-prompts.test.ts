@@ -12,7 +12,7 @@ function stdin(...chunks: string[]): AsyncIterable<string> {
 }
 
 describe('prompts of run', () => {
-  it('takes a file that exists, stdin for -, everything else as text, then the texts of --prompt', async () => {
+  it('takes an existing file, stdin for -, everything else as text, and then the texts of --prompt', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'task'), 'from the file');
     const prompts = await readPrompts(['task', 'Say hello', '-'], ['task'], { cwd, stdin: stdin('from ', 'stdin') });
@@ -20,7 +20,7 @@ describe('prompts of run', () => {
   });
 
   it.each(['task.md', './task', '../task', '/no/such/task', 'notes/plan.txt'])(
-    'refuses %s where no such file is there',
+    'refuses %s if no such file exists',
     async (given) => {
       const cwd = await temporaryDirectory();
       await expect(readPrompts([given], [], { cwd, stdin: stdin() })).rejects.toThrow(
@@ -29,7 +29,7 @@ describe('prompts of run', () => {
     },
   );
 
-  it('takes a sentence that ends like a file as a text', async () => {
+  it('takes a sentence that ends like a file name as a text', async () => {
     const cwd = await temporaryDirectory();
     const given = 'Summarise README.md';
     await expect(readPrompts([given], [], { cwd, stdin: stdin() })).resolves.toEqual([given]);
@@ -45,7 +45,7 @@ describe('prompts of run', () => {
     await expect(readPrompts([], [''], io)).rejects.toBeInstanceOf(UsageError);
   });
 
-  it('reads @file of an option, and names the option where the file is missing', async () => {
+  it('reads @file of an option, and names the option if the file is missing', async () => {
     const cwd = await temporaryDirectory();
     await writeFile(join(cwd, 'setup.sh'), 'make ready');
     await expect(readTextOrFile('@setup.sh', '--setup', cwd)).resolves.toBe('make ready');

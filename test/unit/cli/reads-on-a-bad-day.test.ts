@@ -31,9 +31,9 @@ async function flaky() {
   };
 }
 
-describe('D6: commands on a bad day', () => {
+describe('commands with an unreliable service', () => {
   it.each([[['sandboxes']], [['sandboxes', 'show', aSandbox.id]], [['webhooks', 'list']]])(
-    '%j reads again',
+    '%j repeats a read',
     async (args) => {
       const { stand, env } = await flaky();
       expect(await cli(args, { env })).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/./) });
@@ -47,7 +47,7 @@ describe('D6: commands on a bad day', () => {
     expect(stand.seen).toHaveLength(1);
   });
 
-  it('webhooks ensure reads again, and repeats no write blindly', async () => {
+  it('webhooks ensure repeats reads, and no write without a check', async () => {
     const { stand, env } = await flaky();
     await cli(['webhooks', 'ensure', '--url', url], { env });
     const writes = stand.seen.filter(({ method }) => method !== 'GET').map(({ method }) => method);

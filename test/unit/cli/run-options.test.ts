@@ -26,8 +26,8 @@ const parts = {
   collect: [],
 };
 
-describe('the job that run asks for', () => {
-  it('has the defaults: a new sandbox that is stopped at the end', () => {
+describe('the job that run requests', () => {
+  it('has defaults: a new sandbox that is stopped at the end', () => {
     const input = parseJobInput(jobInputOf(options, parts));
     expect(input).toMatchObject({
       source: { kind: 'create' },
@@ -39,7 +39,7 @@ describe('the job that run asks for', () => {
     expect(JSON.parse(JSON.stringify(input.source))).toEqual({ kind: 'create', body: {} });
   });
 
-  it('keeps a sandbox of somebody unless told otherwise', () => {
+  it('keeps an existing sandbox unless told otherwise', () => {
     const sandbox = 'bx_2345abcd';
     expect(jobInputOf({ ...options, sandbox }, parts)).toMatchObject({
       source: { kind: 'existing', sandboxId: sandbox },
@@ -59,7 +59,7 @@ describe('the job that run asks for', () => {
     );
   });
 
-  it('passes on what a new sandbox is made of', () => {
+  it('passes on the options of a new sandbox', () => {
     const made = {
       ...options,
       from: 'base',
@@ -97,7 +97,7 @@ describe('the job that run asks for', () => {
     expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
   });
 
-  it('tells a URL or a command', () => {
+  it('notifies a URL or a command', () => {
     expect(jobInputOf({ ...options, notify: 'https://example.com/x' }, parts).notify).toEqual({
       url: 'https://example.com/x',
     });
@@ -107,7 +107,7 @@ describe('the job that run asks for', () => {
     expect(jobInputOf({ ...options, notify: 'command-id:mail-me' }, parts).notify).toEqual({ commandId: 'mail-me' });
   });
 
-  it('draws ids that are inside the grammar', () => {
+  it('has a generated id within the grammar', () => {
     const id = generateJobId(new Date('2026-03-17T10:00:00Z'));
     expect(id).toMatch(/^0317-[a-z0-9]{6}$/);
     expect(jobIdProblem('twelvedigits', id)).toBeUndefined();

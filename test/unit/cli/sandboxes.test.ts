@@ -42,7 +42,7 @@ async function serving(answer: object, status = 200) {
 const list = () => serving({ ok: true, sandboxes: [old, young] });
 
 describe('sandflow sandboxes', () => {
-  it('lists them, newest first, with age and what is left until they stop', async () => {
+  it('lists sandboxes, newest first, with age and time until auto-stop', async () => {
     const { stand, env } = await list();
     const { exitCode, stdout, stderr } = await cli(['sandboxes'], { env });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -55,7 +55,7 @@ describe('sandflow sandboxes', () => {
     expect(stand.seen[0]?.url).toBe('/v1/sandboxes');
   });
 
-  it('asks for what they cost where it is asked to', async () => {
+  it('requests their cost only on request', async () => {
     const { stand, env } = await list();
     const { stdout } = await cli(['sandboxes', '--cost'], { env });
     expect(stand.seen[0]?.url).toBe('/v1/sandboxes?include=cost');
@@ -70,13 +70,13 @@ describe('sandflow sandboxes', () => {
     ],
     [['--name', 'sf-*'], ['bx_23456789']],
     [['--name', 'sf-*', '--state', 'archived'], []],
-  ])('%j leaves those that fit', async (args, ids) => {
+  ])('%j keeps matching sandboxes', async (args, ids) => {
     const { env } = await list();
     const { stdout } = await cli(['sandboxes', '--json', ...args], { env });
     expect(JSON.parse(stdout).sandboxes.map((one: { id: string }) => one.id)).toEqual(ids);
   });
 
-  it('says that there are none, or that none fits', async () => {
+  it('reports that there are none, or that none match', async () => {
     const { env } = await list();
     expect(await cli(['sandboxes', '--name', 'x'], { env })).toMatchObject({
       exitCode: 0,
@@ -96,7 +96,7 @@ describe('sandflow sandboxes', () => {
     [['sandboxes', '--state', 'sleeping'], 'not "sleeping"'],
     [['sandboxes', 'show', 'bx_1'], '"bx_1" is not a sandbox id'],
     [['sandboxes', 'burn'], 'burn'],
-  ])('%j ends with 2, before the settings are read', async (args, message) => {
+  ])('%j exits with 2 before it reads the settings', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));
     const { exitCode, stdout, stderr } = await cli(args, { readConfig: unread });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -105,7 +105,7 @@ describe('sandflow sandboxes', () => {
 });
 
 describe('sandflow sandboxes show', () => {
-  it('says what a person wants to know, its stop too', async () => {
+  it('prints the details of a sandbox and its stop', async () => {
     const { stand, env } = await serving({ ok: true, sandbox: old });
     const { exitCode, stdout } = await cli(['sandboxes', 'show', old.id], { env });
     expect(exitCode).toBe(0);
@@ -117,21 +117,21 @@ describe('sandflow sandboxes show', () => {
     expect(stand.seen[0]?.url).toBe(`/v1/sandboxes/${old.id}`);
   });
 
-  it('prints one object with --json, without what is secret', async () => {
+  it('prints one object without secrets with --json', async () => {
     const { env } = await serving({ ok: true, sandbox: young });
     const { stdout } = await cli(['sandboxes', 'show', young.id, '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject({ sandbox: { id: young.id, environment: 'web' }, error: null });
     expect(stdout).not.toContain('secret');
   });
 
-  it('ends with 2 where there is no such sandbox', async () => {
+  it('exits with 2 if the sandbox does not exist', async () => {
     const { env } = await serving(errorBody(404, 'sandbox_not_found', 'There is none.'), 404);
     const { exitCode, stdout } = await cli(['sandboxes', 'show', young.id, '--json'], { env });
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'sandbox_not_found' } });
   });
 
-  it('tells what is not as usual: errors, health, files to come, expired data, auto-stop off', () => {
+  it('reports what is unusual: errors, health, pending files, expired data, auto-stop off', () => {
     const text = (over: object) => new Map(linesOf({ ...young, ...over }, Date.now()));
     expect(text({ state: 'error', error: 'no disk' }).get('state')).toBe('error: no disk');
     expect(text({ health: 'degraded', healthReason: 'firewall' }).get('health')).toBe('degraded: firewall');
@@ -143,7 +143,7 @@ describe('sandflow sandboxes show', () => {
   });
 });
 
-it('patterns stand for whole names, and their other characters for themselves', () => {
+it('patterns match whole names, and other characters literally', () => {
   expect(['a.b', 'axb'].filter(nameMatches('a.b'))).toEqual(['a.b']);
   expect(['ab', 'a1b', 'a12b', 'a12bc'].filter(nameMatches('a*b'))).toEqual(['ab', 'a1b', 'a12b']);
   expect(['ab', 'a1b'].filter(nameMatches('a?b'))).toEqual(['a1b']);

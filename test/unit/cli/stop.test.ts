@@ -41,14 +41,14 @@ describe('the arguments of stop', () => {
     [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
     [[id, '--notify', 'me'], '--notify must be a URL'],
     [[id, '--request', ''], '--request'],
-  ])('%j ends with 2, before the settings are read', async (args, message) => {
+  ])('%j exits with 2 before it reads the settings', async (args, message) => {
     const unread = () => Promise.reject(new Error('the settings were read'));
     const { exitCode, stdout, stderr } = await cli(['stop', ...args], { readConfig: unread });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(message);
   });
 
-  it('name each sandbox once, under one request id', () => {
+  it('name each sandbox once, with one request id', () => {
     const given = { deadline: '30m', alertAfter: '10m', notify: 'command:true' };
     const { sandboxIds, wish } = readStopCommand([id, id], given);
     expect(sandboxIds).toEqual([id]);
@@ -89,7 +89,7 @@ describe('--all', () => {
   };
   const wanted = ['bx_aaaaaaaa', 'bx_cccccccc'];
 
-  it('means those that can be stopped and whose whole name fits', () => {
+  it('selects sandboxes that can be stopped and whose whole name matches', () => {
     expect(stoppable(fleet, 'try-*').map((one) => one.id)).toEqual(wanted);
     expect(stoppable(fleet, 'try')).toEqual([]);
     const pending = { id: 'stop_1', status: 'pending', requestedAt: null, lastAttemptAt: null, endedAt: null };
@@ -97,7 +97,7 @@ describe('--all', () => {
     expect(stoppable([archivedAndOpen], '*')).toHaveLength(1);
   });
 
-  it('asks in a terminal, and takes nothing but yes for a yes', async () => {
+  it('asks in a terminal, and accepts only yes', async () => {
     expect(await choose('y\n')).toEqual({
       chosen: wanted,
       stderr: expect.stringContaining('these 2 sandboxes? [y/N]'),
@@ -108,7 +108,7 @@ describe('--all', () => {
     }
   });
 
-  it('wants --yes elsewhere, and shows what it would stop', async () => {
+  it('requires --yes elsewhere, and shows what it would stop', async () => {
     const { chosen, stderr } = await choose('y\n', { isTTY: false });
     expect(chosen).toBe('This stops these 2 sandboxes. Confirm with --yes.');
     expect(stderr).toMatch(/bx_aaaaaaaa {2}idle +try-1\n.*bx_cccccccc {2}archiving +try-3\n$/s);
@@ -116,7 +116,7 @@ describe('--all', () => {
   });
 });
 
-describe('the end of a request', () => {
+describe('the output of a stop request', () => {
   it.each([
     [seen({}), true, false, 'stop stop_1 accepted'],
     [
@@ -138,17 +138,17 @@ describe('the end of a request', () => {
     [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
     [seen({ outcome: 'rejected' }), false, false, 'rejected'],
     [{ kind: 'left' } as const, false, false, 'detached before its end'],
-  ])('%j is good when accepted is enough: %s; when waited for: %s', (end, accepted, waited, text) => {
+  ])('treats %j as success if acceptance is enough: %s; if waited for: %s', (end, accepted, waited, text) => {
     expect([isGood(end, false), isGood(end, true), endText(end)]).toEqual([accepted, waited, text]);
   });
 
-  it('is told with its reason', () => {
+  it('includes its reason', () => {
     const error = { code: 'c', message: 'It fails.', status: null, requestId: null, details: null };
     expect(endText(seen({ outcome: 'still_failing', error }))).toBe('still_failing: It fails.');
     expect(endText({ kind: 'failed', error, exitCode: 3 })).toBe('failed: It fails.');
   });
 
-  it('has news of each failed attempt, of a refusal and of the alert, each once', () => {
+  it('shows each failed attempt, a refusal and the alert, once each', () => {
     const failed = { since: 'a', attempts: 1, lastError: 'no disk', lastAttemptAt: 'a' };
     const failing = { ...view, failed };
     expect(newsText(failing, view)).toBe('an attempt failed; the service retries: no disk');
@@ -160,14 +160,14 @@ describe('the end of a request', () => {
   });
 });
 
-it('the command that takes a wait up again is safe for a shell', () => {
+it('the command that resumes a wait is safe for a shell', () => {
   const text = (requestId: string) =>
     reattachHint([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
   expect(text('nightly:1')).toBe(`Wait for it again with: sandflow stop ${id} --wait --request nightly:1`);
   expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
 });
 
-it('a gate lets so many through at once, in order, also past one that fails', async () => {
+it('a concurrency limit runs a number of calls at once, in order, also after a failure', async () => {
   const gate = createConcurrencyLimit(2);
   let running = 0;
   let most = 0;

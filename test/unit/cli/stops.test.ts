@@ -82,7 +82,7 @@ describe('the explanation of a stop', () => {
     expect(JSON.stringify(explained)).not.toContain('undefined');
   });
 
-  it('tells what was seen of failed attempts, who waits, and that an alert was raised', () => {
+  it('shows failed attempts, who waits, and a raised alert', () => {
     const failed = { since: at(15), attempts: 3, lastError: 'no disk', lastAttemptAt: at(1) };
     const stop = stopOf('failing', { error: 'no disk', lastAttemptAt: at(1) });
     const { facts, attempts, since } = explain({ stop, report: reportOf(request({ failed, alertedAt: at(10) })) });
@@ -95,7 +95,7 @@ describe('the explanation of a stop', () => {
     ]);
   });
 
-  it('tells attempts of this stop only, and how the last request ended where none is open', () => {
+  it('shows attempts of this stop only, and how the last request ended if none is open', () => {
     const failed = { since: at(90), attempts: 9, lastError: 'no disk', lastAttemptAt: at(80) };
     const earlier = request({ stopId: 'stop_0', failed, outcome: 'superseded', endedAt: at(70) });
     const { facts, attempts } = explain({ stop: stopOf('pending'), report: reportOf(earlier) });
@@ -105,7 +105,7 @@ describe('the explanation of a stop', () => {
     ]);
   });
 
-  it('says until when the data is kept, and that deleted data cannot be resumed', () => {
+  it('shows how long the data is kept, and that deleted data cannot be resumed', () => {
     const stop = stopOf('completed', { endedAt: at(4) });
     const kept = explain({ sandbox: archived, stop });
     expect(kept.next).toContain(new Date(Date.parse(at(4)) + 14 * 86_400_000).toISOString());
@@ -119,22 +119,22 @@ describe('the explanation of a stop', () => {
     ['stale', { snapshotVerifiedAt: at(60) }],
     ['stale', { lastSnapshotStatus: 'failed' }],
     ['none', { snapshots: false }],
-  ])('says that the work is %s where the sandbox has %j', (kept, over) => {
+  ])('shows the work as %s if the sandbox has %j', (kept, over) => {
     const stop = stopOf('completed', { endedAt: at(4) });
     expect(explain({ sandbox: { ...archived, ...over }, stop }).kept).toBe(kept);
   });
 
-  it('names the workflow that made the sandbox', () => {
+  it('names the workflow that created the sandbox', () => {
     const made = { ...aSandbox, name: 'sf-dev-nightly-7-0123456789ab-box-1' };
     expect(explain({ sandbox: made }).facts).toContain('It was created by the workflow sf-dev-nightly-7.');
     expect(explain({}).facts.join()).not.toContain('created by');
   });
 
-  it('does not guess who waits where no worker answers', () => {
+  it('does not guess who waits if no worker answers', () => {
     expect(explain({ stop: stopOf('pending'), report: undefined }).facts.join()).toContain('No worker answers');
   });
 
-  it('gives commands that exist', () => {
+  it('contains existing commands', () => {
     const stops = ['pending', 'failing', 'completed', 'superseded'].map((status) => stopOf(status));
     const commands = [null, ...stops]
       .flatMap((stop) => explain({ sandbox: archived, stop }).advice)
@@ -160,7 +160,7 @@ describe('open stops', () => {
   ]);
   const found = openStops(sandboxes, reports);
 
-  it('are those of the service and those that it has not accepted, oldest first, with who waits', () => {
+  it('are those of the service and unaccepted requests, oldest first, with who waits', () => {
     expect(found.map(({ sandboxId: id, status, waiting }) => [id, status, waiting])).toEqual([
       ['bx_eeeeeeee', 'failing', null],
       ['bx_bbbbbbbb', 'pending', 1],
@@ -173,7 +173,7 @@ describe('open stops', () => {
     [{ failing: true, olderThanMs: 0 }, ['bx_eeeeeeee', 'bx_aaaaaaaa']],
     [{ failing: false, olderThanMs: 600_000 }, ['bx_eeeeeeee', 'bx_bbbbbbbb']],
     [{ failing: true, olderThanMs: 600_000 }, ['bx_eeeeeeee']],
-  ])('%j leaves those that fit, and one of unknown age', (filter, ids) => {
+  ])('%j keeps matching stops, and one of unknown age', (filter, ids) => {
     expect(found.filter(fits(filter, nowMs)).map(({ sandboxId: id }) => id)).toEqual(ids);
   });
 });
@@ -181,7 +181,7 @@ describe('open stops', () => {
 it.each([
   [['stops', 'list', '--older-than', 'long'], '--older-than: "long" is not a duration'],
   [['stops', 'explain', 'bx_1'], '"bx_1" is not a sandbox id'],
-])('%j ends with 2, before the settings are read', async (args, message) => {
+])('%j exits with 2 before it reads the settings', async (args, message) => {
   const unread = () => Promise.reject(new Error('the settings were read'));
   const { exitCode, stderr } = await cli(args, { readConfig: unread });
   expect(exitCode).toBe(2);

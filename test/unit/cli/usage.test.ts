@@ -5,13 +5,13 @@ import { cli } from './in-process.js';
 /** Ends the test where a command that is wrong in itself gets as far as its settings. */
 const unreachable = () => Promise.reject(new Error('the settings were read'));
 
-describe('usage of the command line', () => {
+describe('the command line', () => {
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8'));
     expect(await cli(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('prints help on stdout, with every command and exit code, and not the hidden one', async () => {
+  it('prints help on stdout with every command and exit code, without the hidden command', async () => {
     const { exitCode, stdout, stderr } = await cli(['--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     for (const word of ['run', 'jobs', 'dev', 'worker', 'bridge', 'local', 'webhooks', 'doctor', '130']) {
@@ -40,14 +40,14 @@ describe('usage of the command line', () => {
     [['webhooks', 'rotate', 'evt_1'], '"evt_1" is not a webhook id'],
     [['local', '--port', '70000'], '--port: "70000" is not a port'],
     [['bridge', '--port', 'http'], '--port: "http" is not a port'],
-  ])('%j ends with 2 and says why, before the settings are read', async (args, message) => {
+  ])('%j exits with 2 and the reason before it reads the settings', async (args, message) => {
     const { exitCode, stdout, stderr } = await cli(args, { readConfig: unreachable });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /);
     expect(stderr).toContain(message);
   });
 
-  it('suggests the flag that was meant', async () => {
+  it('suggests the intended flag', async () => {
     expect((await cli(['run', '--provder', 'codex', 'x'])).stderr).toContain('Did you mean --provider?');
   });
 
@@ -63,7 +63,7 @@ describe('usage of the command line', () => {
     [['run', 'x', '--put', 'none:there'], '--put: none cannot be read'],
     [['jobs', 'show', 'Bad_Id'], 'The job id "Bad_Id" must be'],
     [['jobs', 'cancel', 'Bad_Id'], 'The job id "Bad_Id" must be'],
-  ])('%j ends with 2 and starts nothing', async (args, message) => {
+  ])('%j exits with 2 and starts nothing', async (args, message) => {
     // An address where nothing listens: reaching it would end with 3.
     const env = { TEMPORAL_ADDRESS: '127.0.0.1:9', SANDBOX_API_URL: 'http://127.0.0.1:9', SANDBOX_API_KEY: 'key' };
     const { exitCode, stdout, stderr } = await cli(args, { env });
@@ -75,7 +75,7 @@ describe('usage of the command line', () => {
     [{ SANDBOX_API_URL: 'nonsense' }, 'SANDBOX_API_URL is not a URL'],
     [{ SANDBOX_API_URL: 'https://api.example.com/v1' }, 'SANDBOX_API_URL is set without a key'],
     [{ SANDFLOW_DEPLOYMENT: 'Not-Valid' }, 'SANDFLOW_DEPLOYMENT'],
-  ])('a configuration like %j ends with 2', async (env, message) => {
+  ])('a configuration like %j exits with 2', async (env, message) => {
     const { exitCode, stderr } = await cli(['run', 'x'], { env });
     expect(exitCode).toBe(2);
     expect(stderr).toContain(message);

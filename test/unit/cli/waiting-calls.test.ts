@@ -17,8 +17,8 @@ const create = {
   lastFailure: { message: 'createSandbox: no whole answer within 30000 ms' },
 };
 
-describe('D9: what a job waits for', () => {
-  it('a create without an answer names the sandbox that may exist, so that it can be looked for', () => {
+describe('the display of what a job waits for', () => {
+  it('names a sandbox that an unanswered create may have created', () => {
     const [call, ...others] = waitingCalls(described([create]), job, { sandboxId: null });
     expect(others).toEqual([]);
     expect(call).toMatchObject({ call: 'createSandbox', attempt: 4, since: '2025-10-09T08:53:20.000Z' });
@@ -29,7 +29,7 @@ describe('D9: what a job waits for', () => {
     );
   });
 
-  it('says nothing of a call that is under way for the first time, and names no sandbox where it is known', () => {
+  it('shows nothing for the first attempt of a call, and names no known sandbox', () => {
     const first = { ...create, attempt: 1, lastFailure: null };
     expect(waitingCalls(described([first]), job, { sandboxId: null })).toEqual([]);
     const stop = { ...create, activityType: { name: 'stopSandbox' } };

@@ -40,7 +40,7 @@ const owned: fc.Arbitrary<OwnedName> = word(12).chain((deployment) =>
 const base: OwnedName = { deployment: 'd', jobId: 'job', execution: '0123456789ab', step: 'main', generation: 1 };
 
 describe('the name of a sandbox', () => {
-  it('S13: reads back to exactly the parts that made it', () => {
+  it('S13: reads back to exactly its parts', () => {
     fc.assert(
       fc.property(owned, (parts) => {
         expect(parseOwnedSandboxName(ownedSandboxName(parts))).toEqual(parts);
@@ -48,7 +48,7 @@ describe('the name of a sandbox', () => {
     );
   });
 
-  it('S8: leads to the workflow id of its job without any other knowledge', () => {
+  it('S8: leads to the workflow id of its job without other information', () => {
     fc.assert(
       fc.property(owned, (parts) => {
         const workflowId = ownerWorkflowId(ownedSandboxName(parts)) ?? '';
@@ -71,7 +71,7 @@ describe('the name of a sandbox', () => {
     );
   });
 
-  it('S13: is one of a-z0-9- with at most 63 characters, which the service takes', () => {
+  it('S13: has at most 63 characters of a-z0-9-, which the service accepts', () => {
     fc.assert(
       fc.property(owned, (parts) => {
         const name = ownedSandboxName(parts);
@@ -81,7 +81,7 @@ describe('the name of a sandbox', () => {
     );
   });
 
-  it('S13: two jobs, steps or generations never share one', () => {
+  it('S13: is unique to a job, step and generation', () => {
     fc.assert(
       fc.property(owned, owned, (a, b) => {
         fc.pre(JSON.stringify(a) !== JSON.stringify(b));
@@ -90,7 +90,7 @@ describe('the name of a sandbox', () => {
     );
   });
 
-  it('has room for the longest job id, and not for one character more', () => {
+  it('has room for the longest job id, and not for one more character', () => {
     const longest = 'x'.repeat(maxDeploymentAndJobIdLength - 1);
     const parts = { ...base, jobId: longest, step: 'abcdef', generation: 999 };
     expect(ownedSandboxName(parts)).toHaveLength(63);
@@ -100,8 +100,8 @@ describe('the name of a sandbox', () => {
   });
 });
 
-describe('what is outside the grammar', () => {
-  it('is nobody’s: any text that does not read back gives no owner, and nothing throws', () => {
+describe('a text outside the grammar', () => {
+  it('has no owner and throws nothing', () => {
     const near = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom('a', '-', '0', 'sf-', 'A', '.', '\n'), maxLength: 70 }),
@@ -130,19 +130,19 @@ describe('what is outside the grammar', () => {
     ['an upper-case job id', { jobId: 'Job' }],
     ['a job id with two dashes in a row', { jobId: 'a--b' }],
     ['a job id that ends in a dash', { jobId: 'a-' }],
-  ])('%s is refused', (_, change) => {
+  ])('is refused: %s', (_, change) => {
     expect(() => ownedSandboxName({ ...base, ...change })).toThrow(RangeError);
   });
 
-  it.each(['', 'a-b', 'A', 'ü', 'a'.repeat(13)])('the deployment "%s" has a problem', (deployment) => {
+  it.each(['', 'a-b', 'A', 'ü', 'a'.repeat(13)])('cannot be a deployment: "%s"', (deployment) => {
     expect(deploymentProblem(deployment)).toMatch(/1 to 12/);
   });
 
-  it.each(['', 'A', 'a--b', '-a', 'a-', 'a_b', 'a b', 'ä'])('the job id "%s" has a problem', (jobId) => {
+  it.each(['', 'A', 'a--b', '-a', 'a-', 'a_b', 'a b', 'ä'])('cannot be a job id: "%s"', (jobId) => {
     expect(jobIdProblem('d', jobId)).toBeDefined();
   });
 
-  it('a name is refused exactly where its job id has a problem', () => {
+  it('is refused as a name exactly if its job id is invalid', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', '0', '-', 'B'), maxLength: 45 }), (jobId) => {
         const make = () => ownedSandboxName({ ...base, jobId, step: 'abcdef', generation: 999 });
@@ -158,7 +158,7 @@ describe('the execution part', () => {
     expect(executionOf('0198f2c5-9f00-7abc-8def-0123456789ab')).toBe('0123456789ab');
   });
 
-  it('of another deployment is not read as one of ours', () => {
+  it('of another deployment is not read as ours', () => {
     expect(jobIdOfWorkflow('a', jobWorkflowId('b', 'job'))).toBeUndefined();
   });
 });

@@ -50,14 +50,14 @@ describe('the meaning of every error code', () => {
     },
   );
 
-  it('the table lists each code and each of its statuses, and no other', () => {
+  it('is in the table with each of its statuses, and no other code is', () => {
     const listed = Object.entries(errorCodes).flatMap(([code, { statuses }]) => statuses.map((s) => `${s} ${code}`));
     expect(listed.sort()).toEqual(table.map(([status, code]) => `${status} ${code}`).sort());
   });
 });
 
-describe('HTTP status is authoritative', () => {
-  it('a listed code under a status that is not its own means what the status means', () => {
+describe('the HTTP status is authoritative', () => {
+  it('for a listed code with a foreign status', () => {
     expect(errorMeaning(503, 'not_found')).toBe('unavailable');
     expect(errorMeaning(404, 'rate_limited')).toBe('permanent');
     expect(errorMeaning(403, 'idempotency_in_progress')).toBe('permanent');
@@ -78,12 +78,12 @@ describe('HTTP status is authoritative', () => {
     [502, 'unavailable'],
     [503, 'unavailable'],
     [504, 'unavailable'],
-  ])('a code that nobody listed under %i is %s', (status, meaning) => {
+  ])('for an unlisted code: %i is %s', (status, meaning) => {
     expect(errorMeaning(status, 'brand_new')).toBe(meaning);
     expect(errorMeaning(status, 'constructor')).toBe(meaning);
   });
 
-  it('a 5xx code is listed for the whole class', () => {
+  it('for a 5xx code, which is listed for the whole class', () => {
     expect(errorMeaning(502, 'stream_failed')).toBe('unavailable');
   });
 });

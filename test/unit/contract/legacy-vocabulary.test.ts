@@ -45,8 +45,8 @@ const { json } = fc.letrec((tie) => ({
   ),
 }));
 
-describe('there and back', () => {
-  test('JSON that was translated twice is what it was', () => {
+describe('a round trip', () => {
+  test('keeps JSON', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(otherVocabulary(otherVocabulary(value))).toEqual(value);
@@ -54,7 +54,7 @@ describe('there and back', () => {
     );
   });
 
-  test('keys, names and paths that were translated twice are what they were', () => {
+  test('keeps keys, names and paths', () => {
     const path = fc
       .array(fc.oneof(fc.constantFrom('sandboxes', 'boxes', 'snapshots', '{sandboxId}'), fc.string({ maxLength: 4 })))
       .map((parts) => `/${parts.join('/')}`);
@@ -92,7 +92,7 @@ test.each([
   expect(otherName(legacy)).toBe(current);
 });
 
-test('what people and agents have written is not translated, whatever it says', () => {
+test('texts of people and agents are not translated', () => {
   const written = {
     name: 'sandbox.ready',
     prompt: 'sandbox',
@@ -103,7 +103,7 @@ test('what people and agents have written is not translated, whatever it says', 
   expect(otherVocabulary(written)).toEqual(written);
 });
 
-test('on API keys the field sandboxId keeps its name, and the scope is translated', () => {
+test('the field sandboxId of API keys keeps its name, and the scope is translated', () => {
   const current = {
     apiKeys: [{ id: 'sak_1', sandboxId: 'bx_1', scope: { actions: ['sandbox.read'], sandboxes: ['bx_1'] } }],
     catalog: { presets: { 'full-sandbox': ['sandbox.stop', 'exec'] } },

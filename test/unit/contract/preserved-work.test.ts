@@ -32,7 +32,7 @@ describe('keptOf', () => {
     expect(preservedWorkOf(sandbox(fields), stop)).toBe(kept);
   });
 
-  it('trusts a completed snapshot where the time of the request is not known', () => {
+  it('trusts a completed snapshot if the time of the request is unknown', () => {
     const saved = sandbox({
       snapshotAvailable: true,
       lastSnapshotStatus: 'completed',

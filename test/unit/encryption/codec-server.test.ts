@@ -52,8 +52,8 @@ const inJson = ({ metadata, data }: Payload) => ({
 const sealed = async (value: unknown) =>
   JSON.stringify({ payloads: (await real.encode([defaultPayloadConverter.toPayload(value)])).map(inJson) });
 
-describe('C6: the codec server', () => {
-  test('decodes, and encodes what it decodes, for who has the token', async () => {
+describe('the codec server', () => {
+  test('decodes, and encodes, for a client with the token', async () => {
     const decoded = await call('/decode', authorized, await sealed({ hello: 'there' }));
     expect(decoded.status).toBe(200);
     const [payload] = (JSON.parse(decoded.body) as { payloads: { data: string }[] }).payloads;
@@ -64,7 +64,7 @@ describe('C6: the codec server', () => {
     expect(decoded.headers['cache-control']).toBe('no-store');
   });
 
-  test('without the token, or with another one, nothing is decoded', async () => {
+  test('decodes nothing without the token or with another one', async () => {
     const body = await sealed('x');
     codec.decode.mockClear();
     const noHeaders: Record<string, string> = {};
@@ -77,11 +77,11 @@ describe('C6: the codec server', () => {
     expect(codec.decode).not.toHaveBeenCalled();
   });
 
-  test('the token may stand in the path, for a UI that sends no header', async () => {
+  test('accepts the token in the path, for a UI that sends no header', async () => {
     expect((await call(`/${token}/decode`, {}, await sealed('x'))).status).toBe(200);
   });
 
-  test('a page of another origin is refused before anything is decoded, with the token too', async () => {
+  test('refuses a page of another origin before it decodes anything, even with the token', async () => {
     const body = await sealed('x');
     codec.decode.mockClear();
     for (const other of ['https://evil.example.com', 'null', `${origin}.evil.com`, 'http://temporal.example.com', '']) {
@@ -94,7 +94,7 @@ describe('C6: the codec server', () => {
     expect(codec.decode).not.toHaveBeenCalled();
   });
 
-  test("the UI's origin is allowed by name, and a preflight needs no token", async () => {
+  test('allows the UI’s origin by name, and a preflight without a token', async () => {
     const preflight = await call(
       '/decode',
       { origin, 'access-control-request-private-network': 'true' },
@@ -122,11 +122,11 @@ describe('C6: the codec server', () => {
     ['payloads that are none', '{"payloads":[1]}', 400],
     ['payloads that are no list', '{"payloads":{}}', 400],
     ['too much', `{"payloads":[],"x":"${'x'.repeat(20_000)}"}`, 413],
-  ])('a body with %s', async (_, body, status) => {
+  ])('refuses a body with %s', async (_, body, status) => {
     expect((await call('/decode', authorized, body)).status).toBe(status);
   });
 
-  test('what cannot be decrypted is said, and other paths and methods are not served', async () => {
+  test('reports what cannot be decrypted, and serves no other paths and methods', async () => {
     const strange = createPayloadCodec(parseKeyRing(newKeyLine('other')));
     const payloads = (await strange.encode([defaultPayloadConverter.toPayload('x')])).map(inJson);
     const answer = await call('/decode', authorized, JSON.stringify({ payloads }));
@@ -139,7 +139,7 @@ describe('C6: the codec server', () => {
     ['a short token', { token: 'short' }],
     ['an origin with a path', { origins: ['https://temporal.example.com/'] }],
     ['any origin', { origins: ['*'] }],
-  ])('%s is refused at the start', (_, options) => {
+  ])('refuses %s at the start', (_, options) => {
     const start = () => createCodecServer({ codec, token, origins: [], ...options });
     expect(start).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
   });

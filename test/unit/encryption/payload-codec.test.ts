@@ -19,8 +19,8 @@ const payload = fc.record({
   data: bytes,
 });
 
-describe('C6: encryption of payloads', () => {
-  test('every payload comes back as it was, with its metadata, and nothing of it travels in clear', async () => {
+describe('encryption of payloads', () => {
+  test('restores every payload with its metadata, and leaves none of it readable', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(payload), async (payloads) => {
         const sealed = await codec.encode(payloads);
@@ -34,7 +34,7 @@ describe('C6: encryption of payloads', () => {
     );
   });
 
-  test('any value of the default converter comes back, undefined too', async () => {
+  test('restores any value of the default converter, including undefined', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.jsonValue(), fc.constant(undefined), bytes), async (value) => {
         const [sealed] = await codec.encode([defaultPayloadConverter.toPayload(value)]);
@@ -44,18 +44,18 @@ describe('C6: encryption of payloads', () => {
     );
   });
 
-  test('no two of the same payload look alike', async () => {
+  test('never encrypts one payload to the same bytes twice', async () => {
     const same = defaultPayloadConverter.toPayload('same');
     const [a, b] = await codec.encode([same, same]);
     expect(Buffer.from(a?.data ?? [])).not.toEqual(Buffer.from(b?.data ?? []));
   });
 
-  test('no payloads are none', async () => {
+  test('keeps an empty list of payloads empty', async () => {
     expect(await codec.encode([])).toEqual([]);
     expect(await codec.decode([])).toEqual([]);
   });
 
-  test('a payload that was changed in one bit, or cut, is refused', async () => {
+  test('refuses a payload with one changed bit, or a truncated one', async () => {
     const [sealed] = await codec.encode([defaultPayloadConverter.toPayload({ secret: 'text' })]);
     const data = Buffer.from(sealed?.data ?? []);
     await fc.assert(
@@ -72,7 +72,7 @@ describe('C6: encryption of payloads', () => {
     await expect(codec.decode([{ metadata: sealed?.metadata }])).rejects.toMatchObject({ code: 'not_decryptable' });
   });
 
-  test('every key of the ring decrypts, the first encrypts, and a key that is not in the ring is named', async () => {
+  test('decrypts with every key of the ring, encrypts with the first, and names a missing key', async () => {
     const [written] = await createPayloadCodec(before).encode([defaultPayloadConverter.toPayload('earlier')]);
     const [read] = await codec.decode([written as Payload]);
     expect(read && defaultPayloadConverter.fromPayload(read)).toBe('earlier');
@@ -85,7 +85,7 @@ describe('C6: encryption of payloads', () => {
     });
   });
 
-  test('another key of the same id, and another id for the same key, decrypt nothing', async () => {
+  test('decrypts nothing with another key of the same id, or another id of the same key', async () => {
     const [sealed] = await codec.encode([defaultPayloadConverter.toPayload('x')]);
     const other = createPayloadCodec(parseKeyRing(newKeyLine('new')));
     await expect(other.decode([sealed as Payload])).rejects.toMatchObject({ code: 'not_decryptable' });
@@ -94,7 +94,7 @@ describe('C6: encryption of payloads', () => {
     await expect(renamed.decode([{ ...sealed, metadata }])).rejects.toMatchObject({ code: 'not_decryptable' });
   });
 
-  test('what was written in clear before stays readable, unless it must be encrypted', async () => {
+  test('reads an unencrypted payload unless encryption is required', async () => {
     const clear = defaultPayloadConverter.toPayload('clear');
     expect(await codec.decode([clear])).toEqual([clear]);
     const strict = createPayloadCodec(rotated, { requireEncrypted: true });
@@ -108,7 +108,7 @@ describe('C6: encryption of payloads', () => {
     expect((await strict.decode([sealed as Payload])).map(plainOf)).toEqual([clear].map(plainOf));
   });
 
-  test('costs little: bytes and time of a megabyte', async () => {
+  test('adds few bytes and little time to a megabyte', async () => {
     const clear = { metadata: { encoding: Buffer.from('binary/plain') }, data: randomBytes(1_000_000) };
     const [sealed] = await codec.encode([clear]);
     const size = (one: Payload | undefined) =>
@@ -117,7 +117,7 @@ describe('C6: encryption of payloads', () => {
   });
 });
 
-describe('C6: key rings', () => {
+describe('key rings', () => {
   const key = newKeyLine('k').slice(2);
   test.each([
     ['no key', '\n# only a comment\n', 'holds no key'],
@@ -127,13 +127,13 @@ describe('C6: key rings', () => {
     ['no base64', 'a:?', '32 bytes'],
     ['an id with a space', `a b:${key}`, 'line 1'],
     ['one id twice', `a:${key}\na:${key}`, 'two keys'],
-  ])('%s is refused, and no key is in the message', (_, text, why) => {
+  ])('%s is refused, and the message contains no key', (_, text, why) => {
     expect(() => parseKeyRing(text)).toThrow(expect.objectContaining({ code: 'bad_configuration' }));
     expect(() => parseKeyRing(text)).toThrow(why);
     expect(() => parseKeyRing(text)).not.toThrow(key);
   });
 
-  test('nothing of a key is printed with its ring', () => {
+  test('print nothing of a key', () => {
     expect(JSON.stringify(parseKeyRing(`k:${key}`))).not.toContain(key.slice(0, 20));
   });
 });

@@ -6,7 +6,7 @@ import { type Reading, read } from './read.js';
 const csv = (content: string | Uint8Array, reading: Reading = {}) => read(content, { format: 'csv', ...reading });
 
 describe('items of a CSV file', () => {
-  it('are its records; known columns mean something, others are labels', async () => {
+  it('are its records; known columns set fields, others are labels', async () => {
     const text =
       '\ufeffid,prompt,model,get,put,team\r\na,"say ""hi"",\r\nplease",m1,out.md; b.md,in.csv:data/in.csv,web\r\n\r\nb,hello,,,,\r\n';
     expect(await csv(text)).toEqual([
@@ -22,12 +22,12 @@ describe('items of a CSV file', () => {
     ]);
   });
 
-  it('make prompts by a template, in which an empty cell is nothing', async () => {
+  it('create prompts from a template, in which an empty cell is empty', async () => {
     const items = await csv('issue,note\ncrash,\n', { templates: ['Fix {{issue}}. {{note}}'] });
     expect(items).toMatchObject([{ id: '1', prompts: [{ prompt: 'Fix crash. ' }], labels: { issue: 'crash' } }]);
   });
 
-  it('may be divided by tabs', async () => {
+  it('may be separated by tabs', async () => {
     expect(await read('prompt\tteam\na, b\tx\n', { format: 'tsv' })).toMatchObject([
       { prompts: [{ prompt: 'a, b' }], labels: { team: 'x' } },
     ]);
@@ -50,16 +50,16 @@ describe('items of a CSV file', () => {
     ['prompt,a\n,y\n', 'f:2: prompt: must not be empty.'],
     ['prompt,type\nx,bug\n', 'f:2: type: Invalid option'],
     ['prompt,put\nx,in.csv\n', 'f:2: put: "in.csv" is not LOCAL:REMOTE'],
-  ])('refuse %j and say where', async (content, message) => {
+  ])('refuse %j with the position', async (content, message) => {
     await expect(csv(content)).rejects.toThrow(message);
     await expect(csv(content)).rejects.toMatchObject({ code: 'bad_items' });
   });
 
-  it('pass on what goes wrong under them', async () => {
+  it('pass on errors of their source', async () => {
     await expect(csv(Buffer.from([0x70, 0x0a, 0xff]))).rejects.toThrow('this is not UTF-8');
   });
 
-  it('come back as they were written, whatever is in the cells', async () => {
+  it('are read as they were written, whatever the cells contain', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ' ', 'é', '{', '1') });
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
     await fc.assert(
@@ -83,7 +83,7 @@ describe('items of a CSV file', () => {
     );
   });
 
-  it('are read one after the other, and nobody holds them all', async () => {
+  it('are read one by one without keeping them in memory', async () => {
     const record = `${'x'.repeat(20_000)}\n`;
     let openPieces = 0;
     const source = {

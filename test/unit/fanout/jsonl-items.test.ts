@@ -4,7 +4,7 @@ import { prompts, type Reading, read } from './read.js';
 const jsonl = (content: string, reading: Reading = {}) => read(content, { ...reading, format: 'jsonl' });
 
 describe('items of a JSONL file', () => {
-  it('are strings or objects, and an object may say everything that an item has', async () => {
+  it('are strings, or objects with every field of an item', async () => {
     const whole = {
       id: 'login',
       prompts: ['look', { prompt: 'mend', model: 'm2', effort: 'high' }],
@@ -54,7 +54,7 @@ describe('items of a JSONL file', () => {
     ['{"prompt": "a", "id": "x"}\n{"prompt": "b", "id": "x"}', 'f:2: the id x is there already, in f:1.'],
     ['{"prompt": "a", "id": "2"}\n"b"', 'f:2: the id 2 is there already, in f:1.'],
     ['{"prompt": "a", "id": "a\\u001bb"}', 'f:1: its id has control characters.'],
-  ])('refuse %j and say where', async (content, message) => {
+  ])('refuse %j with the position', async (content, message) => {
     await expect(jsonl(content)).rejects.toThrow(message);
     await expect(jsonl(content)).rejects.toMatchObject({ code: 'bad_items' });
   });
@@ -63,7 +63,7 @@ describe('items of a JSONL file', () => {
 describe('a template', () => {
   const template = (text: string) => ({ format: 'jsonl', templates: [text] }) as const;
 
-  it('makes prompts of columns, which are labels too, cut where they are long', async () => {
+  it('creates prompts from columns, which are labels too, truncated if long', async () => {
     const [item] = await read('{"issue": "crash", "file": "a.ts", "id": "7", "log": ["x"]}', {
       ...template('Fix {{ issue }} in {{file}} ({{id}}): {{log}}'),
     });
@@ -77,16 +77,16 @@ describe('a template', () => {
     expect(long?.prompts[0]?.prompt).toHaveLength(500);
   });
 
-  it('replaces a column by its text and nothing else, whatever the text holds', async () => {
+  it('replaces a column by its text only, whatever the text contains', async () => {
     expect(await prompts('{"a": "{{b}} $& $1", "b": "no"}', template('{{a}}!'))).toEqual(['{{b}} $& $1!']);
   });
 
-  it('can be several prompts in one conversation, and wraps the lines of a text file', async () => {
+  it('can have several prompts in one conversation, and wraps the lines of a text file', async () => {
     const [item] = await read('bonjour', { templates: ['Translate: {{prompt}}', 'Shorter.'] });
     expect(item?.prompts).toEqual([{ prompt: 'Translate: bonjour' }, { prompt: 'Shorter.' }]);
   });
 
-  it('names the columns where one is unknown', async () => {
+  it('names the columns if one is unknown', async () => {
     await expect(jsonl('{"issue": "x", "file": "y"}', template('Fix {{isue}}'))).rejects.toThrow(
       'f:1: there is no column isue for {{isue}} of the template, only: issue, file.',
     );

@@ -5,7 +5,7 @@ import { read } from './read.js';
 const one: Matrix = { providers: [], models: [], efforts: [], repeats: 1 };
 
 describe('a matrix', () => {
-  it('takes each item once for every combination, with readable ids and labels', async () => {
+  it('creates each item once per combination, with readable ids and labels', async () => {
     const matrix: Matrix = { providers: ['codex'], models: ['m1', 'm2'], efforts: ['low', 'high'], repeats: 2 };
     const items = await read('a\nb', { matrix });
     expect(items).toHaveLength(2 * matrixSize(matrix));
@@ -19,7 +19,7 @@ describe('a matrix', () => {
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
   });
 
-  it('of one value is a default that an item may overrule, and leaves ids alone', async () => {
+  it('of one value is a default that an item may override, and keeps ids', async () => {
     const items = await read('{"prompt": "a", "model": "own"}\n"b"', {
       format: 'jsonl',
       matrix: { ...one, models: ['m'] },
@@ -30,7 +30,7 @@ describe('a matrix', () => {
     ]);
   });
 
-  it('of several values and an item with one of its own contradict each other', async () => {
+  it('of several values conflicts with an item that has its own', async () => {
     const matrix = { ...one, models: ['m', 'n'] };
     await expect(read('{"prompt": "a", "model": "own"}', { format: 'jsonl', matrix })).rejects.toThrow(
       'f:1: it has model own of its own, and --model gives several.',

@@ -4,7 +4,7 @@ import { readItems } from '../../../src/fanout/index.js';
 import { prompts, read } from './read.js';
 
 describe('items of a text file', () => {
-  it('are a prompt a line, without blank lines and comments, and have their number as id', async () => {
+  it('are one prompt per line, without blank lines and comments, with their number as id', async () => {
     const items = await read('\ufeff# the list\nfirst\r\n\n  second  \n#third\nfourth');
     expect(items).toMatchObject([
       { id: '1', prompts: [{ prompt: 'first' }], place: { file: 'f', line: 2 } },
@@ -13,18 +13,18 @@ describe('items of a text file', () => {
     ]);
   });
 
-  it('are blocks where the file begins with a line of ---, with # and blank lines in them', async () => {
+  it('are blocks if the file begins with ---, and may contain # and blank lines', async () => {
     const text = '# about\n---\n\n# Title\n\nbody  \n\n---\n---\nlast\n  indented\n---\n';
     expect(await prompts(text)).toEqual(['# Title\n\nbody', 'last\n  indented']);
     expect((await read(text)).map(({ place }) => place.line)).toEqual([4, 10]);
     expect(await prompts('---\nonly one, not closed')).toEqual(['only one, not closed']);
   });
 
-  it('refuse a line of --- in a file that did not begin with one', async () => {
+  it('refuse a line of --- in a file that does not begin with one', async () => {
     await expect(read('one\n---\ntwo')).rejects.toThrow('f:2: a line of --- divides prompts');
   });
 
-  it('read the same whatever the borders between pieces are', async () => {
+  it('are the same at any chunk boundary', async () => {
     const line = fc.string({ unit: 'grapheme', maxLength: 12 }).map((text) => text.replace(/[\r\n]/g, '.'));
     await fc.assert(
       fc.asyncProperty(
@@ -42,12 +42,12 @@ describe('items of a text file', () => {
     );
   });
 
-  it('refuse what is not UTF-8, and a line without an end', async () => {
+  it('refuse text that is not UTF-8, and an endless line', async () => {
     await expect(read(Buffer.from([0x61, 0x0a, 0xff, 0xfe]))).rejects.toThrow('f:1: this is not UTF-8 text');
     await expect(read('x'.repeat(17_000_000))).rejects.toThrow('f:1: this line is longer than an item may be');
   });
 
-  it('refuse JSONL where nobody said what it is', async () => {
+  it('refuse JSONL unless the format is given', async () => {
     const open = async function* () {
       yield '{"prompt": "x"}';
     };

@@ -5,7 +5,7 @@ import { readSource, sourceFiles } from './source-imports.js';
 
 const document = readSource('docs/assumptions.md');
 
-test('docs/assumptions.md lists every endpoint with an assumption as the contract words it, and no others', () => {
+test('docs/assumptions.md lists exactly the endpoints with an assumption, as the contract words it', () => {
   const rows = [...document.matchAll(/^\| `(\w+)` \| `(\S+ \S+)` \| (.+) \|$/gm)];
   const listed = rows.map(([, name, call, assumed]) => ({ name, call, assumed }));
   const known = Object.entries<Endpoint>(endpoints).flatMap(([name, { method, path, assumed }]) =>
@@ -15,12 +15,12 @@ test('docs/assumptions.md lists every endpoint with an assumption as the contrac
   expect(listed.length).toBeGreaterThan(0);
 });
 
-test('docs/assumptions.md says what each id stands for as the contract does, and has no others', () => {
+test('docs/assumptions.md explains exactly the ids of the contract', () => {
   const rows = [...document.matchAll(/^\| `(A-[a-z0-9-]+)` \| (.+) \|$/gm)];
   expect(rows.map(([, id, says]) => [id, says])).toEqual(Object.entries(assumptions));
 });
 
-test('every assumption is named by a row of the contract or by the local service', () => {
+test('every assumption is used by a row of the contract or by the local service', () => {
   const rows = new Set<string>(Object.values<Endpoint>(endpoints).flatMap(({ assumed = [] }) => assumed));
   const sources = sourceFiles('src/local-service').map(readSource).join('\n');
   const unused = Object.keys(assumptions).filter((id) => !rows.has(id) && !sources.includes(id));

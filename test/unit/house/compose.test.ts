@@ -40,17 +40,17 @@ function schemaErrors(file: unknown): string[] {
 }
 
 describe('docker-compose.yml', () => {
-  test('is a Compose file by the schema of the Compose Specification', () => {
+  test('is valid by the schema of the Compose Specification', () => {
     expect(schemaErrors(compose)).toEqual([]);
   });
 
-  test('the schema finds a misspelt field and a wrong type', () => {
+  test('is checked by a schema that finds a misspelt field and a wrong type', () => {
     const { worker } = compose.services;
     expect(schemaErrors({ ...compose, services: { worker: { ...worker, comand: [] } } })).not.toEqual([]);
     expect(schemaErrors({ ...compose, services: { worker: { ...worker, stop_grace_period: 30 } } })).not.toEqual([]);
   });
 
-  test('has the services that docs/production.md names, and no others', () => {
+  test('has exactly the services that docs/production.md names', () => {
     const section = /## Docker Compose\n(.*)/s.exec(readSource('docs/production.md'))?.[1] ?? '';
     const named = [...section.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name);
     expect(named.sort()).toEqual(services.map(([name]) => name).sort());
@@ -60,7 +60,7 @@ describe('docker-compose.yml', () => {
     expect(grammarProblems(command)).toEqual([]);
   });
 
-  test.each(services)('%s publishes on loopback only, but for the bridge', (name, { ports = [] }) => {
+  test.each(services)('%s publishes on loopback only, except for the bridge', (name, { ports = [] }) => {
     const beyond = ports.filter((port) => !port.startsWith('127.0.0.1:'));
     expect(beyond).toEqual(name === 'bridge' ? ['7392:7392'] : []);
     // Not even there: what can be reached from everywhere shows no metrics.
@@ -76,13 +76,13 @@ describe('docker-compose.yml', () => {
     expect(Object.entries(environment).filter(literal)).toEqual([]);
   });
 
-  test.each(ours)('%s sets only what the configuration reads', (_, { environment = {} }) => {
+  test.each(ours)('%s sets only variables that the configuration reads', (_, { environment = {} }) => {
     const config = readSource('src/config.ts');
     const unread = Object.keys(environment).filter((name) => !name.startsWith('TEMPORAL_') && !config.includes(name));
     expect(unread).toEqual([]);
   });
 
-  test.each(services)('%s has a pinned image and refers to what exists', (_, service) => {
+  test.each(services)('%s has a pinned image and refers to existing names', (_, service) => {
     expect(service.image).toMatch(/:\d+\.\d+/);
     expect(Object.keys(service.depends_on ?? {}).filter((name) => !(name in compose.services))).toEqual([]);
     const named = (service.volumes ?? []).map((volume) => volume.split(':', 1)[0] ?? '');
@@ -90,7 +90,7 @@ describe('docker-compose.yml', () => {
     expect((service.secrets ?? []).filter((name) => !(name in compose.secrets))).toEqual([]);
   });
 
-  test('what runs without a profile needs nothing of one', () => {
+  test('needs nothing of a profile without one', () => {
     const inProfile = new Set(services.filter(([, { profiles }]) => profiles).map(([name]) => name));
     const needed = services
       .filter(([name]) => !inProfile.has(name))
@@ -99,7 +99,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('K1, C5: the profile `local` beside the rest', () => {
+describe('the profile `local`', () => {
   /** The networks that a service is in, also by another one whose network it shares. */
   const networksOf = (name: string): readonly string[] => {
     const { networks = ['default'], network_mode: mode = '' } = compose.services[name] ?? { image: '' };
@@ -115,14 +115,14 @@ describe('K1, C5: the profile `local` beside the rest', () => {
     'SANDFLOW_DEPLOYMENT',
     'SANDBOX_API_URL',
     'SANDBOX_API_KEY_FILE',
-  ])('has a %s of its own', (setting) => {
+  ])('has its own %s', (setting) => {
     const values = (names: readonly string[]) =>
       new Set(names.map((name) => settingOf(name, setting)).filter((value) => value !== undefined));
     expect(values(inProfile).size).toBe(1);
     expect([...values(inProfile)].filter((value) => values(others).has(value))).toEqual([]);
   });
 
-  test('makes its namespace of Temporal before anything works in it', () => {
+  test('creates its Temporal namespace before it is used', () => {
     const namespace = settingOf('local-worker', 'TEMPORAL_NAMESPACE');
     expect(compose.services['local-namespace']?.command?.join('')).toContain(`create --namespace ${namespace} `);
     for (const name of ['local-worker', 'local-bridge']) {
@@ -132,7 +132,7 @@ describe('K1, C5: the profile `local` beside the rest', () => {
     }
   });
 
-  test('runs sandboxes where neither Temporal nor its database can be reached', () => {
+  test('runs sandboxes without access to Temporal and its database', () => {
     const reached = (from: string) =>
       services
         .map(([name]) => name)
@@ -143,7 +143,7 @@ describe('K1, C5: the profile `local` beside the rest', () => {
     expect(named.filter((network) => !(network in compose.networks))).toEqual([]);
   });
 
-  test('lets them read no secret but the key of their own service', () => {
+  test('lets sandboxes read no secret except the key of their own service', () => {
     const volumesOf = (name: string) =>
       (compose.services[name]?.volumes ?? []).map((volume) => volume.split(':', 1)[0]);
     expect(compose.services.local?.secrets).toBeUndefined();
@@ -160,7 +160,7 @@ describe('K1, C5: the profile `local` beside the rest', () => {
     expect(shared.map(([name]) => name).sort()).toEqual(['local-bridge', 'local-webhook', 'local-worker']);
   });
 
-  test('K2: a service whose address is forgotten is none, not a local one', () => {
+  test('treats a service with a missing address as an error, not as a local one', () => {
     const { environment = {} } = compose.services.worker ?? { image: '' };
     // What nobody has set has the default of its placeholder.
     const unset = (value: string) => value.replace(/^\$\{\w+:-(.*)\}$/, '$1');
@@ -173,14 +173,14 @@ describe('K1, C5: the profile `local` beside the rest', () => {
 describe('Dockerfile', () => {
   const text = readSource('Dockerfile');
 
-  test('uses the oldest Node that the package serves', () => {
+  test('uses the oldest Node that the package supports', () => {
     const { engines } = JSON.parse(readSource('package.json')) as { engines: { node: string } };
     const oldest = engines.node.replace('>=', '');
     const images = [...text.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
     expect(images).toEqual([oldest, oldest]);
   });
 
-  test('C5: has what isolates the sandboxes of the local service', () => {
+  test('installs what isolates the sandboxes of the local service', () => {
     expect(text).toMatch(/apt-get install .*\bbubblewrap\b/);
   });
 
@@ -188,7 +188,7 @@ describe('Dockerfile', () => {
     expect([...text.matchAll(/^USER (\w+)$/gm)].at(-1)?.[1]).toBe('node');
   });
 
-  test('copies all that the build compiles, and nothing that .dockerignore leaves out', () => {
+  test('copies everything that the build compiles, and nothing that .dockerignore excludes', () => {
     const { include } = JSON.parse(readSource('tsconfig.build.json')) as { include: string[] };
     const copied = [...text.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
     expect(copied).toEqual(expect.arrayContaining(include));

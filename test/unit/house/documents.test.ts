@@ -27,7 +27,7 @@ function headingsOf(path: string): string[] {
 describe.each(documents)('%s', (path) => {
   const text = readSource(path);
 
-  test('links to what is there', () => {
+  test('has links to existing files and headings', () => {
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const missing = targets
       .filter((target) => !target.startsWith('https://'))
@@ -40,7 +40,7 @@ describe.each(documents)('%s', (path) => {
     expect(missing).toEqual([]);
   });
 
-  test('names files of the repository that are there', () => {
+  test('names existing files of the repository', () => {
     const folders = /`((?:src|workflows|activities|test|docs|scripts|bench|examples)\/[\w./-]+)`/g;
     const missing = [...text.matchAll(folders)]
       .map(([, file = '']) => file)
@@ -48,7 +48,7 @@ describe.each(documents)('%s', (path) => {
     expect(missing).toEqual([]);
   });
 
-  test('shows commands that exist', () => {
+  test('shows existing commands', () => {
     const shown = [...text.matchAll(/(?:`|npx )sandflow ([a-z][^`\n]*)/g)].map(([, rest = '']) =>
       rest.trim().split(/\s+/),
     );
@@ -66,14 +66,14 @@ test.each(['docs/README.md', 'docs/llms.txt'])('%s lists every page', (index) =>
   expect(listed.sort()).toEqual(pages.sort());
 });
 
-test('CONTRIBUTING names scripts of the package', () => {
+test('CONTRIBUTING names existing scripts of the package', () => {
   const { scripts } = JSON.parse(readSource('package.json')) as { scripts: Record<string, string> };
   const named = [...readSource('CONTRIBUTING.md').matchAll(/`npm (?:run )?([a-z-]+)`/g)].map(([, name = '']) => name);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
   expect(named.length).toBeGreaterThan(3);
 });
 
-test('the architecture lists the parts that import rules know', () => {
+test('the architecture lists the parts of the import rules', () => {
   const listed = [
     ...readSource('docs/architecture.md').matchAll(/^\| `((?:src|workflows|activities)[\w./-]*?)\/?` \|/gm),
   ];

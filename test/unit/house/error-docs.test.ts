@@ -18,7 +18,7 @@ function rowsUnder(heading: string): string[][] {
 }
 
 describe('docs/errors.md', () => {
-  test('lists every code of the contract with its statuses and meaning, and no others', () => {
+  test('lists exactly the codes of the contract, with statuses and meaning', () => {
     const listed = rowsUnder('Codes of the service').map(([code, statuses, meaning]) => ({ code, statuses, meaning }));
     const known = Object.entries(errorCodes).map(([code, { statuses, meaning }]) => ({
       code,
@@ -28,7 +28,7 @@ describe('docs/errors.md', () => {
     expect(listed).toEqual(known);
   });
 
-  test('lists every code of sandflow with its exit code and what to do, and no others', () => {
+  test('lists exactly the codes of sandflow, with exit code and what to do', () => {
     const { usage, unreachable, otherOutcome, internal } = exitCodes;
     const exitCodeOf = { usage, unavailable: unreachable, outcome: otherOutcome };
     const known = Object.entries(sandflowErrors).map(([code, { kind, mend }]) => [code, exitCodeOf[kind], mend]);
@@ -37,12 +37,12 @@ describe('docs/errors.md', () => {
     expect(listed.at(-1)?.slice(0, 2)).toEqual(['internal', String(internal)]);
   });
 
-  test('lists every code in results, and no others', () => {
+  test('lists exactly the codes in results', () => {
     const known = Object.entries(resultErrors).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
     expect(rowsUnder('Codes in results')).toEqual(known);
   });
 
-  test('lists no code that nobody throws', () => {
+  test('lists only codes that the source uses', () => {
     const registries = ['src/contract/sandflow-error-codes.ts', 'src/contract/result-error-codes.ts'];
     const text = sourceFiles('src', 'activities', 'workflows')
       .filter((file) => !registries.includes(file))
@@ -52,15 +52,15 @@ describe('docs/errors.md', () => {
     expect(codes.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
   });
 
-  test('says what every meaning does', () => {
+  test('explains every meaning', () => {
     expect(rowsUnder('What each meaning does to a job').map(([meaning]) => meaning)).toEqual([...errorMeanings]);
   });
 
-  test('says what a code that nobody listed means', () => {
-    for (const [statuses = '', meaning] of rowsUnder('Codes that nobody listed')) {
+  test('gives an unlisted code the meaning of its status', () => {
+    for (const [statuses = '', meaning] of rowsUnder('Unlisted codes')) {
       const status = Number(statuses.slice(0, 3).replace('4xx', '418').replace('5xx', '503'));
-      expect(errorMeaning(status, 'a_code_that_nobody_listed'), statuses).toBe(meaning);
+      expect(errorMeaning(status, 'an_unlisted_code'), statuses).toBe(meaning);
     }
-    expect(rowsUnder('Codes that nobody listed')).toHaveLength(7);
+    expect(rowsUnder('Unlisted codes')).toHaveLength(7);
   });
 });

@@ -62,13 +62,13 @@ describe('commands', () => {
     expect(grammarProblems(words)).toEqual([]);
   });
 
-  test('an unknown command, option and choice are found', () => {
+  test('are checked: an unknown command, option and choice are found', () => {
     expect(grammarProblems(['go'])).not.toEqual([]);
     expect(grammarProblems(['run', 'x', '--fast'])).not.toEqual([]);
     expect(grammarProblems(['run', 'x', '--then', 'burn'])).not.toEqual([]);
   });
 
-  test('every option that the text names exists', () => {
+  test('have every option that the text names', () => {
     const named = [...guide.matchAll(/`(--[a-z-]+)(?: ([a-z]+))?`/g)].map(
       ([, flag = '', value]) => [flag, value] as const,
     );
@@ -80,7 +80,7 @@ describe('commands', () => {
     expect(named.length).toBeGreaterThan(5);
   });
 
-  test('every command is shown or named', () => {
+  test('are all shown or named', () => {
     const shown = invocations().map((words) => words.join(' '));
     const missing = commandNames().filter(
       (name) => !shown.some((line) => line.startsWith(name)) && !guide.includes(`\`${name}\``),
@@ -92,14 +92,14 @@ describe('commands', () => {
 describe('settings', () => {
   const named = firstColumn('docs/configuration.md', '## Settings');
 
-  test('all that the configuration reads are in the table', () => {
+  test('in the table are those that the configuration reads', () => {
     const read = [...readSource('src/config.ts').matchAll(/\benv\.((?:SANDBOX|SANDFLOW)_\w+)/g)].map(
       ([, name]) => name,
     );
     expect(named.filter((name) => !name.startsWith('TEMPORAL_')).sort()).toEqual([...new Set(read)].sort());
   });
 
-  test('those of Temporal are read by its own environment configuration', () => {
+  test('of Temporal are read by its own environment configuration', () => {
     const ofTemporal = named.filter((name) => name.startsWith('TEMPORAL_'));
     const source = ['envconfig.js', 'envconfig-toml.js']
       .map((file) => readSource(`node_modules/@temporalio/envconfig/lib/${file}`))
@@ -108,7 +108,7 @@ describe('settings', () => {
     expect(ofTemporal).toContain('TEMPORAL_ADDRESS');
   });
 
-  test('defaults are as the table says', () => {
+  test('have the defaults of the table', () => {
     const config = readConfig({
       HOME: '/home/a',
       TEMPORAL_ADDRESS: 'localhost:7233',
@@ -125,7 +125,7 @@ describe('settings', () => {
     });
   });
 
-  test('the example of a command agent is a configuration that the local service takes', async () => {
+  test('include a valid example of a command agent', async () => {
     const example = /```json\n(.*?)```/s.exec(readSource('docs/local-service.md'))?.[1] ?? '';
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-guide-'));
     directories.push(directory);
@@ -136,12 +136,12 @@ describe('settings', () => {
 });
 
 describe('results', () => {
-  test('the exit codes are those of the command line', () => {
+  test('have the exit codes of the command line', () => {
     const listed = firstColumn('docs/configuration.md', '## Exit codes').map(Number);
     expect(listed).toEqual(Object.values(exitCodes).sort((a, b) => a - b));
   });
 
-  test('the outcomes are those of a job', () => {
+  test('have the outcomes of a job', () => {
     const outcomes: Record<JobOutcome, true> = {
       completed: true,
       prompt_failed: true,
@@ -155,7 +155,7 @@ describe('results', () => {
     expect(firstColumn('docs/run.md', '## Outcomes')).toEqual(Object.keys(outcomes));
   });
 
-  test('the fields of --json are those of the report', () => {
+  test('have the fields of the report with --json', () => {
     const sentence = /The object of `--json` has (.*?)\. /s.exec(guide)?.[1] ?? '';
     const listed = [...sentence.matchAll(/`(\w+)`/g)].map(([, name]) => name);
     expect(listed.sort()).toEqual(Object.keys(emptyReport(null, null)).sort());
@@ -163,7 +163,7 @@ describe('results', () => {
     for (const word of Object.keys(kept)) expect(guide).toContain(`\`${word}\``);
   });
 
-  test('the fields of a notification are those that are sent', () => {
+  test('are notified with the listed fields', () => {
     const fields: Record<keyof Notification, true> = {
       id: true,
       event: true,
@@ -178,7 +178,7 @@ describe('results', () => {
     expect(Object.keys(fields).filter((name) => !sentence.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('the events that are pushed and the times of the slow poll are as it says', () => {
+  test('arrive with the listed events and slow polls', () => {
     for (const type of sandboxEventTypes) expect(guide).toContain(`\`${type}\``);
     const { safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs } = defaultTiming;
     expect([safetyPollFirstMs, safetyPollGrowth, safetyPollMaxMs]).toEqual([5_000, 2, 300_000]);
@@ -186,6 +186,6 @@ describe('results', () => {
   });
 });
 
-test('the snippets of the library are those that are type-checked', () => {
+test('the snippets of the library page are the type-checked files', () => {
   expect(() => execFileSync(process.execPath, [join(repository, 'scripts', 'snippets.mjs'), '--check'])).not.toThrow();
 });

@@ -57,13 +57,13 @@ describe('entries of the package', () => {
 });
 
 describe('snippets of docs/library.md', () => {
-  test('the local service makes a sandbox and keeps a file in it', async () => {
+  test('the local service creates a sandbox and stores a file in it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sandflow-snippet-'));
     directories.push(directory);
     expect(await tryOut(directory)).toBe('hello');
   });
 
-  test('a delivery is genuine with its secret only', () => {
+  test('a delivery is genuine only with its secret', () => {
     const rawBody = Buffer.from('{}');
     const parts = { secret: 'whsec_a', deliveryId: 'd1', timestamp: Math.floor(Date.now() / 1_000), rawBody };
     const headers = deliveryHeadersFor({ ...parts, event: 'sandbox.ready' });
@@ -71,7 +71,7 @@ describe('snippets of docs/library.md', () => {
     expect(isGenuine(headers, rawBody, 'whsec_b')).toBe(false);
   });
 
-  test('a notification is read once, and with its secret only', () => {
+  test('a notification is read once, and only with its secret', () => {
     const [secret = '', other = ''] = ['a', 'b'].map((of) => `whsec_${Buffer.from(of.repeat(32)).toString('base64')}`);
     const rawBody = Buffer.from('{"event":"ended","outcome":"completed"}');
     const timestamp = Math.floor(Date.now() / 1_000);
@@ -82,7 +82,7 @@ describe('snippets of docs/library.md', () => {
     expect(readNotification(headers, rawBody, secret, had)).toBeUndefined();
   });
 
-  test('those that need a Temporal server load and do nothing before they are called', () => {
+  test('snippets that need a Temporal server load and do nothing before they are called', () => {
     expect([serve, work, review].map((snippet) => typeof snippet)).toEqual(['function', 'function', 'function']);
   });
 });

@@ -13,15 +13,15 @@ const { packages } = JSON.parse(readSource('package-lock.json')) as {
 };
 const locked = Object.entries(packages).filter(([path]) => path !== '');
 
-describe('C13: package-lock.json', () => {
-  test('says of every package, those of other platforms included, what its content must be', () => {
+describe('package-lock.json', () => {
+  test('has a checksum for every package, including those of other platforms', () => {
     expect(locked.length).toBeGreaterThan(300);
     expect(locked.filter(([, { integrity = '' }]) => !integrity.startsWith('sha512-')).map(([path]) => path)).toEqual(
       [],
     );
   });
 
-  test('takes packages from the registry that is configured, by the address of none but the public one', () => {
+  test('has packages of the configured registry, and no other address than the public one', () => {
     const elsewhere = ({ resolved, link }: LockedPackage) =>
       link || (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'));
     expect(locked.filter(([, entry]) => elsewhere(entry)).map(([path]) => path)).toEqual([]);

@@ -17,7 +17,7 @@ const operations = Object.values(document.paths ?? {}).flatMap((methods) =>
   Object.values(methods),
 ) as unknown as Operation[];
 
-test('docs/openapi.json is what the contract says now; npm run openapi writes it', async () => {
+test('docs/openapi.json is up to date: npm run openapi writes it', async () => {
   await expect(text).toMatchFileSnapshot('../../../docs/openapi.json');
 });
 
@@ -32,11 +32,11 @@ test.each([
   ['ApiKey', 'lastFour'],
   ['Repo', 'fullName'],
   ['Limits', 'requestsPerMinute'],
-])('the component %s is what its name says: it has %s', (name, field) => {
+])('the component %s has what its name says: %s', (name, field) => {
   expect(Object.keys(document.components?.schemas?.[name]?.properties ?? {})).toContain(field);
 });
 
-test('every reference leads to a component', () => {
+test('every reference resolves to a component', () => {
   const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, path = '']) => path);
   expect(references.length).toBeGreaterThan(100);
   const lost = references.filter((path) => {
@@ -69,7 +69,7 @@ test('every example is valid for its schema', () => {
   expect(checked).toBeGreaterThan(60);
 });
 
-test('what the contract assumes is marked in the document', () => {
+test('assumptions of the contract are marked in the document', () => {
   const assumed = Object.entries(endpoints).filter(([, endpoint]) => 'assumed' in endpoint);
   const marked = operations.filter(({ description }) => description.includes('Assumed, not shown'));
   expect(marked.map(({ operationId }) => operationId).sort()).toEqual(assumed.map(([name]) => name).sort());

@@ -7,13 +7,13 @@ import { readSource } from './source-imports.js';
 const schema = policyJsonSchema();
 const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
 
-test('docs/retention-policy.schema.json is what the code reads now; npm run policy-schema writes it', async () => {
+test('docs/retention-policy.schema.json is up to date: npm run policy-schema writes it', async () => {
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
     '../../../docs/retention-policy.schema.json',
   );
 });
 
-test('the example is valid for it', () => {
+test('the example policy is valid', () => {
   expect(validate(parse(readSource('examples/cleanup-policy.yaml'))), JSON.stringify(validate.errors)).toBe(true);
 });
 
@@ -23,6 +23,6 @@ test.each([
   ['an unknown action', { rules: [{ rule: 'a', action: 'burn' }] }],
   ['a duration in words', { rules: [{ rule: 'a', action: 'stop', match: { olderThan: '7 days' } }] }],
   ['an unknown state', { rules: [{ rule: 'a', action: 'stop', match: { state: ['gone'] } }] }],
-])('%s is not', (_, policy) => {
+])('%s is not valid', (_, policy) => {
   expect(validate(policy)).toBe(false);
 });

@@ -24,7 +24,7 @@ function titlesOf(file: string): string[] {
 }
 
 describe('docs/promises.md', () => {
-  test('every promise has its limit and a test', () => {
+  test('has a limit and a test for every promise', () => {
     expect(rows.length).toBeGreaterThan(8);
     expect(rows.filter((cells) => cells.length !== 4 || cells[2] === '' || cells[3] === '')).toEqual([]);
   });
@@ -34,7 +34,7 @@ describe('docs/promises.md', () => {
     expect(titlesOf(file).some((one) => one.includes(title))).toBe(true);
   });
 
-  test('the headline of the README promises nothing else, and links here', () => {
+  test('has the promises of the README’s headline, which links to it', () => {
     const headline = readSource('README.md').split('## Two commands')[0] ?? '';
     expect(headline).toContain('docs/promises.md');
     for (const promise of ['no second sandbox', 'no agent twice', 'named outcome']) expect(headline).toContain(promise);

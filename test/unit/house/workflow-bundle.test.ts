@@ -32,13 +32,13 @@ function strangers(modules: readonly string[]): string[] {
   return modules.filter((path) => !isAllowed(path));
 }
 
-test('the workflow bundle holds workflow code, dependency-free contract files and packages of Temporal only', async () => {
+test('the workflow bundle contains only workflow code, dependency-free contract files and packages of Temporal', async () => {
   const modules = await bundledModules(join(repository, 'workflows', 'index.ts'));
   expect(modules).toEqual(expect.arrayContaining(['workflows/job/create-then-prompt.ts', 'src/contract/states.ts']));
   expect(strangers(modules)).toEqual([]);
 });
 
-test('a workflow that imports a package is found out', async () => {
+test('a workflow that imports a package is detected', async () => {
   const directory = await mkdtemp(join(repository, 'node_modules', '.cache-workflow-'));
   directories.push(directory);
   const workflow = `import { z } from 'zod';\nexport async function w() { return z.string().parse('x'); }\n`;

@@ -20,8 +20,8 @@ const write = async (text: string, mode = 0o600) => {
   return createNotifyCommands(path);
 };
 
-describe('C1: the file of notify commands', () => {
-  it('is made with mode 600 in a folder of mode 700, and names a command by an id of its text', async () => {
+describe('the file of notify commands', () => {
+  it('is created with mode 600 in a folder of mode 700, and names a command by an id of its text', async () => {
     const commands = createNotifyCommands(file);
     const id = await commands.keep('mail me');
     expect(id).toBe(notifyCommandId('mail me'));
@@ -32,7 +32,7 @@ describe('C1: the file of notify commands', () => {
     expect(await readFile(file, 'utf8')).toBe(`{\n  "${id}": "mail me"\n}\n`);
   });
 
-  it('keeps a command once, and every one of many that are kept at once', async () => {
+  it('stores a command once, and all of several commands stored at once', async () => {
     const texts = Array.from({ length: 12 }, (_, at) => `command ${at % 6}`);
     const ids = await Promise.all(texts.map((text) => createNotifyCommands(file).keep(text)));
     expect(new Set(ids).size).toBe(6);
@@ -41,7 +41,7 @@ describe('C1: the file of notify commands', () => {
     expect(others).toEqual(['notify-commands.json']);
   });
 
-  it('names nothing where it is not there, and where the id is another', async () => {
+  it('has no command if it does not exist or the id differs', async () => {
     const commands = createNotifyCommands(file);
     expect(await commands.find('any')).toBeUndefined();
     await commands.keep('mail me');
@@ -50,7 +50,7 @@ describe('C1: the file of notify commands', () => {
     }
   });
 
-  it('holds names that somebody chose', async () => {
+  it('may contain chosen names', async () => {
     const commands = await write('{"mail-me": "mail -s sandflow me@example.com"}');
     expect(await commands.find('mail-me')).toBe('mail -s sandflow me@example.com');
   });
@@ -61,7 +61,7 @@ describe('C1: the file of notify commands', () => {
     await expect(commands.keep('true')).rejects.toMatchObject({ code: 'file_not_trusted' });
   });
 
-  it('is shut to others who may read it', async () => {
+  it('is closed to others who may read it', async () => {
     const commands = await write('{"a": "true"}', 0o644);
     expect(await commands.find('a')).toBe('true');
     expect((await stat(join(directory, 'commands.json'))).mode & 0o777).toBe(0o600);
@@ -73,7 +73,7 @@ describe('C1: the file of notify commands', () => {
     await expect(commands.find('a')).rejects.toThrow('it belongs to user 65534');
   });
 
-  it('is refused where it is a pipe or a folder, without waiting for a writer', async () => {
+  it('is refused if it is a pipe or a folder, without waiting for a writer', async () => {
     const pipe = join(directory, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
     await expect(createNotifyCommands(pipe).find('a')).rejects.toThrow('it is no file');
@@ -83,14 +83,14 @@ describe('C1: the file of notify commands', () => {
   });
 
   it.each(['nothing', '[]', '"a"', 'null', '{"a": 1}', '{"a b": "true"}', '{"__proto__": "true"}'])(
-    'is refused without a word of what is in it: %s',
+    'is refused without its content in the message: %s',
     async (text) => {
       const commands = await write(text);
       await expect(commands.find('a')).rejects.toMatchObject({ code: 'bad_notify_commands' });
     },
   );
 
-  it.each(['', '  ', 'x'.repeat(8_001), 'a\0b'])('takes no command like %j', async (command) => {
+  it.each(['', '  ', 'x'.repeat(8_001), 'a\0b'])('accepts no command like %j', async (command) => {
     await expect(createNotifyCommands(file).keep(command)).rejects.toMatchObject({ code: 'bad_notify_command' });
   });
 });

@@ -21,7 +21,7 @@ const write = async (text: string, mode = 0o600) => {
 };
 
 describe('the secrets of notifications', () => {
-  it('are made at the first use, once for all who begin at the same time, with mode 600', async () => {
+  it('are created at the first use, once for concurrent processes, with mode 600', async () => {
     const begin = () => createNotifySecrets(file, { make: true })();
     const read = await Promise.all(Array.from({ length: 10 }, begin));
     expect(new Set(read.flat()).size).toBe(1);
@@ -29,24 +29,24 @@ describe('the secrets of notifications', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it('are not made in a file that somebody has named', async () => {
+  it('are not created in a configured file', async () => {
     await expect(createNotifySecrets(file)()).rejects.toThrow('is not there');
   });
 
-  it('are all read, anew each time, so that they can be rotated under a running worker', async () => {
+  it('are all read at each use, so that they can be rotated under a running worker', async () => {
     const read = await write(`${secret('a')}\n`);
     expect(await read()).toEqual([secret('a')]);
     await write(`${secret('b')}\n${secret('a')}\n`);
     expect(await read()).toEqual([secret('b'), secret('a')]);
   });
 
-  it.each([0o660, 0o606])('are refused where others may write them: mode %o', async (mode) => {
+  it.each([0o660, 0o606])('are refused if others may write them: mode %o', async (mode) => {
     const read = await write(secret('a'), mode);
     await expect(read()).rejects.toMatchObject({ code: 'file_not_trusted' });
   });
 
   it.each(['', 'short', 'whsec_c2hvcnQ=', `${secret('a')} plain-words`, Array(9).fill(secret('a')).join('\n')])(
-    'are refused, and never shown: %j',
+    'are refused and never shown: %j',
     async (text) => {
       const read = await write(text);
       const error = await read().catch((thrown: Error) => thrown);

@@ -13,7 +13,7 @@ describe('the lock on a file', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('is held by one at a time and free after its release', () => {
+  it('is held by one process at a time and is free after its release', () => {
     const path = join(directory, 'deeper', 'a.lock');
     const first = tryAcquireFileLock(path);
     expect(first).toBeDefined();
@@ -25,7 +25,7 @@ describe('the lock on a file', () => {
     second?.release();
   });
 
-  it('is given to who waits for it, who hears once that somebody has it', async () => {
+  it('is given to a waiting process, which is told once that another holds it', async () => {
     const path = join(directory, 'a.lock');
     const first = tryAcquireFileLock(path);
     const onWait = vi.fn();
@@ -36,14 +36,14 @@ describe('the lock on a file', () => {
     expect(onWait).toHaveBeenCalledOnce();
   });
 
-  it('says after the time to wait that another process holds it', async () => {
+  it('reports after the timeout that another process holds it', async () => {
     const path = join(directory, 'a.lock');
     const lock = tryAcquireFileLock(path);
     await expect(acquireFileLock(path, { waitMs: 150 })).rejects.toMatchObject({ code: 'lock_timeout' });
     lock?.release();
   });
 
-  it('is free at once when the process that held it is killed', async () => {
+  it('is free at once if its holder is killed', async () => {
     const path = join(directory, 'a.lock');
     const libsql = createRequire(import.meta.url).resolve('libsql');
     const hold = `const D = require(process.argv[1]); const d = new D(process.argv[2]); d.exec('BEGIN EXCLUSIVE');
@@ -56,7 +56,7 @@ describe('the lock on a file', () => {
     lock.release();
   });
 
-  it('says that a place which cannot be written must be mended', () => {
+  it('reports a location that cannot be written', () => {
     writeFileSync(join(directory, 'file'), '');
     expect(() => tryAcquireFileLock(join(directory, 'file', 'a.lock'))).toThrow(/cannot be written/);
   });

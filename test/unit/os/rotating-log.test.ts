@@ -24,7 +24,7 @@ describe('a log that rotates', () => {
     expect(log.tail()).toBe('first\nsecond\nthird\n');
   });
 
-  it('goes on where an earlier process ended, and drops what comes after its close', () => {
+  it('continues a log of an earlier process, and drops lines after its close', () => {
     const path = join(directory, 'a.log');
     const first = openRotatingLog(path);
     first.write('one\n');
@@ -39,7 +39,7 @@ describe('a log that rotates', () => {
 });
 
 describe('a free port', () => {
-  it('is the first preferred one that is free, or another', async () => {
+  it('is the first free preferred one, or another', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = taken.address();

@@ -33,8 +33,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(around, { recursive: true, force: true }));
 
-describe('C7: a home', () => {
-  it('that others may read is shut to them', async () => {
+describe('a home', () => {
+  it('that others may read is closed to them', async () => {
     chmodSync(home, 0o755);
     writeFileSync(join(home, 'temporal.db'), '', { mode: 0o644 });
     await prepare();
@@ -42,7 +42,7 @@ describe('C7: a home', () => {
   });
 
   it.each([0o777, 0o770, 0o702, 0o1777])(
-    'that others may write, with mode %o, is refused and left as it is',
+    'that others may write, with mode %o, is refused and unchanged',
     async (mode) => {
       chmodSync(home, mode);
       await expect(prepare()).rejects.toMatchObject(refused(/others may write it.*chmod 700/));
@@ -50,7 +50,7 @@ describe('C7: a home', () => {
     },
   );
 
-  it('in a folder in which others may put another in its place is refused, also before it is made', async () => {
+  it('in a folder in which others may replace it is refused, even before it is created', async () => {
     chmodSync(around, 0o777);
     await expect(prepare()).rejects.toMatchObject(refused(/on the way to it, can be written by everybody/));
     home = join(around, 'new', 'home');
@@ -60,7 +60,7 @@ describe('C7: a home', () => {
     expect(modeOf(home)).toBe(0o700);
   });
 
-  it('may be a link of ours to a directory of ours, and is judged by where that leads', async () => {
+  it('may be a link of the user to a directory of the user, and is checked by its target', async () => {
     const link = join(around, 'link');
     symlinkSync('home', link);
     home = link;
@@ -69,14 +69,14 @@ describe('C7: a home', () => {
     await expect(prepare()).rejects.toMatchObject(refused(/others may write it/));
   });
 
-  it('that others could enter is refused where they may write a file in it', async () => {
+  it('that others could enter is refused if they may write a file in it', async () => {
     chmodSync(home, 0o755);
     writeFileSync(join(home, 'supervisor.json'), '{}');
     chmodSync(join(home, 'supervisor.json'), 0o666);
     await expect(prepare()).rejects.toMatchObject(refused(/others may write .*supervisor\.json/));
   });
 
-  it('holding a link to what others may write is refused', async () => {
+  it('with a link to a file that others may write is refused', async () => {
     writeFileSync(join(around, 'loose'), '');
     chmodSync(join(around, 'loose'), 0o666);
     symlinkSync(join(around, 'loose'), join(home, 'local-api-key'));
@@ -92,7 +92,7 @@ describe('C7: a home', () => {
   });
 
   asRoot.each(['supervisor.json', 'local-api-key', 'webhook-secrets', 'ports.json', 'supervisor.lock', 'temporal.db'])(
-    'in which somebody else has put %s is refused, be it a file, a link or a link to his file',
+    'in which somebody else has put %s is refused, whether a file, a link or a link to another file',
     async (name) => {
       const planted = join(home, name);
       writeFileSync(planted, '{}', { mode: 0o600 });
@@ -111,8 +111,8 @@ describe('C7: a home', () => {
   );
 });
 
-describe('C7: a private file', () => {
-  it('that others may read is shut to them, one that they may write is refused', async () => {
+describe('a private file', () => {
+  it('that others may read is closed to them, and one that they may write is refused', async () => {
     const file = join(home, 'local-api-key');
     writeFileSync(file, 'key\n', { mode: 0o644 });
     expect(await ensureKeyFile(file)).toBe('key');
@@ -136,8 +136,8 @@ describe('C7: a private file', () => {
   });
 });
 
-describe('suspected: a cache with a Temporal server', () => {
-  it('in which others may write is refused before anything in it is run', async () => {
+describe('a cache with a Temporal server', () => {
+  it('that others may write is refused before anything in it runs', async () => {
     const version = join(home, 'temporal', '1.5.1');
     mkdirSync(version, { recursive: true });
     const ran = join(around, 'ran');

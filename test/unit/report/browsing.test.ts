@@ -35,7 +35,7 @@ function pageItems(count: number, matrix = false): PageItem[] {
 
 describe('the order of items', () => {
   test.each(['index', 'id', 'outcome', 'duration', 'machine', 'files', 'generation'])(
-    'by %s keeps every item, and turns around',
+    'by %s keeps every item, and can be reversed',
     (key) => {
       const items = pageItems(50);
       const rising = sortItems(items, key, false);
@@ -46,11 +46,11 @@ describe('the order of items', () => {
     },
   );
 
-  test('by id counts numbers in it', () => {
+  test('by id compares numbers numerically', () => {
     expect(sortItems(pageItems(12), 'id', false).at(1)?.id).toBe('case-2');
   });
 
-  test('filters keep what has an outcome and every word', () => {
+  test('filters keep items with an outcome and every word', () => {
     const items = pageItems(60);
     const text = (item: PageItem): string => `${item.id} ${item.prompt}`.toLowerCase();
     const none = new Set<string>();
@@ -63,7 +63,7 @@ describe('the order of items', () => {
   });
 });
 
-test('forks in one lane do not overlap, and there are no more lanes than forks at once', () => {
+test('forks in one lane do not overlap, and there are no more lanes than concurrent forks', () => {
   const spans = fc.array(fc.tuple(fc.nat(1_000), fc.integer({ min: 1, max: 300 })), { maxLength: 60 });
   const [sample] = pageItems(1);
   fc.assert(
@@ -85,7 +85,7 @@ test('forks in one lane do not overlap, and there are no more lanes than forks a
 });
 
 describe('the matrix', () => {
-  test('is found in a batch of prompts and variants', () => {
+  test('is detected in a batch of prompts and variants', () => {
     const matrix = matrixOf(pageItems(24, true));
     expect(matrix?.rows.size).toBe(8);
     expect(matrix?.columns).toEqual(['small · low', 'small · high', 'large · high']);
@@ -99,7 +99,7 @@ describe('the matrix', () => {
     expect([...(matrixOf(repeats)?.cells.values() ?? [])].every((items) => items.length === 2)).toBe(true);
   });
 
-  test('keeps lines of one prompt apart, and takes labels of no axis for variants where there is no axis', () => {
+  test('keeps lines of one prompt apart, and takes labels as variants only with an axis', () => {
     const [first, second, third] = pageItems(3, true);
     const items = [first, second, third].flatMap((item) =>
       item ? [item, { ...item, id: item.id.replace('1/', '2/') }] : [],
@@ -112,7 +112,7 @@ describe('the matrix', () => {
     expect(matrixOf(tagged)?.columns).toEqual(['short', 'calm']);
   });
 
-  test('is not found in a list of prompts with a label each', () => {
+  test('is not detected in a list of prompts with one label each', () => {
     expect(matrixOf(pageItems(24))).toBeNull();
   });
 });

@@ -17,11 +17,11 @@ describe.each([
       .map((text) => [text, ground] as const),
   );
 
-  test.each(pairs)('%s on %s can be read: 4.5 to 1', (text, ground) => {
+  test.each(pairs)('%s on %s is readable: 4.5 to 1', (text, ground) => {
     expect(contrast(palette[text], palette[ground])).toBeGreaterThanOrEqual(4.5);
   });
 
-  test('text on a filled button can be read', () => {
+  test('text on a filled button is readable', () => {
     expect(contrast(palette.onAccent, palette.accent)).toBeGreaterThanOrEqual(4.5);
   });
 
@@ -30,7 +30,7 @@ describe.each([
   });
 });
 
-test('contrast is that of the guidelines', () => {
+test('contrast is computed according to the guidelines', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
 });

@@ -11,7 +11,7 @@ import { sampleBatch } from './sample-batch.js';
 const page = renderFanoutReport(sampleBatch(30));
 
 describe('the document', () => {
-  test('allows its own style and script and nothing else', () => {
+  test('allows only its own style and script', () => {
     const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
     const digest = (tag: string): string => {
       const [, text = ''] = new RegExp(`<${tag}>([\\s\\S]*?)</${tag.split(' ')[0]}>`).exec(page) ?? [];
@@ -26,12 +26,12 @@ describe('the document', () => {
     ]);
   });
 
-  test('names no address that a browser would ask', () => {
+  test('contains no address that a browser would request', () => {
     expect(page).not.toMatch(/https?:\/\/|@import|url\(|\ssrc=|\sstyle=|<link|<iframe/);
     expect([...page.matchAll(/\shref="([^"]*)"/g)].map(([, target]) => target)).toEqual(['#items']);
   });
 
-  test('has summary, outcomes and items in its HTML itself', () => {
+  test('has summary, outcomes and items in its HTML', () => {
     const [withoutData = ''] = page.split('<script');
     expect(withoutData).toContain('Partly failed');
     expect(withoutData).toContain('2026-03-01 09:00:00 UTC');
@@ -41,7 +41,7 @@ describe('the document', () => {
 });
 
 describe('a batch', () => {
-  test('that still runs is shown as far as it is', () => {
+  test('that is running is shown with its progress', () => {
     const { result, items, ...rest } = sampleBatch(10);
     const counts = { ...result.counts, items: 12, queued: 1, running: 1 };
     const progress: FanoutProgress = { ...result, outcome: null, phase: 'running', sealed: false, counts };
@@ -51,14 +51,14 @@ describe('a batch', () => {
     expect(running).toContain('queued or running');
   });
 
-  test('of which nothing is known yet makes a report too', () => {
+  test('without any known data has a report too', () => {
     const { result, ...rest } = sampleBatch(1);
     const counts = { ...result.counts, items: 0, completed: 0, failed: 0, byOutcome: {} };
     const empty = renderFanoutReport({ ...rest, items: [], result: { ...result, counts } });
     expect(empty).toContain('No item was forked.');
   });
 
-  test('says what is left to look after, and why it ended', () => {
+  test('shows what is left and why it ended', () => {
     const { result, ...rest } = sampleBatch(3);
     const error = {
       code: 'sandbox_not_found',
@@ -76,7 +76,7 @@ describe('a batch', () => {
   });
 });
 
-test('the script of the page is checked against what the page carries', () => {
+test('the script of the page is checked against the content of the page', () => {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
   const args = [tsc, '-p', join(repository, 'src/report/browser')];
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -22,7 +22,7 @@ describe('a value in a template', () => {
 });
 
 describe('JSON in a script element', () => {
-  test('reads back as what it was, and holds nothing that ends the element', () => {
+  test('is restored exactly, and contains nothing that ends the element', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const written = jsonForScript({ [text]: text });
@@ -33,7 +33,7 @@ describe('JSON in a script element', () => {
   });
 });
 
-test('text has no control characters, no colours of terminals, no marks that turn it around', () => {
+test('text has no control characters, terminal colours or direction marks', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const shown = plainText(text);
@@ -50,7 +50,7 @@ describe('a report of hostile texts', () => {
   const calm = sampleBatch(5);
   const calmTags = tagsOf(renderFanoutReport(calm));
 
-  test('has the very elements of one of calm texts, and carries every answer as text', () => {
+  test('has the same elements as one of harmless texts, and contains every answer as text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const page = renderFanoutReport(withTexts(calm, text));

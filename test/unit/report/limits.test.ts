@@ -10,7 +10,7 @@ import { sampleBatch } from './sample-batch.js';
 const shownText = hostileText.map(plainText);
 
 describe('the size of a text in the file', () => {
-  test('is that of its JSON', () => {
+  test('is the size of its JSON', () => {
     fc.assert(
       fc.property(shownText, (text) => {
         expect(textBytes(text)).toBe(Buffer.byteLength(jsonForScript(text)) - 2);
@@ -18,7 +18,7 @@ describe('the size of a text in the file', () => {
     );
   });
 
-  test('is cut to the limit, at the end, between whole characters', () => {
+  test('is limited at the end, between whole characters', () => {
     fc.assert(
       fc.property(shownText, fc.nat(40), (whole, limit) => {
         const { text, cut } = cutText(whole, limit);
@@ -31,7 +31,7 @@ describe('the size of a text in the file', () => {
   });
 });
 
-test('texts share the room fairly: together they keep within it, and a short one stays whole', () => {
+test('texts share the space fairly: together they stay within it, and a short one stays whole', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000)), fc.integer({ min: 1, max: 20_000 }), (sizes, total) => {
       const limit = fairLimit(sizes, 800, total);
@@ -54,7 +54,7 @@ describe('a report', () => {
     expect(page).toContain('Each text is shown up to 20 kB');
   });
 
-  test('keeps within 24 MB of texts, whatever 2,000 items answered, and says so', () => {
+  test('stays within 24 MB of texts for 2,000 items of any size, and says so', () => {
     const page = renderFanoutReport(sampleBatch(2_000, { outcome: 'completed', answer: () => '<&>'.repeat(1_200) }));
     expect(Buffer.byteLength(page)).toBeLessThan(28_000_000);
     expect(page).toContain('since all of them together are limited');

@@ -13,7 +13,7 @@ const line = fc.constantFrom('a', 'b', 'c', '', 'the end');
 const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n'));
 
 describe('texts side by side', () => {
-  test('have all their lines, each once and in order, and only equal ones count as the same', () => {
+  test('have all their lines once and in order, and only equal ones count as the same', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), (texts) => {
         const rows = alignTexts(texts);
@@ -26,7 +26,7 @@ describe('texts side by side', () => {
     );
   });
 
-  test('stand beside what they share', () => {
+  test('are aligned at common lines', () => {
     expect(alignTexts(['one\ntwo\nthree', 'one\nthree\nfour'])).toEqual([
       { same: true, lines: ['one', 'one'] },
       { same: false, lines: ['two', null] },
@@ -52,7 +52,7 @@ describe('matching lines', () => {
     );
   });
 
-  test('of two very long texts are found where they begin and end, in no time', () => {
+  test('of two very long texts are found at their beginning and end, quickly', () => {
     const long = (mark: string): string[] =>
       Array.from({ length: 20_000 }, (_, at) => (at % 100 ? `${mark}${at}` : 'same'));
     const started = performance.now();
@@ -62,7 +62,7 @@ describe('matching lines', () => {
   });
 });
 
-test('what lines begin and end with is cut between words and never overlaps', () => {
+test('common beginnings and ends of lines are cut between words and never overlap', () => {
   expect(commonEnds(['waits 100 ms long', 'waits 150 ms long'])).toEqual({ start: 6, end: 8 });
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 9 }), { minLength: 2, maxLength: 4 }), (lines) => {

@@ -11,7 +11,7 @@ import { sampleBatch } from './sample-batch.js';
 const durations = fc.array(fc.integer({ min: 0, max: 400_000_000 }), { minLength: 1 });
 
 describe('quantiles', () => {
-  test('are values that enough others do not pass', () => {
+  test('are values that a share of the others does not exceed', () => {
     fc.assert(
       fc.property(durations, fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {
         const found = quantile(values, q) ?? Number.NaN;
@@ -24,7 +24,7 @@ describe('quantiles', () => {
 });
 
 describe('a histogram', () => {
-  test('counts every value once, in few bins of one width', () => {
+  test('counts every value once, in few bins of equal width', () => {
     fc.assert(
       fc.property(durations, (values) => {
         const bins = histogram(values);
@@ -38,7 +38,7 @@ describe('a histogram', () => {
     expect(histogram([])).toEqual([]);
   });
 
-  test('a scale is cut into no more parts than asked', () => {
+  test('a scale has no more parts than requested', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4e9 }), fc.integer({ min: 1, max: 40 }), (spanMs, most) => {
         expect(spanMs / niceStep(spanMs, most)).toBeLessThanOrEqual(most);
@@ -47,7 +47,7 @@ describe('a histogram', () => {
   });
 });
 
-describe('the stretches of an item', () => {
+describe('the phases of an item', () => {
   const time = fc.option(fc.nat(100_000).map((ms) => new Date(ms).toISOString()));
   const times = fc.record({
     queuedAt: time,
@@ -59,7 +59,7 @@ describe('the stretches of an item', () => {
     endedAt: time,
   });
 
-  test('follow each other without a gap and never run backwards, whatever clocks said', () => {
+  test('follow each other without a gap and in order, whatever the clocks reported', () => {
     fc.assert(
       fc.property(times, (given) => {
         const segments = segmentsOf(given, 0, 120_000);
@@ -72,7 +72,7 @@ describe('the stretches of an item', () => {
     );
   });
 
-  test('a missing time belongs to the stretch before it', () => {
+  test('a missing time belongs to the previous phase', () => {
     const at = (ms: number): string => new Date(ms).toISOString();
     const none = { usableAt: null, promptedAt: null, answeredAt: null };
     expect(
@@ -85,7 +85,7 @@ describe('the stretches of an item', () => {
   });
 });
 
-test('forks at work over time add up to the time that forks lived', () => {
+test('concurrent forks over time add up to the total fork time', () => {
   const { items, result } = sampleBatch(40);
   const startMs = Date.parse(result.startedAt);
   const spanMs = 'durationMs' in result ? result.durationMs : 0;
@@ -102,7 +102,7 @@ test('forks at work over time add up to the time that forks lived', () => {
   expect(peak).toBeLessThanOrEqual(14);
 });
 
-describe('numbers in words', () => {
+describe('numbers as text', () => {
   test.each([
     [0, '0 ms'],
     [999, '999 ms'],
@@ -129,7 +129,7 @@ describe('numbers in words', () => {
     expect([0, 999, 1_000, 1_234_567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567']);
   });
 
-  test('the script writes durations and sizes as the HTML does', async () => {
+  test('the script formats durations and sizes as the HTML does', async () => {
     const words = await browserModule<{ durationText(ms: number): string; bytesText(bytes: number): string }>('words');
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e9 }), (value) => {

@@ -18,8 +18,8 @@ async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<Bu
   }
 }
 
-describe('content that comes piece by piece', () => {
-  it('is kept as a whole, with its length and digest', async () => {
+describe('streamed content', () => {
+  it('is stored as a whole, with its length and digest', async () => {
     const results = createResultStore(directory);
     const sha256 = createHash('sha256').update('one two').digest('hex');
     const stored = await results.putStream('job/a', pieces('one', ' ', 'two'));
@@ -29,7 +29,7 @@ describe('content that comes piece by piece', () => {
     expect((await stat(join(directory, 'job/a'))).mode & 0o777).toBe(0o600);
   });
 
-  it('that breaks leaves what was there, and nothing else', async () => {
+  it('that breaks leaves the existing object, and nothing else', async () => {
     const results = createResultStore(directory);
     const { ref } = await results.put('a', Buffer.from('before'));
     const broken = new Error('the connection ended');
@@ -45,7 +45,7 @@ describe('content that comes piece by piece', () => {
 });
 
 describe('a folder', () => {
-  it('lists what is stored below it, with references that can be read, and no half-written file', async () => {
+  it('lists what is stored below it, with readable references and no partial file', async () => {
     const results = createResultStore(directory);
     await results.put('batch/items/1/1.json', Buffer.from('one'));
     await results.put('batch/items/10/1.json', Buffer.from('ten'));
@@ -59,7 +59,7 @@ describe('a folder', () => {
     expect((await results.get(listed[0]?.ref ?? '')).toString()).toBe('one');
   });
 
-  it('that is not there is empty, and one outside of the directory is refused', async () => {
+  it('that does not exist is empty, and one outside the directory is refused', async () => {
     const results = createResultStore(directory);
     expect(await results.list('nothing')).toEqual([]);
     await expect(results.list('../..')).rejects.toMatchObject({ code: 'bad_result_key' });

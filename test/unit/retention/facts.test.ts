@@ -47,7 +47,7 @@ describe('facts of a sandbox', () => {
     expect(factsOf(sandbox(over)).saved).toBe(saved);
   });
 
-  test('S12: the data of one that was stopped expires 14 days later, once', () => {
+  test('S12: the data of a stopped sandbox expires once, 14 days later', () => {
     const stopped = { state: 'archived', stop };
     expect(dataExpiresAtMs(factsOf(sandbox(stopped)))).toBe(Date.parse(at(18)));
     expect(dataExpiresAtMs(factsOf(sandbox({ ...stopped, dataExpiredAt: at(18) })))).toBeUndefined();
@@ -55,7 +55,7 @@ describe('facts of a sandbox', () => {
     expect(dataExpiresAtMs(factsOf(sandbox({})))).toBeUndefined();
   });
 
-  test('hold no URL and no token', () => {
+  test('contain no URL and no token', () => {
     const secret = 'https://desktop.example.com/?_token=secret';
     expect(JSON.stringify(factsOf(sandbox({ desktopUrl: secret, url: secret })))).not.toContain('secret');
   });
@@ -77,12 +77,12 @@ describe('patterns of names', () => {
     expect(fitsAny([pattern], name)).toBe(fits);
   });
 
-  test('with many stars take no time', () => {
+  test('take no time with many stars', () => {
     expect(fitsAny([`${'*a'.repeat(50)}b`], 'a'.repeat(5_000))).toBe(false);
   });
 });
 
-describe('whose a sandbox is', () => {
+describe('the owner of a sandbox', () => {
   const name = 'sf-mine-job-aaaaaaaaaaaa-main-1';
   const fits = '00000000-0000-7000-8000-aaaaaaaaaaaa';
   const other = '00000000-0000-7000-8000-bbbbbbbbbbbb';
@@ -95,13 +95,13 @@ describe('whose a sandbox is', () => {
     ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
     ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
     [
-      'B3: its execution, closed, that kept it',
+      'its execution, closed, that kept it',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_kept'] },
       'kept',
     ],
     [
-      'B3: its execution, closed, that kept another',
+      'its execution, closed, that kept another',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_other'] },
       'closed',

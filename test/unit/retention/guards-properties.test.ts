@@ -98,12 +98,12 @@ function hostilePlan(world: World, by: CleanupPolicy, names: readonly string[]):
   });
 }
 
-describe('what is applied', () => {
-  test('is never protected, owned, leased, unknown, of others, changed, over the limit, or wrong in another way', async () => {
+describe('an applied action', () => {
+  test('is never on a sandbox that is protected, owned, leased, unknown, foreign, changed, over the limit or invalid', async () => {
     expect(await firstWrong(guards, 3_000)).toBe('');
   });
 
-  test('is what was planned, where nothing has changed', async () => {
+  test('is the planned one if nothing has changed', async () => {
     const property = fc.asyncProperty(fleet, policy, async (world, by) => {
       const free = new Map([...world].map(([id, truth]) => [id, { ...truth, leasedBy: [] }]));
       const changing = changingWorld(free, [], nowMs);

@@ -21,7 +21,7 @@ const holds = (property: (world: World, by: CleanupPolicy) => void) =>
   fc.assert(fc.property(fleet, policy, property), { numRuns: 500 });
 
 describe('a plan', () => {
-  test('lists every sandbox once, with an action or the reason why there is none', () =>
+  test('lists every sandbox once, with an action or the reason for none', () =>
     holds((world, by) => {
       const { entries, fleet: size } = planOf(world, by);
       expect(size).toBe(world.size);
@@ -30,7 +30,7 @@ describe('a plan', () => {
         expect((action === null) === (reason !== null && why !== null)).toBe(true);
     }));
 
-  test('never acts on what is protected, or not its own to touch, and never deletes what another has made', () =>
+  test('never includes protected or foreign sandboxes, and never deletes what another has created', () =>
     holds((world, by) => {
       for (const { action, facts, owner } of planOf(world, by).actions) {
         expect(fitsAny(by.protect, facts.name ?? '')).toBe(false);
@@ -39,7 +39,7 @@ describe('a plan', () => {
       }
     }));
 
-  test('stays within the limits of the night, with what earlier runs have done', () =>
+  test('stays within the limits of the night, including earlier runs', () =>
     fc.assert(
       fc.property(fleet, policy, fc.nat({ max: 4 }), (world, by, taken) => {
         const { actions, allowed } = planOf(world, by, taken);
@@ -51,7 +51,7 @@ describe('a plan', () => {
       { numRuns: 500 },
     ));
 
-  test('takes the oldest first: what is left for the next night is never older than what is done', () =>
+  test('takes the oldest first: nothing left for the next night is older than what is done', () =>
     holds((world, by) => {
       const { entries } = planOf(world, by);
       const firstLeft = entries.findIndex(({ reason }) => reason === 'over_limit');
@@ -80,7 +80,7 @@ describe('a plan', () => {
       }
     }));
 
-  test('deletes no snapshot that has a name, unless the rule names it, and leaves the newest', () =>
+  test('deletes no named snapshot unless the rule names it, and keeps the newest', () =>
     holds((world, by) => {
       for (const { snapshotId, facts, rule: title } of planOf(world, by).actions) {
         if (snapshotId === null) continue;

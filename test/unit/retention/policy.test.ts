@@ -21,7 +21,7 @@ function problemsOf(text: string): string[] {
 const minimal = 'rules:\n  - rule: old\n    action: stop\n';
 
 describe('a policy', () => {
-  test('that is the example is read, with durations in ms', () => {
+  test('is read from the example, with durations in ms', () => {
     const policy = readPolicy(readSource('examples/cleanup-policy.yaml'), 'example');
     expect(policy).toMatchObject({
       name: 'nightly',
@@ -34,7 +34,7 @@ describe('a policy', () => {
     expect(builds?.match).toMatchObject({ names: ['ci-*', 'build-*'], olderThanMs: 7 * dayMs, states: null });
   });
 
-  test('that leaves out what it may has careful defaults', () => {
+  test('has careful defaults', () => {
     expect(readPolicy(minimal, 'p.yaml')).toMatchObject({
       name: 'nightly',
       timeZone: 'UTC',
@@ -47,12 +47,12 @@ describe('a policy', () => {
     });
   });
 
-  test('may switch the warning off, and give JSON', () => {
+  test('may disable the warning, and may be JSON', () => {
     const text = JSON.stringify({ warnBeforeExpiry: null, rules: [{ rule: 'a', action: 'keep' }] });
     expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
   });
 
-  test('C1: names a command by its id, and holds no text of one', () => {
+  test('names a command by its id, and contains no command text', () => {
     const text = (notify: string) => `notify: {${notify}}\n${minimal}`;
     const seen: string[] = [];
     const idOfCommand = (command: string) => `id-${seen.push(command)}`;
@@ -68,7 +68,7 @@ describe('a policy', () => {
   });
 });
 
-describe('what is wrong with a policy is said with its line', () => {
+describe('a problem in a policy is reported with its line', () => {
   test.each([
     ['syntax', 'name: x\nrules: [', 'p.yaml:2: '],
     ['a key twice', `name: a\nname: b\n${minimal}`, 'p.yaml:2: Map keys must be unique'],
@@ -114,7 +114,7 @@ describe('what is wrong with a policy is said with its line', () => {
     ).toBe(true);
   });
 
-  test('all of it at once', () => {
+  test('all problems at once', () => {
     expect(problemsOf('name: A b\nlimits: {maxPercent: 101}\nrules: 3')).toHaveLength(3);
   });
 });

@@ -28,26 +28,26 @@ describe('a window', () => {
     expect(isOpen(friday, '2026-06-19T03:00:00Z'), 'Friday morning').toBe(false);
   });
 
-  test('in the hour that is left out when the clock is set forward does not come', () => {
+  test('does not occur in the skipped hour when the clock is set forward', () => {
     const missing = policyOf('[{between: 02:00 and 03:00}]');
     const quarters = Array.from({ length: 96 }, (_, index) => Date.parse('2026-03-29T00:00:00Z') + index * 900_000);
     expect(quarters.filter((at) => isWindowOpen(missing, at))).toEqual([]);
   });
 
-  test('in the hour that comes twice when the clock is set back is open twice', () => {
+  test('is open twice in the repeated hour when the clock is set back', () => {
     const twice = policyOf('[{between: 02:00 and 03:00}]');
     expect(isOpen(twice, '2026-10-25T00:30:00Z')).toBe(true);
     expect(isOpen(twice, '2026-10-25T01:30:00Z')).toBe(true);
     expect(isOpen(twice, '2026-10-25T02:00:00Z')).toBe(false);
   });
 
-  test('that ends when it begins is open all day, and none at all is always open', () => {
+  test('is open all day if it ends when it begins, and always if there is none', () => {
     const day = policyOf('[{between: 03:00 and 03:00}]');
     expect(isOpen(day, '2026-06-19T00:59:00Z') && isOpen(day, '2026-06-19T01:00:00Z')).toBe(true);
     expect(isOpen(policyOf('[]'), '2026-06-19T12:00:00Z')).toBe(true);
   });
 
-  test('is told in words', () => {
+  test('is described in words', () => {
     expect(windowsText(policyOf('[{between: 22:00 and 04:30, days: [sat, sun]}]', 'UTC'))).toBe(
       '22:00 to 04:30 on sat, sun, UTC',
     );
@@ -59,16 +59,16 @@ describe('a night', () => {
   const began = (policy: ReturnType<typeof policyOf>, at: string) =>
     new Date(nightBeganAtMs(policy, Date.parse(at))).toISOString().slice(0, 16);
 
-  test('begins with its window, give or take a minute', () => {
+  test('begins with its window, within a minute', () => {
     expect(began(night, '2026-01-15T03:30:00Z')).toBe('2026-01-14T23:59');
     expect(began(policyOf('[{between: 22:00 and 04:00}]', 'UTC'), '2026-06-20T03:00:00Z')).toBe('2026-06-19T21:59');
   });
 
-  test('begins at midnight where there are no windows', () => {
+  test('begins at midnight if there are no windows', () => {
     expect(began(policyOf('[]'), '2026-07-15T10:00:00Z')).toBe('2026-07-14T21:59');
   });
 
-  test('in which the clock is changed is never counted from too late', () => {
+  test('with a clock change is never counted from too late', () => {
     // 01:00 in Vienna is 00:00Z before the clock is set forward, and 23:00Z of the day before it is set back.
     expect(began(night, '2026-03-29T02:30:00Z') <= '2026-03-29T00:00').toBe(true);
     expect(began(night, '2026-10-25T03:30:00Z') <= '2026-10-24T23:00').toBe(true);
@@ -76,18 +76,18 @@ describe('a night', () => {
 });
 
 describe('the time of a schedule', () => {
-  test('is when the first window opens, or half past two', () => {
+  test('is the opening of the first window, or 02:30', () => {
     expect(startTimeOf(night)).toMatchObject({ minute: 60, minutesLeft: 240 });
     expect(startTimeOf(policyOf('[]'))).toMatchObject({ minute: 150, minutesLeft: null });
   });
 
-  test('within a window that opened the day before is on the day after', () => {
+  test('within a window that opened the day before is on the next day', () => {
     const friday = policyOf('[{between: 22:00 and 04:00, days: [fri, sun]}]');
     expect(startTimeOf(friday, 120)).toEqual({ minute: 120, days: ['sat', 'mon'], minutesLeft: 120 });
     expect(startTimeOf(friday, 1_380)).toEqual({ minute: 1_380, days: ['fri', 'sun'], minutesLeft: 300 });
   });
 
-  test('outside of every window is refused, with the windows', () => {
+  test('outside every window is refused, with the windows', () => {
     expect(() => startTimeOf(night, 300)).toThrow('At 05:00 no window is open: cleanups may act 01:00 to 05:00');
   });
 });

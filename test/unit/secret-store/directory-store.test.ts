@@ -16,14 +16,14 @@ afterEach(() => rm(parent, { recursive: true }));
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
 describe('a secret store in a directory', () => {
-  it('gives back what it was given, by a reference that says nothing of it', async () => {
+  it('returns a secret by a reference that reveals nothing of it', async () => {
     const store = createSecretStore(directory);
     const ref = await store.put('webhook-wh_1', 'whsec_ü\n');
     expect(ref).not.toContain('whsec');
     expect(await createSecretStore(directory).get(ref)).toBe('whsec_ü\n');
   });
 
-  it('lets only its owner read, also where the directory was open to others', async () => {
+  it('is readable only by its owner, even if the directory was open to others', async () => {
     await mkdir(directory);
     await chmod(directory, 0o755);
     await createSecretStore(directory).put('a', 'x');
@@ -31,7 +31,7 @@ describe('a secret store in a directory', () => {
     expect(await modeOf(join(directory, 'a'))).toBe(0o600);
   });
 
-  it('keeps the last of a name, and leaves nothing else', async () => {
+  it('keeps the last secret of a name, and leaves nothing else', async () => {
     const store = createSecretStore(directory);
     const refs = await Promise.all([store.put('a', 'one'), store.put('a', 'one'), store.put('b', 'two')]);
     await store.put('a', 'three');
@@ -40,7 +40,7 @@ describe('a secret store in a directory', () => {
     expect(await store.list()).toEqual(['a', 'b']);
   });
 
-  it('forgets what is deleted, and does not mind a second time', async () => {
+  it('deletes a secret, and accepts a second deletion', async () => {
     const store = createSecretStore(directory);
     const ref = await store.put('a', 'x');
     await store.delete(ref);
@@ -49,7 +49,7 @@ describe('a secret store in a directory', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('makes nothing before the first secret', async () => {
+  it('creates nothing before the first secret', async () => {
     expect(await createSecretStore(directory).list()).toEqual([]);
     expect(await readdir(parent)).toEqual([]);
   });
@@ -65,11 +65,11 @@ describe('a secret store in a directory', () => {
     },
   );
 
-  it('does not know the references of others', async () => {
+  it('rejects the references of others', async () => {
     await expect(createSecretStore(directory).get('file-store:a')).rejects.toMatchObject({ code: 'secret_not_found' });
   });
 
-  it('that cannot be written says where, and not the secret', async () => {
+  it('that cannot be written reports its location, and not the secret', async () => {
     await writeFile(directory, 'a file');
     const error = await createSecretStore(directory)
       .put('a', 'whsec_x')

@@ -20,7 +20,7 @@ function see({ command, args }: ChildCommand, environment: Record<string, string
 describe('the command lines of the stack', () => {
   const inherited = { SANDFLOW_HOME: '/home/a', TEMPORAL_API_KEY: 'other', TEMPORAL_PROFILE: 'prod', OTHER: 'kept' };
 
-  it('give a child a configuration that reaches this stack and nothing else', () => {
+  it('give a child a configuration that reaches this stack only', () => {
     const config = readConfig({ SANDFLOW_HOME: '/home/a' });
     const { environment } = see(workerCommand(main, config, addresses), inherited);
     const seen = readConfig(environment);
@@ -35,7 +35,7 @@ describe('the command lines of the stack', () => {
     expect(environment.OTHER).toBe('kept');
   });
 
-  it('leave a configured service and Temporal as they are, and show no secret', () => {
+  it('keep a configured service and Temporal, and show no secret', () => {
     const environment = {
       SANDFLOW_HOME: '/home/a',
       SANDBOX_API_URL: 'https://api.example.com/v1',

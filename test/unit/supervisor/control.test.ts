@@ -25,7 +25,7 @@ describe('the control connection', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('tells who waits what happens, also what was before, and hands over the stack', async () => {
+  it('reports progress to a waiting client, including what happened before, and returns the stack', async () => {
     control.progress('one');
     const onProgress = vi.fn();
     const joining = enter(onProgress);
@@ -40,7 +40,7 @@ describe('the control connection', () => {
     await vi.waitFor(() => expect(control.clients()).toBe(0));
   });
 
-  it('tells who finds the stack up nothing of how it came up', async () => {
+  it('reports no progress to a client that finds the stack ready', async () => {
     control.progress('starting');
     control.ready(stack);
     const onProgress = vi.fn();
@@ -50,7 +50,7 @@ describe('the control connection', () => {
     if (typeof presence === 'object') presence.release();
   });
 
-  it('hands on why the stack cannot start', async () => {
+  it('passes on why the stack cannot start', async () => {
     const joining = enter();
     joining.catch(() => undefined);
     await vi.waitFor(() => expect(control.clients()).toBe(1));
@@ -58,7 +58,7 @@ describe('the control connection', () => {
     await expect(joining).rejects.toMatchObject({ code: 'temporal_server_missing', message: 'Install one.' });
   });
 
-  it('says that the supervisor has gone, before and after the stack is ready', async () => {
+  it('reports the end of the supervisor, before and after the stack is ready', async () => {
     const joining = enter();
     await vi.waitFor(() => expect(control.clients()).toBe(1));
     await control.close();
@@ -73,7 +73,7 @@ describe('the control connection', () => {
     await presence.lost;
   });
 
-  it('keeps its token in a file for its owner alone and lets nobody in without it', async () => {
+  it('keeps its token in a file for its owner only and accepts nobody without it', async () => {
     expect(statSync(stateFile).mode & 0o777).toBe(0o600);
     const { port } = JSON.parse(readFileSync(stateFile, 'utf8')) as { port: number };
     const stranger = connect({ host: '127.0.0.1', port });
@@ -90,7 +90,7 @@ describe('the control connection', () => {
     expect(control.clients()).toBe(0);
   });
 
-  it('C7: believes nobody who has the port of a supervisor that died, and shows him no token', async () => {
+  it('trusts no process on the port of a dead supervisor, and shows it no token', async () => {
     let heard = '';
     const ready = { type: 'ready', stack: { ...stack, sandboxApiUrl: 'http://127.0.0.1:6666/v1' } };
     const impostor = createServer((socket) => {
@@ -118,7 +118,7 @@ describe('the control connection', () => {
     }
   });
 
-  it('C7: takes no file to read from what a supervisor answers', async () => {
+  it('reads no file that a supervisor’s answer names', async () => {
     control.ready({ ...stack, sandboxApiKeyFile: '/home/victim/.ssh/id_ed25519' } as typeof stack);
     const presence = await enter();
     if (typeof presence === 'string') throw new Error('it has not joined');
@@ -126,14 +126,14 @@ describe('the control connection', () => {
     presence.release();
   });
 
-  it('refuses other settings, without counting who has them as present', async () => {
+  it('refuses other settings without counting that client', async () => {
     const other = joinSupervisor({ stateFile, settings: 'other', onProgress: () => undefined });
     await expect(other).rejects.toMatchObject({ code: 'stack_differs' });
     expect(await isSupervisorThere(stateFile)).toBe(true);
     expect(control.clients()).toBe(0);
   });
 
-  it('lets who waits leave', async () => {
+  it('lets a waiting client leave', async () => {
     const controller = new AbortController();
     const joining = enter(undefined, controller.signal);
     await vi.waitFor(() => expect(control.clients()).toBe(1));

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the ports of a stack', () => {
-  it('are the same the next time, but for one that somebody has taken', async () => {
+  it('are the same the next time, except for one in use', async () => {
     const file = join(home, 'ports.json');
     const first = await choosePorts(file);
     expect(new Set(Object.values(first)).size).toBe(5);
@@ -38,7 +38,7 @@ describe('the ports of a stack', () => {
     '{"temporal":9999,"bridge":9999}',
     '{"temporalUiHost":"127.999.1.1"}',
     '{"temporalUiHost":"10.0.0.1"}',
-  ])('are chosen anew where the file holds %j', async (text) => {
+  ])('are chosen again if the file contains %j', async (text) => {
     const file = join(home, 'ports.json');
     writeFileSync(file, text);
     const ports = await choosePorts(file);
@@ -48,7 +48,7 @@ describe('the ports of a stack', () => {
 });
 
 describe('the files of a home', () => {
-  it('hold a random key that only their owner may read, and that stays', async () => {
+  it('contain a random key that only their owner may read and that stays', async () => {
     const file = join(home, 'key');
     const key = await ensureKeyFile(file);
     expect(await ensureKeyFile(file)).toBe(key);
@@ -56,7 +56,7 @@ describe('the files of a home', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('cannot be where the directory is none', async () => {
+  it('cannot exist if the directory is not one', async () => {
     const file = join(home, 'file');
     writeFileSync(file, '');
     const prepareHome = (path: string) => prepareTrustedFolder({ path, setting: 'SANDFLOW_HOME' });

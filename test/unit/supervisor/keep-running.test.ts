@@ -15,7 +15,7 @@ function createService(pid: number) {
 const signal = new AbortController().signal;
 
 describe('keeping a service running', () => {
-  it('starts it again when it ends, and tries again when that fails', async () => {
+  it('restarts it when it ends, and retries if that fails', async () => {
     const first = createService(1);
     const second = createService(2);
     const start = vi
@@ -38,12 +38,12 @@ describe('keeping a service running', () => {
     expect(start).toHaveBeenCalledTimes(3);
   });
 
-  it('says at once when it cannot start at all', async () => {
+  it('reports at once if it cannot start at all', async () => {
     const start = () => Promise.reject(new Error('no'));
     await expect(keepRunning({ name: 'part', start, log: () => undefined, signal })).rejects.toThrow('no');
   });
 
-  it('does not start it again once it is told to stop', async () => {
+  it('does not restart it after a stop', async () => {
     const { service } = createService(1);
     const start = vi.fn(async () => service);
     const kept = await keepRunning({ name: 'part', start, log: () => undefined, signal });
@@ -52,7 +52,7 @@ describe('keeping a service running', () => {
     expect(start).toHaveBeenCalledOnce();
   });
 
-  it('ends what comes up at the very moment of the stop', async () => {
+  it('ends what starts during the stop', async () => {
     const first = createService(1);
     const late = createService(2);
     let letGo: (service: RunningService) => void = () => undefined;

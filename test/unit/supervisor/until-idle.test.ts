@@ -4,14 +4,14 @@ import { untilIdle } from '../../../src/supervisor/until-idle.js';
 const never = new AbortController().signal;
 
 describe('an idle stack', () => {
-  it('is one that has had no client and no open job for the whole time', async () => {
+  it('has had no client and no open job for the whole time', async () => {
     const openJobs = vi.fn(async () => 0);
     const startedAt = Date.now();
     expect(await untilIdle({ clients: () => 0, openJobs, idleMs: 100, signal: never })).toBe(true);
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(100);
   });
 
-  it('counts from anew after a client or a job, and takes an error for a job', async () => {
+  it('counts again after a client or a job, and treats an error as a job', async () => {
     const answers = [async () => 0, async () => 1, () => Promise.reject(new Error('no answer')), async () => 0];
     const looksAt: number[] = [];
     const openJobs = () => {
@@ -26,7 +26,7 @@ describe('an idle stack', () => {
     expect(Date.now() - (looksAt[3] ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(80);
   });
 
-  it('is not waited for any longer when the stack is told to end', async () => {
+  it('is no longer awaited when the stack is stopped', async () => {
     const controller = new AbortController();
     const waiting = untilIdle({ clients: () => 1, openJobs: async () => 0, idleMs: 10, signal: controller.signal });
     controller.abort();

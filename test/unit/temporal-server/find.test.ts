@@ -32,7 +32,7 @@ describe('finding a Temporal server', () => {
     expect(download).not.toHaveBeenCalled();
   });
 
-  it('passes over an installed one that is too old, and says so', async () => {
+  it('skips an outdated installed one, and says so', async () => {
     const installed = join(cacheDirectory, 'installed');
     writeCli(installed, '1.24.3');
     const onProgress = vi.fn();
@@ -40,7 +40,7 @@ describe('finding a Temporal server', () => {
     expect(onProgress).toHaveBeenCalledWith(expect.stringContaining('1.24.3, which is too old'));
   });
 
-  it('makes it once and takes the cached one from then on', async () => {
+  it('creates it once and uses the cached one afterwards', async () => {
     expect(await find(join(cacheDirectory, 'not-there'))).toBe(cached());
     expect(await find()).toBe(cached());
     expect(download).toHaveBeenCalledOnce();
@@ -48,13 +48,13 @@ describe('finding a Temporal server', () => {
     expect(readdirSync(join(cacheDirectory, 'temporal', '1.5.1')).sort()).toEqual(['build.lock', 'temporal']);
   });
 
-  it('makes it once when two look for it at the same time', async () => {
+  it('creates it once if two processes look for it at the same time', async () => {
     const onProgress = vi.fn();
     expect(await Promise.all([find(), find(undefined, onProgress)])).toEqual([cached(), cached()]);
     expect(build).toHaveBeenCalledOnce();
   });
 
-  it('does not build what could be downloaded', async () => {
+  it('does not build what it can download', async () => {
     download.mockImplementationOnce(async ({ directory }: { directory: string } = { directory: '' }) => {
       writeCli(join(directory, 'temporal'));
       return true;
@@ -63,14 +63,14 @@ describe('finding a Temporal server', () => {
     expect(build).not.toHaveBeenCalled();
   });
 
-  it('builds a cached one again that does not run', async () => {
+  it('rebuilds a cached one that does not run', async () => {
     mkdirSync(join(cacheDirectory, 'temporal', '1.5.1'), { recursive: true });
     writeFileSync(cached(), 'half a binary', { mode: 0o755 });
     expect(await find()).toBe(cached());
     expect(build).toHaveBeenCalledOnce();
   });
 
-  it('says what to install, with the end of the output, where none can be made', async () => {
+  it('says what to install, with the end of the output, if none can be created', async () => {
     build.mockRejectedValueOnce(new SandflowError('go_build_failed', 'go install failed:\nno route to the proxy'));
     const error = await find().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'temporal_server_missing' });

@@ -24,7 +24,7 @@ describe('building the server with Go', () => {
     return path;
   };
 
-  it('installs the wanted version into the directory and counts what it downloads', async () => {
+  it('installs the requested version into the directory and counts its downloads', async () => {
     const go = fakeGo(`echo "$@" > "$GOBIN/arguments"
       echo "go: downloading a v1" >&2; echo "go: downloading b v1" >&2; touch "$GOBIN/half"
       while [ ! -e "$GOBIN/go-on" ]; do :; done`);
@@ -46,13 +46,13 @@ describe('building the server with Go', () => {
     });
   });
 
-  it('says that Go is missing', async () => {
+  it('reports that Go is missing', async () => {
     const go = join(directory, 'no-go');
     const failing = buildTemporalCli({ version, directory, go, onProgress: () => undefined });
     await expect(failing).rejects.toMatchObject({ code: 'go_missing' });
   });
 
-  it('ends at once when it is no longer wanted', async () => {
+  it('ends at once if it is aborted', async () => {
     const go = fakeGo('echo $$ > "$GOBIN/pid"; while :; do :; done');
     const controller = new AbortController();
     const { signal } = controller;
@@ -63,7 +63,7 @@ describe('building the server with Go', () => {
   });
 });
 
-describe('suspected: a download of the server', () => {
+describe('a download of the server', () => {
   const version = 'v1.5.1';
   let server: Server;
   let answer: (response: ServerResponse) => void;
@@ -103,7 +103,7 @@ describe('suspected: a download of the server', () => {
     });
   };
 
-  it('is used if it is what was published', async () => {
+  it('is used if it matches the published release', async () => {
     const archive = createArchive('binary');
     answer = (response) => response.end(archive);
     expect(await download(sha256Of(archive))).toBe(true);
@@ -111,14 +111,14 @@ describe('suspected: a download of the server', () => {
     expect(readFileSync(join(directory, 'temporal'), 'utf8')).toBe('binary');
   });
 
-  it('is not used, and nothing of it is left, if it is anything else', async () => {
+  it('is deleted and not used if it differs', async () => {
     answer = (response) => response.end(createArchive('planted'));
     expect(await download(sha256Of(createArchive('binary')))).toBe(false);
     expect(lines.at(-1)).toContain('is not what its publisher says');
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('is not there when it fails, and given up soon when nothing more comes', async () => {
+  it('leaves nothing if it fails, and is abandoned soon if no data arrives', async () => {
     const archive = createArchive('binary');
     answer = (response) => response.writeHead(404).end('no');
     expect(await download(sha256Of(archive))).toBe(false);
@@ -129,7 +129,7 @@ describe('suspected: a download of the server', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('goes on for as long as more comes', async () => {
+  it('continues while data arrives', async () => {
     const archive = createArchive('x'.repeat(12));
     answer = (response) => {
       let sent = 0;
@@ -144,7 +144,7 @@ describe('suspected: a download of the server', () => {
     expect(await download(sha256Of(archive))).toBe(true);
   });
 
-  it('is of the platform, and of none whose checksum is not known', async () => {
+  it('is for this platform, and for none with an unknown checksum', async () => {
     expect(archiveOf('v1.5.1', 'linux', 'x64')?.url).toBe(
       'https://github.com/temporalio/cli/releases/download/v1.5.1/temporal_cli_1.5.1_linux_amd64.tar.gz',
     );

@@ -15,7 +15,7 @@ function clientOfManyRequests(requests: number) {
   return { client, cut: () => cut };
 }
 
-it('cuts off every request of a long wait, and leaves the signal of its caller as it was', async () => {
+it('an abort ends every request of a long wait, and does not affect the signal of the caller', async () => {
   const warned = vi.fn();
   process.on('warning', warned);
   onTestFinished(() => void process.off('warning', warned));

@@ -31,7 +31,7 @@ async function pack(items: readonly FanoutItem[]): Promise<ChunkSubmission[]> {
 }
 
 describe('the input of a batch', () => {
-  it('is taken as it is', () => {
+  it('is accepted unchanged', () => {
     expect(parseFanoutInput(input)).toEqual(input);
   });
 
@@ -45,7 +45,7 @@ describe('the input of a batch', () => {
       'an empty sandbox need not be prepared',
       { source: { kind: 'prepare', body: {}, put: [], commands: [], prompts: [], deadlineMs: 1, end: 'stop' } },
     ],
-  ])('is refused with a word about what is wrong: %s', (message, over) => {
+  ])('is refused with the reason: %s', (message, over) => {
     const parse = () => parseFanoutInput({ ...input, ...over });
     expect(parse).toThrow(message);
     expect(parse).toThrow(expect.objectContaining({ code: 'bad_fanout_input' }));
@@ -53,7 +53,7 @@ describe('the input of a batch', () => {
 });
 
 describe('items', () => {
-  it('are refused by their number, with what is wrong', async () => {
+  it('are refused by number, with the reason', async () => {
     expect(() => parseFanoutItem({ id: 'a', prompts: [] }, 4)).toThrow(
       'Item 5 cannot be submitted: prompts: needs at least one',
     );
@@ -66,7 +66,7 @@ describe('items', () => {
     );
   });
 
-  it('are packed by count and by bytes, in their order, and always alike', async () => {
+  it('are packed by count and by bytes, in order, and always the same way', async () => {
     const size = fc.oneof(fc.nat(2_000), fc.integer({ min: 0, max: 149_000 }));
     const sizes = fc.array(size, { minLength: 1, maxLength: 250 });
     await fc.assert(

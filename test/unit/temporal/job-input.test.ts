@@ -32,11 +32,11 @@ function refusal(change: Record<string, unknown>): string {
 }
 
 describe('the input of a job', () => {
-  it('is taken as it is when it is right', () => {
+  it('is accepted unchanged if it is valid', () => {
     expect(parseJobInput(input)).toEqual(input);
   });
 
-  it('needs no prompt where it has a command', () => {
+  it('needs no prompt if it has a command', () => {
     expect(refusal({ prompts: [], commands: ['npm ci'] })).toBe('accepted');
     expect(refusal({ prompts: [], commands: [] })).toContain('prompts: needs at least one prompt');
     expect(refusal({ commands: [''] })).toContain('commands.0: must not be empty');
@@ -60,7 +60,7 @@ describe('the input of a job', () => {
     [{ notify: { commandId: 'a b' } }, 'notify.commandId: is not the id of a command'],
     [{ notify: { url: 'file:///etc/passwd' } }, 'notify.url'],
     [{ surprise: true }, 'surprise'],
-  ])('is refused with %j, naming the field', (change, message) => {
+  ])('is refused with %j and the field', (change, message) => {
     expect(refusal(change)).toContain(message);
   });
 
@@ -70,20 +70,20 @@ describe('the input of a job', () => {
     ['collect', { collect: Array.from({ length: 1_001 }, () => 'a') }],
     ['collect.0', { collect: ['x'.repeat(5_000)] }],
     ['prompts.0.prompt', { prompts: [{ prompt: 'x'.repeat(40_000_000) }] }],
-  ])('A1: is refused where there is too much of it: %s', (field, change) => {
+  ])('is refused if it is too large: %s', (field, change) => {
     expect(refusal(change)).toContain(`${field}: `);
   });
 
-  it('names every field that is wrong at once', () => {
+  it('is refused with every wrong field at once', () => {
     expect(refusal({ ttlSeconds: -1, deadlineMs: -1 })).toMatch(/deadlineMs.*ttlSeconds/);
   });
 
-  it('has a digest that tells other prompts apart, and not other ids', () => {
+  it('has a digest that depends on prompts and not on ids', () => {
     expect(inputDigest({ ...input, jobId: 'another' })).toBe(inputDigest(input));
     expect(inputDigest({ ...input, prompts: [{ prompt: 'Say goodbye' }] })).not.toBe(inputDigest(input));
   });
 
-  it('A1: has the same digest wherever its texts and files are kept', async () => {
+  it('has the same digest wherever its texts and files are stored', async () => {
     const kept = await keepJobTexts(input, { results: memoryStore(), refuse: (why) => new Error(why), roomBytes: -1 });
     expect(inputDigest(kept)).toBe(inputDigest(input));
   });
@@ -107,10 +107,10 @@ function memoryStore() {
   return { kept, put } as unknown as ResultStore & { readonly kept: ReadonlyMap<string, Buffer> };
 }
 
-describe('A1: long texts', () => {
+describe('long texts', () => {
   const refuse = (why: string) => new Error(why);
 
-  it('go to the result store, each once, and only their references travel', async () => {
+  it('are stored once each, and only their references are sent', async () => {
     const results = memoryStore();
     const kept = await keepJobTexts({ ...input, ...texts }, { results, refuse });
     expect([...results.kept.values()].map(String)).toEqual([long]);
@@ -121,7 +121,7 @@ describe('A1: long texts', () => {
     expect(parseJobInput(kept)).toEqual(kept);
   });
 
-  it('are many short ones too, until the rest has room', async () => {
+  it('include many short ones, until the rest fits', async () => {
     const prompts = Array.from({ length: 1_000 }, (_, at) => ({ prompt: `${at} ${'x'.repeat(5_000)}` }));
     const kept = await keepJobTexts({ ...input, prompts }, { results: memoryStore(), refuse });
     const inline = kept.prompts.filter(({ prompt }) => typeof prompt === 'string');
@@ -129,7 +129,7 @@ describe('A1: long texts', () => {
     expect(() => checkJobSize(kept)).not.toThrow();
   });
 
-  it('are refused without one, with the field, its size and what to do', async () => {
+  it('are refused without a store, with the field, its size and what to do', async () => {
     const keep = () =>
       keepJobTexts({ ...input, prompts: [{ prompt: 'a' }, { prompt: 'x'.repeat(250_000) }] }, { refuse });
     await expect(keep).rejects.toThrow(/^prompts.1.prompt takes 250000 bytes, .* may take 150000 .*SANDFLOW_RESULTS/);

@@ -125,19 +125,19 @@ function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   return copy;
 }
 
-describe.each(inputs)('A1: the input of a %s', (_, schema, samples) => {
+describe.each(inputs)('the input of a %s', (_, schema, samples) => {
   const free = new Set(
     stringsOfSchema(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema).map(spoken),
   );
   const sampled = samples.flatMap((sample) => stringsOf(sample).map((path) => ({ sample, path })));
 
-  it('is known here with every string that it may hold', () => {
+  it('has a test for every string that it may contain', () => {
     for (const sample of samples) expect(schema.safeParse(sample).error?.issues ?? []).toEqual([]);
     const seen = new Set(sampled.map(({ path }) => spoken(path)));
     expect([...free].filter((path) => !seen.has(path))).toEqual([]);
   });
 
-  it.each(sizes)('takes no string of %i bytes but what goes by reference', (bytes) => {
+  it.each(sizes)('accepts no string of %i bytes except by reference', (bytes) => {
     const long = 'x'.repeat(bytes);
     for (const { sample, path } of sampled) {
       if (!free.has(spoken(path)) || byReference.test(spoken(path))) continue;
@@ -145,7 +145,7 @@ describe.each(inputs)('A1: the input of a %s', (_, schema, samples) => {
     }
   });
 
-  it('takes no list without end', () => {
+  it('accepts no unlimited list', () => {
     for (const { sample, path } of sampled) {
       const at = path.findLastIndex((part) => typeof part === 'number');
       if (at === -1) continue;

@@ -10,7 +10,7 @@ async function listening(): Promise<{ readonly server: Server; readonly port: nu
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-it('refuses an address that is in use or none, then serves what workers count', async () => {
+it('the metrics of workers refuse an address in use or an invalid one, and then serve the counters', async () => {
   const { server, port } = await listening();
   expect(() => serveMetrics(`127.0.0.1:${port}`)).toThrow(/^Metrics cannot be served at 127\.0\.0\.1:\d+: /);
   expect(() => serveMetrics('here')).toThrow(expect.objectContaining({ code: 'metrics_not_served' }));

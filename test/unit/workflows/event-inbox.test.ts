@@ -13,7 +13,7 @@ const event = (id: string, over: Partial<SandboxEvent> = {}): SandboxEvent => ({
 });
 
 describe('EventInbox', () => {
-  it('S8: keeps an event that came before the sandbox id was known', () => {
+  it('S8: keeps an event that arrived before the sandbox id was known', () => {
     const inbox = new EventInbox();
     const mark = inbox.mark();
     inbox.record(event('a'));
@@ -35,7 +35,7 @@ describe('EventInbox', () => {
     expect(inbox.next('bx_22222222', ['sandbox.ready'], first?.mark ?? 0)).toBeUndefined();
   });
 
-  it('gives each event once, oldest first, whatever is delivered twice', () => {
+  it('returns each event once, oldest first, despite duplicates', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 100 }), (ids) => {
         const inbox = new EventInbox();
@@ -52,7 +52,7 @@ describe('EventInbox', () => {
     );
   });
 
-  it('C12: keeps the events of its own sandbox, however many come from one that only has its name', () => {
+  it('keeps the events of its own sandbox, whatever the number of others with its name', () => {
     const inbox = new EventInbox();
     inbox.record(event('own'));
     for (let index = 0; index < 2_000; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));
@@ -61,7 +61,7 @@ describe('EventInbox', () => {
     expect(carried.carry().recorded).toHaveLength(100);
   });
 
-  it('drops the oldest where one that was full before is replayed', () => {
+  it('drops the oldest event when a full inbox is replayed', () => {
     const inbox = new EventInbox(undefined, () => false);
     inbox.record(event('own'));
     for (let index = 0; index < 500; index += 1) inbox.record(event(`${index}`, { sandboxId: 'bx_33333333' }));

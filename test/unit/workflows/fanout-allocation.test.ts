@@ -6,12 +6,12 @@ import { allocateConcurrency, type ConcurrencyHolder } from '../../../workflows/
 const idle = (demand: number): ConcurrencyHolder => ({ demand, sent: 0, charged: 0 });
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-describe('windows', () => {
-  it('are filled from the front', () => {
+describe('the concurrency of chunks', () => {
+  it('is assigned from the front', () => {
     expect(allocateConcurrency(10, [idle(4), idle(100), idle(5)])).toEqual([4, 6, 0]);
   });
 
-  it('that are to shrink count until the chunk has said so', () => {
+  it('counts until a chunk confirms a reduction', () => {
     const full = { demand: 100, sent: 10, charged: 10 };
     expect(allocateConcurrency(5, [full, idle(10)])).toEqual([5, 0]);
     const told = { demand: 100, sent: 5, charged: 10 };
@@ -24,7 +24,7 @@ describe('windows', () => {
     .record({ demand: fc.nat(50), sent: fc.nat(20), more: fc.nat(20) })
     .map(({ demand, sent, more }) => ({ demand, sent, charged: sent + more }));
 
-  it('never let more be at work than there is room for, whatever was granted before', () => {
+  it('never lets more items run than allowed, whatever was granted before', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.array(holder, { maxLength: 12 }), (limit, holders) => {
         const windows = allocateConcurrency(limit, holders);
@@ -34,7 +34,7 @@ describe('windows', () => {
     );
   });
 
-  it('are never larger than what is left to do, and leave no room unused once all has been given back', () => {
+  it('is never more than the remaining items, and all of it is used once everything was returned', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.array(fc.nat(50), { maxLength: 12 }), (limit, demands) => {
         const windows = allocateConcurrency(limit, demands.map(idle));
@@ -46,7 +46,7 @@ describe('windows', () => {
 });
 
 describe('the budget', () => {
-  it('is given as wanted, or for one item, or not at all', () => {
+  it('is granted as requested, or for one item, or not at all', () => {
     const wants = (wanted: number) => ({ charged: 10, next: 5, wanted });
     expect(allocateBudget(40, [wants(20), wants(20)])).toEqual([30, 10]);
     expect(allocateBudget(35, [wants(20), wants(20)])).toEqual([15, 15]);
@@ -58,7 +58,7 @@ describe('the budget', () => {
     .record({ charged: fc.nat(100), next: fc.nat(20), more: fc.nat(50) })
     .map(({ charged, next, more }) => ({ charged, next, wanted: next === 0 ? 0 : next + more }));
 
-  it('is never passed by all grants together', () => {
+  it('is never exceeded by all grants together', () => {
     fc.assert(
       fc.property(fc.nat(500), fc.array(holder, { maxLength: 12 }), (limit, holders) => {
         const before = sum(holders.map(({ charged }) => charged));
@@ -72,7 +72,7 @@ describe('the budget', () => {
     );
   });
 
-  it('is spent when something waits and nobody holds any more of it', () => {
+  it('is spent if something waits and nobody holds any more of it', () => {
     const waiting = { charged: 10, next: 6, wanted: 6, unspent: 0 };
     expect(isBudgetSpent(15, [waiting])).toBe(true);
     expect(isBudgetSpent(16, [waiting])).toBe(false);

@@ -64,14 +64,14 @@ function busiest(chunk: number): ChunkRecord {
   };
 }
 
-it('B12: a thousand chunks of which all is to be said take less than 300 bytes each where a batch goes on as new', () => {
+it('a thousand chunks with full records take less than 300 bytes each when a batch continues as new', () => {
   const packed = Array.from({ length: 1_000 }, (_, chunk) => packChunk(busiest(chunk), startedAtMs));
   const bytes = Buffer.byteLength(JSON.stringify(packed));
   expect(Buffer.byteLength(JSON.stringify(busiest(1)))).toBeGreaterThan(1_000);
   expect(bytes / 1_000).toBeLessThan(300);
 });
 
-it('B12: what is packed is the same after it, but for the text of what blocks it', () => {
+it('packing keeps everything except the text of what blocks a chunk', () => {
   const record = busiest(7);
   const back = unpackChunk(JSON.parse(JSON.stringify(packChunk(record, startedAtMs))), startedAtMs);
   expect(back.report?.blocked?.since).toBe(record.report?.blocked?.since);
@@ -81,7 +81,7 @@ it('B12: what is packed is the same after it, but for the text of what blocks it
   expect(unpackChunk(packChunk(fresh, startedAtMs), startedAtMs)).toEqual(fresh);
 });
 
-it('B12: chunks that have ended count as one, again and again', () => {
+it('ended chunks are counted as one, repeatedly', () => {
   const ended = [1, 2, 3].map((chunk): ChunkRecord => ({ ...busiest(chunk), state: 'ended' }));
   const once = sumEndedChunks(ended.slice(0, 2));
   const twice = sumEndedChunks([...(once ? [once] : []), ...ended.slice(2)]);
@@ -91,7 +91,7 @@ it('B12: chunks that have ended count as one, again and again', () => {
   expect(Buffer.byteLength(JSON.stringify(twice))).toBeLessThan(1_500);
 });
 
-it('B12: what is left is named while there is room, and counted from then on', () => {
+it('what is left is named up to a limit, and counted from then on', () => {
   const list = new LeftList();
   for (let more = 0; more < 5; more += 1) list.add(left.slice(0, 7), 1);
   expect(list.all).toMatchObject({ left: { length: 20 }, leftMore: 20 });
@@ -100,7 +100,7 @@ it('B12: what is left is named while there is room, and counted from then on', (
   expect(again.all).toMatchObject({ left: { length: 20 }, leftMore: 21 });
 });
 
-describe('what a batch of 1,000 chunks hands on to its next run', () => {
+describe('what a batch of 1,000 chunks carries over to its next run', () => {
   const input: BatchInput = {
     deployment: 'test',
     batchId: 'b',
@@ -118,7 +118,7 @@ describe('what a batch of 1,000 chunks hands on to its next run', () => {
     return run.carry();
   }
 
-  it('B12: takes less than 400 kB while none has ended, and knows all of them after it', () => {
+  it('takes less than 400 kB while none has ended, and contains all of them', () => {
     const carried = handedOn('open');
     expect(payloadBytes(carried)).toBeLessThan(400_000);
     expect(carried.carried?.left).toHaveLength(100);
@@ -127,7 +127,7 @@ describe('what a batch of 1,000 chunks hands on to its next run', () => {
     expect(payloadBytes(next.carry())).toBeLessThan(400_000);
   });
 
-  it('B12: takes less than 150 kB when all have ended, run after run, and counts all of them', () => {
+  it('takes less than 150 kB once all have ended, run after run, and counts all of them', () => {
     const carried = handedOn('ended');
     const next = new BatchState(carried);
     expect(payloadBytes(next.carry())).toBeLessThan(150_000);

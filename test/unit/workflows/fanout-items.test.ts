@@ -25,7 +25,7 @@ const known = (outcome: ItemOutcome, generation = 1) => ({
   toEnd: null,
 });
 
-describe('an item that has ended', () => {
+describe('an ended item', () => {
   it.each([
     ['completed', false, false],
     ['prompt_failed', true, true],
@@ -36,18 +36,18 @@ describe('an item that has ended', () => {
     ['rejected', true, false],
     ['cancelled', false, false],
     ['not_started', false, false],
-  ] as const)('%s: has failed %s, is worth another try %s', (outcome, failed, again) => {
+  ] as const)('%s: has failed %s, may be retried %s', (outcome, failed, again) => {
     expect([isFailure(outcome), isRetriable({ outcome, errorCode: null })]).toEqual([failed, again]);
   });
 
-  it('is tried again as often as was asked for; of refusals only those that may pass', () => {
+  it('is retried as often as requested; after a refusal only if it may pass', () => {
     const failed = { outcome: 'prompt_failed', errorCode: null } as const;
     expect([0, 1, 2].map((retried) => isTriedAgain(failed, retried, { retries: 2 }))).toEqual([true, true, false]);
     expect(isRetriable({ outcome: 'rejected', errorCode: 'fork_failed' })).toBe(true);
     expect(isRetriable({ outcome: 'rejected', errorCode: 'provider_not_configured' })).toBe(false);
   });
 
-  it('tells that the source is lost only where nothing was forked', () => {
+  it('reports a lost source only if nothing was forked', () => {
     const refused = { outcome: 'rejected', errorCode: 'snapshot_data_expired' } as const;
     expect(isSourceLost(refused, null)).toBe(true);
     expect(isSourceLost(refused, 'bx_22222222')).toBe(false);
@@ -58,12 +58,12 @@ describe('an item that has ended', () => {
 describe('an item of an earlier start', () => {
   const options = { retryFailed: true, retries: 0 };
 
-  it('that is done is not repeated; one that left nothing runs under its first keys', () => {
+  it('is not repeated if it is done, and runs with its first keys if it left nothing', () => {
     expect(resumptionOf(known('completed'), options)).toEqual({ kind: 'done' });
     expect(resumptionOf(null, options)).toEqual({ kind: 'run', generation: 1, lookFirst: true, retried: 0 });
   });
 
-  it('that was cut short goes on as its next generation, and one that failed where that is asked for', () => {
+  it('continues as its next generation if it was cut short, and also if it failed and retries are requested', () => {
     const next = { kind: 'run', generation: 4, lookFirst: true, retried: 0 };
     expect(resumptionOf(known('cancelled', 3), { ...options, retryFailed: false })).toEqual(next);
     expect(resumptionOf(known('prompt_failed', 3), options)).toEqual(next);
@@ -71,7 +71,7 @@ describe('an item of an earlier start', () => {
     expect(resumptionOf(known('prompt_failed', 3), { ...options, retryFailed: false })).toEqual({ kind: 'done' });
   });
 
-  it('keeps the retries that it has left, where its chunk starts again in the same execution', () => {
+  it('keeps its remaining retries if its chunk starts again in the same execution', () => {
     const inPlace = { retryFailed: false, retries: 2 };
     expect(resumptionOf(known('prompt_failed', 2), inPlace)).toMatchObject({ kind: 'run', generation: 3, retried: 2 });
     expect(resumptionOf(known('prompt_failed', 3), inPlace)).toEqual({ kind: 'done' });
@@ -84,7 +84,7 @@ describe('the counts of a batch', () => {
     report: { running: 2, byOutcome: { completed: 3, prompt_failed: 1, cancelled: 1 }, retried: 2, hasEnded: false },
   };
 
-  it('add up to its items, of which those that were left were not started', () => {
+  it('add up to its items, and those that were left count as not started', () => {
     const running = countsOf([chunk, { items: 5, report: null }], false);
     expect(running).toMatchObject({ items: 15, queued: 8, running: 2, completed: 3, failed: 1, retried: 2 });
     const over = countsOf(
@@ -98,7 +98,7 @@ describe('the counts of a batch', () => {
     expect(unfinished(chunk)).toBe(5);
   });
 
-  it('end it when they are to', () => {
+  it('end it when they should', () => {
     const counts = countsOf([chunk], false);
     expect(endReasonOf(counts, policy)).toBeUndefined();
     expect(endReasonOf(counts, { stopAt: { kind: 'fail_fast' } })).toBe('failed_fast');
@@ -106,7 +106,7 @@ describe('the counts of a batch', () => {
     expect(endReasonOf(counts, { stopAt: { kind: 'successes', count: 4 } })).toBeUndefined();
   });
 
-  it('name its outcome', () => {
+  it('determine its outcome', () => {
     const all = countsOf(
       [{ items: 1, report: { running: 0, byOutcome: { completed: 1 }, retried: 0, hasEnded: true } }],
       true,
@@ -123,7 +123,7 @@ describe('the counts of a batch', () => {
   });
 });
 
-it('reserves deadline and clean-up, by the size of the machine', () => {
+it('reserve deadline and clean-up, by the size of the machine', () => {
   const terms = {
     policy: { ...policy, itemDeadlineMs: 50_000 },
     sourceType: 'default' as const,
@@ -141,7 +141,7 @@ describe('the place of a chunk', () => {
     { chunk: 3, firstIndex: 9, items: 2 },
   ];
 
-  it('leaves every item a place of its own', () => {
+  it('gives every item its own index', () => {
     const at = (chunk: number, firstIndex: number, items: number) => placeProblem(known, { chunk, firstIndex, items });
     expect(placeProblem([], { chunk: 0, firstIndex: 0, items: 1 })).toBeUndefined();
     expect([at(1, 3, 2), at(2, 5, 4), at(4, 11, 1), at(6, 40, 1)]).toEqual([
@@ -174,8 +174,8 @@ describe('a seal', () => {
   });
 });
 
-describe('an item whose workflow ran when a chunk took it up', () => {
-  it('A2: is not run again where it ended before what it left was read', () => {
+describe('an item whose workflow ran when a chunk took it over', () => {
+  it('is not run again if it ended before its result was read', () => {
     const place = { index: 0, item: { id: 'a', prompts: [{ prompt: 'x' }] } };
     const grant = { seq: 1, window: 1, budgetSeconds: null, pausedUntilMs: null, isEnding: false };
     const chunk: ChunkInput = {

@@ -171,7 +171,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
   return { records, runs, isOver: false };
 }
 
-it('never lets more items be at work, nor more budget be taken, than there is', () => {
+it('the protocol never runs more items, nor uses more budget, than allowed', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       play(world, ({ atWork, taken }) => {
@@ -183,7 +183,7 @@ it('never lets more items be at work, nor more budget be taken, than there is', 
   );
 });
 
-it('comes to an end: every item has ended, or the budget has no room for one of those that wait', () => {
+it('the protocol ends: every item has ended, or the budget has no room for a waiting one', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const { records, runs, isOver } = play(world, () => undefined);

@@ -31,7 +31,7 @@ const judge = (over: Partial<SandboxView>, more: Partial<FreshnessOptions> = {})
 const allowStale = true;
 
 describe('a source that is archived', () => {
-  it('is forked when its snapshot was verified after its stop was asked for', () => {
+  it('is forked if its snapshot was verified after its stop was requested', () => {
     expect(judge({})).toBe('fork');
     expect(judge({ snapshotVerifiedAt: '2026-01-01T09:59:59.000Z' })).toBe('source_stale');
     expect(judge({ snapshotCompletedAt: '2026-01-01T09:00:00.000Z' })).toBe('fork');
@@ -39,7 +39,7 @@ describe('a source that is archived', () => {
     expect(judge({ snapshotVerifiedAt: null, snapshotCompletedAt: null })).toBe('source_unknown');
   });
 
-  it('is forked all the same where a stale one is allowed, unless there is nothing to fork', () => {
+  it('is forked anyway if stale sources are allowed, unless there is nothing to fork', () => {
     expect(judge({ lastSnapshotStatus: 'failed' }, { allowStale })).toBe('fork');
     expect(judge({ hydrated: false }, { allowStale })).toBe('fork');
     expect(judge({ snapshotAvailable: false }, { allowStale })).toBe('source_keeps_nothing');
@@ -48,20 +48,20 @@ describe('a source that is archived', () => {
     );
   });
 
-  it('is refused by name where its data is gone or its files were not whole', () => {
+  it('is refused by name if its data is gone or its files were incomplete', () => {
     expect(judge({ dataExpiredAt: '2026-01-15T10:00:00.000Z' })).toBe('snapshot_data_expired');
     expect(judge({ hydrated: false })).toBe('source_not_hydrated');
     expect(judge({ snapshotAvailable: false })).toBe('source_keeps_nothing');
   });
 });
 
-describe('a source that is usable', () => {
-  it.each(['ready', 'idle'])('and %s is stopped, however fresh its snapshot looks', (state) => {
+describe('a usable source', () => {
+  it.each(['ready', 'idle'])('that is %s is stopped, however fresh its snapshot seems', (state) => {
     expect(judge({ state })).toBe('stop');
     expect(judge({ state }, { allowStale })).toBe('fork');
   });
 
-  it('is left alone where a stop would cut short an agent or a job, or lose what it holds', () => {
+  it('is not stopped if that would interrupt an agent or a job, or lose its content', () => {
     expect(judge({ state: 'running' })).toBe('source_in_use');
     expect(judge({ state: 'idle' }, { usedBy: 'sf-test-job' })).toBe('source_in_use');
     expect(judge({ state: 'idle', snapshots: false, snapshotAvailable: false })).toBe('source_keeps_nothing');
@@ -70,8 +70,8 @@ describe('a source that is usable', () => {
   });
 });
 
-describe('a source on its way', () => {
-  it('is waited for, or refused where it goes nowhere', () => {
+describe('a source between states', () => {
+  it('is awaited, or refused if it cannot become usable', () => {
     expect(judge({ state: 'archiving' })).toBe('wait_archived');
     expect(judge({ state: 'provisioning' })).toBe('wait_usable');
     expect(judge({ state: 'error' })).toBe('source_not_ready');

@@ -4,7 +4,7 @@ import { freshThrottle, recovered, throttled } from '../../../workflows/fanout/b
 
 const rules = { concurrency: 40, recoverEveryMs: 10_000 };
 
-it('halves the window and pauses at a refusal, once for those that come together', () => {
+it('a throttled batch halves its concurrency and pauses at a refusal, once for simultaneous ones', () => {
   const once = throttled(freshThrottle(40), { untilMs: 5_000, nowMs: 1_000 }, rules);
   expect(once).toEqual({ limit: 20, pausedUntilMs: 5_000, cutAtMs: 1_000 });
   const twice = throttled(once, { untilMs: 4_000, nowMs: 1_100 }, rules);
@@ -13,14 +13,14 @@ it('halves the window and pauses at a refusal, once for those that come together
   expect(throttled(once, { untilMs: 30_000, nowMs: 11_000 }, rules)).toMatchObject({ limit: 10, cutAtMs: 11_000 });
 });
 
-it('grows by a tenth at a time after the pause, and not during it', () => {
+it('a throttled batch grows by a tenth at a time after the pause, and not during it', () => {
   const slow = { limit: 10, pausedUntilMs: 5_000, cutAtMs: 1_000 };
   expect(recovered(slow, 4_999, rules)).toEqual(slow);
   expect(recovered(slow, 5_000, rules)).toMatchObject({ limit: 14, pausedUntilMs: null });
   expect(recovered({ ...slow, limit: 39 }, 6_000, rules).limit).toBe(40);
 });
 
-it('keeps at least one item at work and never more than were asked for', () => {
+it('a throttled batch runs at least one item and never more than requested', () => {
   const step = fc.record({ isRefusal: fc.boolean(), afterMs: fc.nat(30_000), pauseMs: fc.nat(60_000) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 500 }), fc.array(step), (concurrency, steps) => {

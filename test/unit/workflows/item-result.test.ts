@@ -9,25 +9,25 @@ const stopped = (status: string) => ({ stopId: 'st_1', status, kept: null, error
 const deleted = (status: string) => ({ operationId: 'op_1', status, error: null });
 const job = { sandboxId: 'bx_1', stop: null, deletion: null };
 
-describe('a fork ended as asked', () => {
-  it.each(['completed', 'gone'])('when its stop is %s', (status) => {
+describe('a fork ended as requested', () => {
+  it.each(['completed', 'gone'])('if its stop is %s', (status) => {
     expect(endedAsAsked({ ...job, stop: stopped(status) }, 'stop')).toBe(true);
   });
 
-  it.each(['pending', 'failing', 'superseded'])('not when its stop is %s', (status) => {
+  it.each(['pending', 'failing', 'superseded'])('not if its stop is %s', (status) => {
     expect(endedAsAsked({ ...job, stop: stopped(status) }, 'stop')).toBe(false);
   });
 
-  it('not when it was to be stopped and nobody got to it', () => {
+  it('not if it was to be stopped and no stop was requested', () => {
     expect(endedAsAsked(job, 'stop')).toBe(false);
   });
 
-  it('when there was none, and when it is kept', () => {
+  it('if there was none, and if it is kept', () => {
     expect(endedAsAsked({ ...job, sandboxId: null }, 'delete')).toBe(true);
     expect(endedAsAsked(job, 'keep')).toBe(true);
   });
 
-  it('when it was deleted, not when it was only stopped because somebody leases it', () => {
+  it('if it was deleted, not if it was only stopped because of a lease', () => {
     expect(endedAsAsked({ ...job, deletion: deleted('completed') }, 'delete')).toBe(true);
     expect(endedAsAsked({ ...job, stop: stopped('completed'), deletion: deleted('leased') }, 'delete')).toBe(false);
   });
@@ -84,12 +84,12 @@ const itemOf = (prompts: JobResult['prompts']): StartedItemResult => ({
 });
 
 describe('the result of a job or an item', () => {
-  it('stays as it is when it fits into a payload', () => {
+  it('is unchanged if it fits into a payload', () => {
     const { job } = itemOf([prompt('short', 'x'.repeat(60_000))]);
     expect(truncateResult(job)).toBe(job);
   });
 
-  it('is cut when it does not, whatever its characters take, and names the whole answers', () => {
+  it('is truncated if it does not fit, whatever its characters take, and names the whole answers', () => {
     const answers = ['€'.repeat(300_000), '€'.repeat(300_000), 'short', '€'.repeat(65_000)];
     const prompts = answers.map((answer, index) => prompt('p'.repeat(100_000), answer, `whole ${index}`));
     const { job } = itemOf(prompts);
@@ -99,7 +99,7 @@ describe('the result of a job or an item', () => {
     expect(result.prompts[2]?.result).toBe('short');
   });
 
-  it('A1: of 1,000 prompts with answers and errors of any size stays below a payload, side by side or in order', () => {
+  it('of 1,000 prompts with answers and errors of any size fits into a payload, side by side or in order', () => {
     fc.assert(
       fc.property(
         fc.boolean(),

@@ -40,13 +40,13 @@ const input: JobInput = {
   maxGenerations: 3,
 };
 
-describe('what a job hands on to its next run', () => {
-  it('is everything that it knows: a field of a job is handed on, or named here', () => {
+describe('what a job carries over to its next run', () => {
+  it('is everything that it knows: each field of a job is carried over or listed here', () => {
     const fields = Object.keys(new JobState(input));
     expect(fields.filter((name) => !notCarried.includes(name)).sort()).toEqual([...carriedFields].sort());
   });
 
-  it('comes back as it was, through JSON', () => {
+  it('is restored unchanged from JSON', () => {
     const run = new JobState(input);
     run.addPrompt({ prompt: 'second', model: 'm' });
     run.reached('made');
@@ -60,7 +60,7 @@ describe('what a job hands on to its next run', () => {
     expect(next.inbox.next('bx_a', ['sandbox.ready'], run.inbox.mark())).toBeUndefined();
   });
 
-  it('an item without a fork has no deadline yet, before and after', () => {
+  it('has no deadline for an item without a fork, before and after', () => {
     const origin = { key: 'k', execution: 'e', batchId: 'b', step: 'i0', firstGeneration: 1, lookFirst: false };
     const run = new JobState({ ...input, origin });
     expect(new JobState(run.input, JSON.parse(JSON.stringify(carryJob(run)))).deadlineAtMs).toBe(

@@ -24,20 +24,20 @@ const stop = (over: Partial<StopView> = {}): StopView => ({
   ...over,
 });
 
-describe('what is due for a request', () => {
+describe('the next event of a request', () => {
   it('is its alert, and then its deadline', () => {
     expect(nextDueAtMs(record())).toBe(nowMs + 10_000);
     expect(nextDueAtMs(record({ alertedAtMs: nowMs + 10_000 }))).toBe(nowMs + 60_000);
   });
 
-  it('is its deadline where no alert is wanted, or one would come later', () => {
+  it('is its deadline if no alert is wanted, or the alert would come later', () => {
     expect(nextDueAtMs(record({ request: { ...request, alertAfterMs: null } }))).toBe(nowMs + 60_000);
     expect(nextDueAtMs(record({ request: { ...request, alertAfterMs: 90_000 } }))).toBe(nowMs + 60_000);
   });
 });
 
 describe('failed attempts', () => {
-  it('are counted by the time of the attempt, so that looking twice at one counts it once', () => {
+  it('are counted by the time of the attempt, so one that is read twice counts once', () => {
     const one = record({ stopId: 'stop_1' });
     recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 2_000);
     recordStop(one, stop({ lastAttemptAt: at(1) }), nowMs + 3_000);
@@ -48,14 +48,14 @@ describe('failed attempts', () => {
     );
   });
 
-  it('stay known when the stop is pending again, or has completed', () => {
+  it('stay known when the stop is pending again or has completed', () => {
     const one = record({ stopId: 'stop_1' });
     recordStop(one, stop(), nowMs + 2_000);
     recordStop(one, stop({ status: 'pending', error: null }), nowMs + 3_000);
     expect(one).toMatchObject({ status: 'pending', failed: { since: at(2), attempts: 1, lastError: 'no disk' } });
   });
 
-  it('are told as none where none was seen, and a stop that was not accepted says why', () => {
+  it('are reported as none if none was seen, and an unaccepted stop says why', () => {
     expect(describeStop(record({ stopId: 'stop_1', status: 'pending' }))).toBe(
       'The stop stop_1 is pending; no failed attempt was seen.',
     );
@@ -65,7 +65,7 @@ describe('failed attempts', () => {
   });
 });
 
-describe('what this very stop kept', () => {
+describe('what a stop kept', () => {
   const sandbox = (stopId: string): SandboxView => ({
     id: 'bx_23456789',
     name: null,
@@ -91,13 +91,13 @@ describe('what this very stop kept', () => {
     expect(keptByStop({ ...sandbox('stop_1'), snapshots: false }, stop())).toBe('none');
   });
 
-  it('is not claimed where the sandbox has had another stop since, or is gone', () => {
+  it('is not claimed if the sandbox has had another stop since, or is gone', () => {
     expect(keptByStop(sandbox('stop_2'), stop())).toBeNull();
     expect(keptByStop(null, stop())).toBeNull();
   });
 });
 
-describe('a request that has ended', () => {
+describe('an ended request', () => {
   it('keeps its first end', () => {
     const one = record({ stopId: 'stop_1' });
     settleRecord(one, { outcome: 'archived', kept: 'saved' }, nowMs + 1_000);
@@ -105,7 +105,7 @@ describe('a request that has ended', () => {
     expect(viewOfRecord(one)).toMatchObject({ phase: 'ended', outcome: 'archived', kept: 'saved', endedAt: at(1) });
   });
 
-  it('is shown without what only the workflow needs', () => {
+  it('is shown without the fields that only the workflow needs', () => {
     const one = record({ asked: { previousStopId: null } });
     expect(viewOfRecord(one)).toMatchObject({ phase: 'asking', arrivedAt: at(0), deadlineAt: at(60) });
     for (const hidden of ['request', 'asked', 'arrivedAtMs']) expect(viewOfRecord(one)).not.toHaveProperty(hidden);

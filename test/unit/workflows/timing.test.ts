@@ -21,14 +21,14 @@ describe('refusedCallDelayMs', () => {
     expect(refusedCallDelayMs({ meaning: 'permanent', retryAfterMs: 5 }, 0)).toBeUndefined();
   });
 
-  it('goes on asking a service that is away, ever more slowly', () => {
+  it('keeps retrying an unavailable service, with growing delays', () => {
     const delays = [0, 1, 2, 5, 50].map((tries) =>
       refusedCallDelayMs({ meaning: 'unavailable', retryAfterMs: null }, tries),
     );
     expect(delays).toEqual([2_000, 4_000, 8_000, 64_000, 120_000]);
   });
 
-  it('gives up after a few tries of what may succeed at a second attempt', () => {
+  it('gives up after a few attempts of a call that may succeed at a second one', () => {
     const tries = [0, 1, 2, 3, 4].map((n) => refusedCallDelayMs({ meaning: 'few_tries', retryAfterMs: null }, n));
     expect(tries.filter((delay) => delay !== undefined)).toHaveLength(4);
     expect(tries.at(-1)).toBeUndefined();

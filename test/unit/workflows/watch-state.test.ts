@@ -25,14 +25,14 @@ const claimed = (
 const granted = { granted: true, claimedBy: [], leasedBy: [] };
 
 describe('the state of a watch', () => {
-  it('B8: counts from when it is asked, by its own clock, whatever those say that ask', () => {
+  it('counts from the request by its own clock, regardless of the requester’s', () => {
     const { state } = leased(emptyWatch, 'a', { nowMs: 1_000_000 });
     expect(nextExpiryMs(state)).toBe(1_010_000);
     expect(expire(state, 1_009_999)).toEqual(state);
     expect(nextExpiryMs(expire(state, 1_010_000))).toBeUndefined();
   });
 
-  it('B8: does so with claims and registrations, too', () => {
+  it('uses its own clock for claims and registrations too', () => {
     const { state } = claimed(emptyWatch, 'a', { nowMs: 1_000_000 });
     expect(nextExpiryMs(state)).toBe(1_010_000);
     expect(leased(state, 'b', { nowMs: 1_009_999 }).answer.granted).toBe(false);
@@ -40,19 +40,19 @@ describe('the state of a watch', () => {
     expect(nextExpiryMs(register(emptyWatch, { workflowId: 'a', lastsMs: 20_000 }, 1_000_000))).toBe(1_020_000);
   });
 
-  it('renews a registration in place, and a lease stays one', () => {
+  it('renews a registration in place, and keeps one lease', () => {
     const { state } = leased(leased(emptyWatch, 'a').state, 'a', { nowMs: 5_000 });
     expect(state.registrations).toEqual([{ workflowId: 'a', lease: 'work', expiresAtMs: 15_000 }]);
     const renewed = register(state, { workflowId: 'a', lastsMs: 20_000 }, 5_000);
     expect(renewed.registrations).toEqual([{ workflowId: 'a', lease: 'work', expiresAtMs: 25_000 }]);
   });
 
-  it('forgets who did not renew in time', () => {
+  it('drops a registration that was not renewed in time', () => {
     const { state } = leased(leased(emptyWatch, 'a').state, 'b', { nowMs: 5_000 });
     expect(expire(state, 12_000).registrations.map(({ workflowId }) => workflowId)).toEqual(['b']);
   });
 
-  it('A8: refuses a claim while somebody else holds a lease, and a lease while somebody else has a claim', () => {
+  it('refuses a claim while another workflow holds a lease, and a lease while another holds a claim', () => {
     const { state } = leased(emptyWatch, 'a');
     expect(claimed(state, 'b')).toEqual({ state, answer: { granted: false, claimedBy: [], leasedBy: ['a'] } });
     expect(claimed(state, 'a').answer, 'its own lease does not stand in its way').toEqual(granted);
@@ -64,7 +64,7 @@ describe('the state of a watch', () => {
     expect(leased(release(taken, { claimant: 'b', purpose: 'end' }), 'a').answer).toEqual(granted);
   });
 
-  it('A9: lets a stop end what is forked from and not what is worked in', () => {
+  it('lets a stop end a sandbox that is forked from, and not one that is worked in', () => {
     const { state } = leased(emptyWatch, 'a', { use: 'fork' });
     expect(claimed(state, 'b', { ends: 'work' }).answer).toEqual(granted);
     expect(claimed(state, 'b', { ends: 'any' }).answer.leasedBy).toEqual(['a']);
@@ -72,14 +72,14 @@ describe('the state of a watch', () => {
     expect(claimed(both, 'b', { ends: 'work' }).answer.leasedBy).toEqual(['c']);
   });
 
-  it('keeps the claims of one claimant apart, so that what ends first gives back only its own', () => {
+  it('keeps the claims of one claimant apart, so that each is released alone', () => {
     const { state } = claimed(claimed(emptyWatch, 'a', { purpose: 'one' }).state, 'a', { purpose: 'two' });
     const one = release(state, { claimant: 'a', purpose: 'two' });
     expect(leased(one, 'b').answer.granted).toBe(false);
     expect(release(state, { claimant: 'b', purpose: 'one' })).toEqual(state);
   });
 
-  it('does not let a mere registration stand in the way', () => {
+  it('does not treat a registration as an obstacle', () => {
     const state = register(emptyWatch, { workflowId: 'a', lastsMs: 10_000 }, 0);
     expect(claimed(state, 'b').answer).toEqual(granted);
   });
@@ -90,7 +90,7 @@ describe('the state of a watch', () => {
     expect(relay(once, 'evt_1')).toBe(once);
   });
 
-  it('is bounded, whatever is asked of it', () => {
+  it('is limited, whatever is requested', () => {
     let state = emptyWatch;
     for (let at = 0; at < 1_500; at += 1) state = relay(leased(state, `job-${at}`).state, `evt_${at}`);
     expect(state.registrations).toHaveLength(1_000);

@@ -65,7 +65,7 @@ describe('sandflow cleanup', () => {
     expect(await cli(['report', 'unheard-of'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('leaves at once with --detach, and goes on', async () => {
+  it('returns at once with --detach, and continues', async () => {
     const old = await archived(stand, 'detached-old');
     const { exitCode, stdout } = await cli(['run', await policyFile('detached'), '--detach']);
     expect(exitCode).toBe(0);
@@ -73,7 +73,7 @@ describe('sandflow cleanup', () => {
     await expect.poll(async () => (await cli(['report', stdout.trim()])).exitCode).toBe(0);
   });
 
-  it('does nothing outside of its window, and ends with 1', async () => {
+  it('does nothing outside its window, and exits with 1', async () => {
     const hour = new Date(Date.now() + 3 * 3_600_000).getUTCHours();
     const at = String(hour).padStart(2, '0');
     const policy = await policyFile('windowed', `windows: [{between: "${at}:00 and ${at}:30"}]\n`);
@@ -120,7 +120,7 @@ describe('sandflow cleanup', () => {
     });
   });
 
-  it('validates a policy, and refuses what cannot be, before anything is started', async () => {
+  it('validates a policy, and refuses an invalid one before anything starts', async () => {
     const readConfig = () => Promise.reject(new Error('nothing may be configured'));
     await writeFile(join(home, 'bad.yaml'), 'rules:\n  - rule: a\n    action: burn\n');
     expect(await cli(['validate', 'bad.yaml'], { readConfig })).toMatchObject({

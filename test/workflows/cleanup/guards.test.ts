@@ -33,7 +33,7 @@ afterAll(() => stand.close());
 const lease = (sandboxId: string) => leaseAs(stand, sandboxId, 'borrower');
 
 describe('a cleanup leaves alone', () => {
-  it('what has changed since the plan, is leased, protected or owned by now; and does the rest', async () => {
+  it('sandboxes that have changed since the plan, are leased, protected or owned, and handles the rest', async () => {
     const name = (what: string) => archived(stand, `race-${what}`);
     const [due, renamed, resumed, leased, gone, golden] = await Promise.all(
       ['due', 'renamed', 'resumed', 'leased', 'gone', 'golden'].map(name),
@@ -83,7 +83,7 @@ describe('a cleanup leaves alone', () => {
     expect((await clean(stand, policy)).of(second), 'its own execution is an earlier one, and closed').toBe('deleted');
   });
 
-  it('what is left running of a job that was terminated, unless it is stopped; and stops it', async () => {
+  it('what a terminated job left running unless it is stopped, and stops it', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
     const { jobId = '' } = /^sf-test-(?<jobId>.*)$/.exec(handle.workflowId)?.groups ?? {};
     const own = () => stand.service.books.sandboxes().find(({ name }) => name.includes(jobId));
@@ -100,7 +100,7 @@ describe('a cleanup leaves alone', () => {
     expect(await stateOf(stand, id)).toBe('archived');
   });
 
-  it('the newest of a group; and all of it where one of the newest vanishes', async () => {
+  it('the newest of a group, and all of it if one of the newest disappears', async () => {
     const [first, second, third] = [
       await archived(stand, 'keep-1'),
       await archived(stand, 'keep-2'),
@@ -114,7 +114,7 @@ describe('a cleanup leaves alone', () => {
     expect([first, second].map(done.of)).toEqual(['deleted', 'kept_as_newest']);
   });
 
-  it('snapshots whose name no rule names, and the newest', async () => {
+  it('snapshots whose name no rule mentions, and the newest', async () => {
     const id = await ready(stand, 'shot-1');
     for (const name of ['base', 'tmp-1', 'tmp-2']) {
       await stand.api.writeFile(id, { path: 'note', content: name });
@@ -133,7 +133,7 @@ describe('a cleanup leaves alone', () => {
     expect(await names()).toEqual(['base', 'tmp-2']);
   });
 
-  it('what is over the limit of the night, also when it runs twice; and everything beside a run that is open', async () => {
+  it('what exceeds the limit of the night, even if it runs twice, and everything beside another open run', async () => {
     const [old, newer] = [await archived(stand, 'limit-1'), await archived(stand, 'limit-2')];
     const policy = policyFor('limit', 'delete-sandbox').replace('maxActions: 1000', 'maxActions: 1');
     const first = await clean(stand, policy);
@@ -161,7 +161,7 @@ describe('a cleanup leaves alone', () => {
     await open.terminate();
   });
 
-  it('what another run has taken on that began in the same moment', async () => {
+  it('what another run that started at the same moment handles', async () => {
     const ids = [await archived(stand, 'twin-1'), await archived(stand, 'twin-2')];
     const policy = policyFor('twin', 'delete-sandbox').replace('maxActions: 1000', 'maxActions: 1');
     const twins = await Promise.all([1, 2].map(() => clean(stand, policy, { settleMs: 1_500 })));

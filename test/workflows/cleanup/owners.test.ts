@@ -24,7 +24,7 @@ afterAll(() => connection.close());
 const hold = (workflowId: string, memo: Record<string, unknown> = {}) =>
   client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [], memo });
 
-it('holds the fork of an item to be owned while its workflow runs, though its batch was terminated', async () => {
+it('the fork of an item is owned while its workflow runs, even if its batch was terminated', async () => {
   const batchId = `batch-${randomUUID().slice(0, 8)}`;
   const batch = await hold(jobWorkflowId(deployment, batchId));
   const item = await hold(itemWorkflowId(deployment, batchId, 7));
@@ -43,7 +43,7 @@ it('holds the fork of an item to be owned while its workflow runs, though its ba
   expect(await statusOf(name)).toBe('closed');
 });
 
-it('B3: knows what an earlier execution of an item has kept, though the newest has kept nothing', async () => {
+it('a cleanup knows what an earlier execution of an item kept, even if the latest kept nothing', async () => {
   const batchId = `batch-${randomUUID().slice(0, 8)}`;
   const batch = await hold(jobWorkflowId(deployment, batchId));
   const execution = executionOf(batch.firstExecutionRunId);
@@ -59,7 +59,7 @@ it('B3: knows what an earlier execution of an item has kept, though the newest h
   expect(await statusOf('bx_second', 2)).toBe('closed');
 });
 
-it('B9: asks Temporal itself how long it keeps what has ended, beyond which every owner is unknown', async () => {
+it('a cleanup asks Temporal for its retention, beyond which every owner is unknown', async () => {
   const { status, message } = await checkRetention(client);
   expect(['ok', 'warning']).toContain(status);
   expect(message).toMatch(/^Temporal keeps closed workflows for [\d.]+ days/);

@@ -81,7 +81,7 @@ describe('a cleanup', () => {
     await open.handle.terminate();
   });
 
-  it('asks what sandboxes have cost only where a rule is about it', async () => {
+  it('requests the cost of sandboxes only if a rule needs it', async () => {
     const id = await ready(stand, 'cost-1');
     const asked = () => queries.filter((query) => query?.include === 'cost');
     const rule = (dollars: number) => policyFor('cost', 'stop').replace('match: {', `match: {costAbove: ${dollars}, `);

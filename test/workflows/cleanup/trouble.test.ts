@@ -27,7 +27,7 @@ const many = (prefix: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, index) => archived(stand, `${prefix}-${index}`)));
 
 describe('a cleanup', () => {
-  it('finds what a call has done whose answer was lost, and does not do it twice', async () => {
+  it('finds the effect of a call whose answer was lost, and does not repeat it', async () => {
     const [old = ''] = await many('lost', 1);
     await stand.fault({ kind: 'drop_response', endpoint: 'deleteSandbox' });
     const done = await clean(stand, policyFor('lost', 'delete-sandbox'));
@@ -41,7 +41,7 @@ describe('a cleanup', () => {
     expect(calls('stopSandbox', running)).toHaveLength(1);
   });
 
-  it('repeats what fails, reports what is refused for good, and goes on with the rest', async () => {
+  it('repeats what fails, reports what is refused for good, and continues with the rest', async () => {
     const ids = await many('fail', 4);
     const refused = ids[1] ?? '';
     instead = {
@@ -63,7 +63,7 @@ describe('a cleanup', () => {
     expect(await stateOf(stand, refused)).toBe('archived');
   });
 
-  it('asks again for a deletion that the service fails, and reports it when it goes on failing', async () => {
+  it('requests a failed deletion again, and reports it if it keeps failing', async () => {
     const [first = '', second = ''] = await many('dying', 2);
     const failures = new Map([
       [first, 1],
@@ -94,7 +94,7 @@ describe('a cleanup', () => {
     expect(result?.why).toBe('the deletion failed: the disk is busy');
   });
 
-  it('says of a stop that does not end that it is not confirmed, and does not wait for ever', async () => {
+  it('reports a stop that does not end as unconfirmed, and does not wait for ever', async () => {
     const slow = await ready(stand, 'slow-1');
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const done = await clean(stand, policyFor('slow', 'stop'), { actionDeadlineMs: 1_500 });
@@ -102,7 +102,7 @@ describe('a cleanup', () => {
     expect(done.summary).toMatchObject({ outcome: 'applied', counts: { not_confirmed: 1 } });
   });
 
-  it('goes on as a new run when its history is long, with everything counted', async () => {
+  it('continues as new when its history is long, with everything counted', async () => {
     const ids = await many('long', 5);
     const handle = await begin(stand, policyFor('long', 'delete-sandbox'), { chunkSize: 2, maxHistoryEvents: 20 });
     const done = await cleaned(stand, await handle.result());
@@ -112,7 +112,7 @@ describe('a cleanup', () => {
     expect(runId).not.toBe(raw.workflowExecutionInfo?.firstRunId);
   });
 
-  it('ends when it is cancelled, with a report that tells what it has not reached', async () => {
+  it('ends when it is cancelled, with a report of what it has not reached', async () => {
     const ids = [await ready(stand, 'cut-0'), await ready(stand, 'cut-1'), await ready(stand, 'cut-2')];
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const handle = await begin(stand, policyFor('cut', 'stop'), { concurrency: 1 });
@@ -124,7 +124,7 @@ describe('a cleanup', () => {
     expect(ids.map(done.of)).toEqual(['not_confirmed', 'not_reached', 'not_reached']);
   });
 
-  it('warns before the data of a protected sandbox expires, in its result and where the policy says', async () => {
+  it('warns before the data of a protected sandbox expires, in its result and by notification', async () => {
     const golden = await archived(stand, 'warn-golden');
     await archived(stand, 'warn-fresh');
     const told: string[] = [];
@@ -150,7 +150,7 @@ describe('a cleanup', () => {
     });
   });
 
-  it('says that no plan could be made where the service refuses for good', async () => {
+  it('reports that no plan could be created if the service refuses for good', async () => {
     await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 403, code: 'api_key_action_forbidden' });
     const { summary } = await clean(stand, policyFor('refused', 'stop'));
     expect(summary).toMatchObject({ outcome: 'failed', planned: null, error: { code: 'api_key_action_forbidden' } });

@@ -50,7 +50,7 @@ afterAll(async () => {
 const start = (input: ReturnType<typeof encryptedJob>) =>
   startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
 
-describe('C6: with the codec on', () => {
+describe('with the codec', () => {
   it('no prompt, follow-up, answer, script, file or command is in the history, a memo, a heartbeat, a query or the result store', async () => {
     const names = ['prompt', 'followup', 'answer', 'setup', 'put', 'long', 'command', 'collected'] as const;
     const canaries = Object.fromEntries(names.map((name) => [name, canary(name)])) as Record<
@@ -104,7 +104,7 @@ describe('C6: with the codec on', () => {
     expect(held).toContain('binary/encrypted');
   });
 
-  it('messages, details and stacks of failures are encrypted, and whoever has the key reads them', async () => {
+  it('messages, details and stacks of failures are encrypted, and readable with the key', async () => {
     const input = encryptedJob({ deployment, prompts: [{ prompt: 'refuse this' }] });
     const { handle } = await start(input);
     const result = await handle.result();
@@ -115,7 +115,7 @@ describe('C6: with the codec on', () => {
     expect(held).not.toMatch(/\.(?:ts|js):\d+/);
   });
 
-  it('a summary holds the prompt only where that is asked for, and is encrypted by the SDK', async () => {
+  it('a summary contains the prompt only on request, and the SDK encrypts it', async () => {
     const prompt = canary('summary');
     for (const promptInSummary of [undefined, true]) {
       const input = encryptedJob({ deployment, prompts: [{ prompt: `${prompt} ${script('true')}` }] });

@@ -29,22 +29,22 @@ function newDeployment() {
   };
 }
 
-describe('C6: keys at the start', () => {
-  it('without keys anywhere nobody is refused, and nothing is written', async () => {
+describe('the comparison of keys at the start', () => {
+  it('refuses nobody and writes nothing if there are no keys', async () => {
     const { worker, client: command, deployment } = newDeployment();
     expect(await worker()).toEqual(agreed);
     expect(await command()).toEqual(agreed);
     expect(await deploymentKeys(client, deployment)).toBeUndefined();
   });
 
-  it('a client with keys waits for a worker that has them', async () => {
+  it('makes a client with keys wait for a worker that has them', async () => {
     const { worker, client: command } = newDeployment();
     await expect(command(a)).rejects.toMatchObject({ code: 'keys_not_announced' });
     expect(await worker(a)).toEqual(agreed);
     expect(await command(a)).toEqual(agreed);
   });
 
-  it('a process without keys, with a key that is not in the ring, or with another key of its id, is refused', async () => {
+  it('refuses a process without keys, with a key outside the ring, or with another key of its id', async () => {
     const { worker, client: command } = newDeployment();
     await worker(a);
     for (const start of [worker, command]) {
@@ -57,7 +57,7 @@ describe('C6: keys at the start', () => {
     expect(await command(a)).toEqual(agreed);
   });
 
-  it('a key is rotated: behind the first, then as the first, then alone', async () => {
+  it('allows a rotation: a key is second, then first, then the only one', async () => {
     const { worker, client: command, deployment } = newDeployment();
     await worker(a);
     await worker(a, b);
@@ -74,7 +74,7 @@ describe('C6: keys at the start', () => {
     expect(await deploymentKeys(client, deployment)).toEqual({ current: 'b', checks: { b: ring(b).first.check } });
   });
 
-  it('what is written down tells no key, and is forgotten on request', async () => {
+  it('writes no key, and its record is deleted on request', async () => {
     const { worker, client: command, deployment } = newDeployment();
     await worker(a);
     const described = JSON.stringify(await client.schedule.getHandle(`encryption/${deployment}`).describe());
@@ -84,14 +84,14 @@ describe('C6: keys at the start', () => {
     expect(await command()).toEqual(agreed);
   });
 
-  it('workers that announce at once do not hinder one another', async () => {
+  it('works for workers that announce at once', async () => {
     const { worker } = newDeployment();
     expect(await Promise.all([worker(a, b), worker(a, b), worker(a, b)])).toEqual([agreed, agreed, agreed]);
   });
 });
 
-describe('C6: doctor says of keys', () => {
-  it('which encrypts, which can be read here, and whether the workers have the same', async () => {
+describe('doctor reports about keys', () => {
+  it('which one encrypts, which can be read here, and whether the workers have the same', async () => {
     const { worker, deployment } = newDeployment();
     const look = (...lines: string[]) =>
       checkEncryption(client, { deployment }, lines.length ? ring(...lines) : undefined);
@@ -109,7 +109,7 @@ describe('C6: doctor says of keys', () => {
   });
 });
 
-it('C6: an announcement that is not whole lets nobody with keys start', async () => {
+it('an incomplete announcement lets no process with keys start', async () => {
   const { client: command, deployment } = newDeployment();
   const args = [{ current: 'x', checks: { a: ring(a).first.check } }];
   const action = { type: 'startWorkflow', workflowType: 'none', workflowId: 'x', taskQueue: 'none', args } as const;
@@ -117,7 +117,7 @@ it('C6: an announcement that is not whole lets nobody with keys start', async ()
   await expect(command(a)).rejects.toMatchObject(refused);
 });
 
-it('C6: a Temporal that cannot be reached refuses nobody', async () => {
+it('an unreachable Temporal refuses nobody', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   try {
     const away = new Client({ connection });

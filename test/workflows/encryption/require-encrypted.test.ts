@@ -29,8 +29,8 @@ async function running() {
   return { handle: handle as WorkflowHandle, strange: clear.workflow.getHandle(handle.workflowId) };
 }
 
-describe('C6: workers that require encryption', () => {
-  it('refuse a job that was started in clear: nothing is made for it', async () => {
+describe('workers that require encryption', () => {
+  it('refuse a job that was started unencrypted, and create nothing for it', async () => {
     const input = encryptedJob({});
     const handle = await clear.workflow.start('createThenPrompt', {
       workflowId: jobWorkflowId(deployment, input.jobId),
@@ -43,7 +43,7 @@ describe('C6: workers that require encryption', () => {
     expect(sandboxes.filter(({ name }) => name?.includes(input.jobId))).toEqual([]);
   });
 
-  it('refuse updates and queries, drop signals in clear, and the job goes on', async () => {
+  it('refuse unencrypted updates and queries, drop signals, and the job continues', async () => {
     const { handle, strange } = await running();
     const update = strange.executeUpdate('prompt', { args: [{ prompt: script('echo intruder') }] });
     await expect(update).rejects.toThrow();
@@ -54,7 +54,7 @@ describe('C6: workers that require encryption', () => {
     expect(result.prompts).toHaveLength(1);
   });
 
-  it('take what is encrypted', async () => {
+  it('accept encrypted input', async () => {
     const { handle } = await started('echo fine');
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   });

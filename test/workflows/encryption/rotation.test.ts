@@ -14,8 +14,8 @@ import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf
 
 const folder = new URL('../../histories/', import.meta.url);
 
-describe('C6: keys change', () => {
-  it('a job that began under one key ends under the next, and its history replays with the keys', async () => {
+describe('a change of keys', () => {
+  it('lets a job that began with one key end with the next, and its history replays with the keys', async () => {
     const one = newKeyLine('one');
     const two = newKeyLine('two');
     const before = parseKeyRing(`${one}\n${two}`);
@@ -40,7 +40,7 @@ describe('C6: keys change', () => {
     }
   });
 
-  it('jobs that began in clear replay with the workers that encrypt', async () => {
+  it('lets jobs that began unencrypted replay with workers that encrypt', async () => {
     const workflowBundle = await bundleEncrypted();
     const dataConverter = createEncryptedDataConverter(ringOf('one'));
     for (const name of ['completed', 'prompt_failed', 'cancelled', 'fanout-batch', 'stop_archived', 'cleanup']) {
@@ -49,7 +49,7 @@ describe('C6: keys change', () => {
     }
   });
 
-  it('a job that began in clear goes on encrypted', async () => {
+  it('lets a job that began unencrypted continue encrypted', async () => {
     const ring = ringOf('one');
     const dataConverter = createEncryptedDataConverter(ring);
     const encryptedWorkflows = await bundleEncrypted();

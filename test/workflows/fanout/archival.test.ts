@@ -57,8 +57,8 @@ async function untilArchival(input: ReturnType<typeof fanoutInput>): Promise<str
   return batchKey;
 }
 
-describe('A2: an item whose workflow is terminated while its fork is being archived', () => {
-  it('is not prompted again: its result is there, and its fork is seen to its end', async () => {
+describe('an item whose workflow is terminated while its fork is being archived', () => {
+  it('is not prompted again: its result exists, and its fork is followed to its end', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { end: 'stop' } }), items(1));
     await untilArchival(input);
@@ -72,7 +72,7 @@ describe('A2: an item whose workflow is terminated while its fork is being archi
     expect([line?.times.endedAt, leftForks(stand, input)]).toEqual([expect.any(String), []]);
   });
 
-  it('with its chunk and its batch is ended when the batch is resumed, and its result is kept', async () => {
+  it('is ended, with its chunk and batch, when the batch is resumed, and its result is kept', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const input = await submit(stand, fanoutInput(source(sandboxId), { policy: { end: 'stop' } }), items(1));
     await untilArchival(input);
@@ -87,7 +87,7 @@ describe('A2: an item whose workflow is terminated while its fork is being archi
   });
 });
 
-it('A3: an item whose fork the list leaves out is followed in it, and not prompted there again', async () => {
+it('is followed in a fork that the list omits, and not prompted there again', async () => {
   const mark = `/tmp/sandflow-${randomBytes(4).toString('hex')}`;
   const wait = `while [ ! -e ${mark} ]; do sleep 0.2; done; echo at last; rm ${mark}`;
   const input = await submit(
@@ -107,7 +107,7 @@ it('A3: an item whose fork the list leaves out is followed in it, and not prompt
   expect(promptedForks(stand, input)).toEqual(['i0-1']);
 });
 
-describe('a batch that is resumed with another size and auto-stop, whose fork the list leaves out and was stopped', () => {
+describe('a resumed batch with another size and auto-stop, whose stopped fork the list omits', () => {
   /** Its item is at work, and then batch, chunk and item are terminated. */
   async function cutShort() {
     const commands = 'sleep 2; echo done';
@@ -133,7 +133,7 @@ describe('a batch that is resumed with another size and auto-stop, whose fork th
   const resume = (input: ReturnType<typeof fanoutInput>) =>
     resumeFanout(stand.client, input, { taskQueue: stand.taskQueue, policy: { ttlSeconds: 1_200, type: 'large' } });
 
-  it('B5: asks for the fork with the body of then, and takes up what was done in it', async () => {
+  it('requests the fork with the original body, and adopts what was done in it', async () => {
     const { input } = await cutShort();
     await resume(input);
     const result = await ended(stand, input);
@@ -142,7 +142,7 @@ describe('a batch that is resumed with another size and auto-stop, whose fork th
     expect((await lines(stand, result))[0]).toMatchObject({ generation: 1, outcome: 'completed' });
   });
 
-  it('B2: does not know what became of a fork that it asked for more than a day ago, and makes no second one', async () => {
+  it('reports an unknown outcome for a fork that was requested more than a day ago, and creates no second one', async () => {
     const { input, key } = await cutShort();
     const record = JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
     const dayAgo = { ...record, firstSentAtMs: Date.now() - 25 * 3_600_000 };

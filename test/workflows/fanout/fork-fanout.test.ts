@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('prompts each item in a fork of its own, once, and leaves none of them behind', async () => {
+it('a batch prompts each item once in its own fork, and leaves no fork behind', async () => {
   const input = fanoutInput(source(await archivedSandbox(stand)));
   const result = await run(
     stand,
@@ -34,7 +34,7 @@ it('prompts each item in a fork of its own, once, and leaves none of them behind
   }
 });
 
-it('the example of the library says how many items completed', async () => {
+it('the example of the library returns the number of completed items', async () => {
   vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
   vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
   const before = stand.service.books.prompts().length;

@@ -54,7 +54,7 @@ const promptStatus = async (handle: Awaited<ReturnType<typeof start>>) =>
 const promptsSent = () => stand.service.books.prompts().filter(({ sandboxId }) => sandboxId !== sourceId);
 
 describe('a second run of an item', () => {
-  it('A3: goes on with the prompt of the first, in a fork that the list leaves out', async () => {
+  it('continues with the first prompt, in a fork that the list omits', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');
@@ -64,7 +64,7 @@ describe('a second run of an item', () => {
     expect(promptsSent()).toHaveLength(1);
   });
 
-  it('A3: does not send again what the first may have sent, and adopts what arrived', async () => {
+  it('does not repeat what the first run may have sent, and adopts what arrived', async () => {
     let release: () => void = () => undefined;
     const terminated = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
@@ -86,7 +86,7 @@ describe('a second run of an item', () => {
     expect([promptsSent().length, calls]).toEqual([1, 1]);
   });
 
-  it('A3: takes up a stopped fork that the list leaves out, and does not prompt another', async () => {
+  it('adopts a stopped fork that the list omits, and does not prompt another', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');
@@ -101,7 +101,7 @@ describe('a second run of an item', () => {
     expect(promptsSent()).toHaveLength(1);
   });
 
-  describe('whose fork is gone', () => {
+  describe('an item whose fork is gone', () => {
     const secondRun = async (first: Awaited<ReturnType<typeof start>>) => {
       await first.terminate();
       const fork = stand.service.books.sandboxes().find(({ id }) => id !== sourceId);
@@ -110,7 +110,7 @@ describe('a second run of an item', () => {
       return (await start(true)).result();
     };
 
-    it('does the work in another fork where the records show that the first was never prompted', async () => {
+    it('works in another fork if the records show that the first was never prompted', async () => {
       await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 429, code: 'rate_limited', times: 1_000 });
       const first = await start(false);
       const asked = () => stand.service.books.calls().some(({ endpoint }) => endpoint === 'sendPrompt');
@@ -119,7 +119,7 @@ describe('a second run of an item', () => {
       expect(promptsSent()).toHaveLength(1);
     });
 
-    it('does not where it was', async () => {
+    it('does not if it was prompted', async () => {
       const first = await start(false);
       await expect.poll(() => promptStatus(first)).toBe('queued');
       expect(await secondRun(first)).toMatchObject({ outcome: 'outcome_unknown' });
@@ -127,7 +127,7 @@ describe('a second run of an item', () => {
     });
   });
 
-  it('sends at once where the record says that it was not sent, or there is none', async () => {
+  it('sends at once if the record says that it was not sent, or there is none', async () => {
     await stand.fault({
       kind: 'error',
       endpoint: 'sendPrompt',

@@ -81,7 +81,7 @@ const phaseIs = (handle: Awaited<ReturnType<typeof start>>, phase: string) =>
   expect.poll(async () => (await handle.query(progressQuery)).phase).toBe(phase);
 
 describe('an item', () => {
-  it('works in a fork of its own, and keeps its whole result', async () => {
+  it('works in its own fork, and keeps its whole result', async () => {
     const input = itemInput('whole', 7);
     const summary = await (await start(input)).result();
     expect(summary).toMatchObject({ index: 7, generation: 1, outcome: 'completed', endedAsAsked: true, error: null });
@@ -97,21 +97,21 @@ describe('an item', () => {
     expect(forksOf('whole')).toMatchObject([{ name: expect.stringMatching(/-i7-1$/), state: 'archived' }]);
   });
 
-  it('that failed says so in its result, and deletes its fork where asked', async () => {
+  it('that failed says so in its result, and deletes its fork on request', async () => {
     const job = { prompts: [{ prompt: script('exit 4') }], end: 'delete' } as const;
     const summary = await (await start(itemInput('failed', 0, { job }))).result();
     expect(summary).toMatchObject({ outcome: 'prompt_failed', endedAsAsked: true, error: { code: 'prompt_failed' } });
     expect((await storedAt(summary.resultRef)).job?.deletion?.status).toBe('completed');
   });
 
-  it('whose fork became cancelled takes its next generation', async () => {
+  it('with a cancelled fork continues as its next generation', async () => {
     await stand.fault({ kind: 'create_cancelled', times: 1 });
     const summary = await (await start(itemInput('nomachine', 1))).result();
     expect(summary).toMatchObject({ generation: 2, outcome: 'completed' });
     expect(summary.resultRef).toMatch(/items\/1\/2\.json$/);
   });
 
-  it('keeps answers that are too many for a payload beside its result', async () => {
+  it('keeps answers that exceed a payload beside its result', async () => {
     const prompts = Array.from({ length: 12 }, () => ({ prompt: script('head -c 60000 /dev/zero | tr "\\0" x') }));
     const summary = await (await start(itemInput('long', 0, { job: { prompts } }))).result();
     expect(summary.outcome).toBe('completed');
@@ -122,7 +122,7 @@ describe('an item', () => {
   });
 });
 
-describe('a second run of an item whose first was terminated', () => {
+describe('a second run of an item after the first was terminated', () => {
   it('adopts its fork and its prompt', async () => {
     const job = { prompts: [{ prompt: script('sleep 3; echo through') }] };
     const key = keyOfBatch();
@@ -135,7 +135,7 @@ describe('a second run of an item whose first was terminated', () => {
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
   });
 
-  it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
+  it('collects the answer from its fork that was stopped since, and prompts nothing', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 1; echo was done') }] };
     const first = await start(itemInput('dead', 3, { job, origin: { key } }));
@@ -151,7 +151,7 @@ describe('a second run of an item whose first was terminated', () => {
     expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
   });
 
-  it('A2: does not know what became of a fork that was deleted since, and prompts in no other one', async () => {
+  it('reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;
     const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
@@ -164,7 +164,7 @@ describe('a second run of an item whose first was terminated', () => {
   });
 });
 
-describe('an item that is cancelled', () => {
+describe('a cancelled item', () => {
   it('interrupts its agent, stops its fork, and keeps its result', async () => {
     const handle = await start(itemInput('cancelled', 0, { job: { prompts: [{ prompt: script('sleep 60') }] } }));
     await phaseIs(handle, 'following');
@@ -177,8 +177,8 @@ describe('an item that is cancelled', () => {
   });
 });
 
-describe('an item whose fork is not answered', () => {
-  it('says that it may have left something when it is cancelled and the answer does not come', async () => {
+describe('an item whose fork request gets no answer', () => {
+  it('reports that it may have left a fork if it is cancelled and no answer arrives', async () => {
     await stand.fault({ kind: 'latency', endpoint: 'forkSandbox', ms: 30_000 });
     const handle = await start(itemInput('silent', 4, { job: { timing: { ...shortTiming, cleanUpMs: 1_000 } } }));
     const pending = async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime ?? null;
@@ -192,7 +192,7 @@ describe('an item whose fork is not answered', () => {
 });
 
 describe('an item whose fork is throttled', () => {
-  it('A11: tells its chunk ever more rarely, waits, and has its whole time from then on', async () => {
+  it('reports to its chunk less and less often, waits, and then has its whole time', async () => {
     const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
     // Nobody works for it, so it keeps what it is told.
     const chunk = await stand.client.workflow.start('nobody', {
@@ -210,7 +210,7 @@ describe('an item whose fork is throttled', () => {
     await chunk.terminate();
   });
 
-  it('A11: goes on as new when its history is long, and makes one fork', async () => {
+  it('continues as new when its history is long, and creates one fork', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
     const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
     expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });
@@ -219,7 +219,7 @@ describe('an item whose fork is throttled', () => {
     expect([forksOf('patient').length, promptsOf('patient').length]).toEqual([1, 1]);
   });
 
-  it('ends at once when it is cancelled, and has made nothing', async () => {
+  it('ends at once when it is cancelled, and has created nothing', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'limit_reached' });
     const handle = await start(itemInput('waiting', 2));
     await expect.poll(async () => (await handle.query(progressQuery)).blocked?.message).toContain('limit_reached');
@@ -237,7 +237,7 @@ describe('the commands of a job', () => {
     expect((await stand.results.get(result.files[0]?.ref ?? '')).toString('utf8')).toBe('one\ntwo\n');
   });
 
-  it('end the job at the first that fails, with what it said', async () => {
+  it('end the job at the first failure, with its output', async () => {
     const commands = ['echo the reason >&2; exit 3', 'touch never'];
     const result = await (await stand.start({ commands, collect: ['never'] })).result();
     expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'command_failed' } });

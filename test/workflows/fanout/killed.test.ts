@@ -43,7 +43,7 @@ const badDay: readonly FaultInput[] = [
   { kind: 'webhook_drop', probability: 0.3, times: 100_000 },
 ];
 
-it('a batch of which every workflow was terminated half-way, on a bad day, adopts what it has when it is resumed', async () => {
+it('a resumed batch adopts what it has after every workflow was terminated amid faults', async () => {
   for (const fault of badDay) await stand.fault(fault);
   const policy = { concurrency: 12, onUnknownOutcome: 'resend' } as const;
   const input = fanoutInput(source(sandboxId), { policy });
@@ -77,7 +77,7 @@ it('a batch of which every workflow was terminated half-way, on a bad day, adopt
   expect(leftForks(stand, input)).toEqual([]);
 });
 
-it('an item of which a later generation was terminated after its result was stored costs each generation once', async () => {
+it('an item whose later generation was terminated after its result was stored costs each generation once', async () => {
   const input = fanoutInput(source(sandboxId), { policy: { concurrency: 1, retries: 1 } });
   const once = `mkdir ${marks}/once && exit 1; while [ ! -e ${marks}/never ]; do sleep 0.2; done`;
   await submitInChunks(

@@ -33,7 +33,7 @@ describe('the budget of a batch', () => {
   const itemDeadlineMs = 30_000;
   const timing = { ...shortTiming, cleanUpMs: 10_000 };
 
-  it('lets as many items work at once as it has room for, and is never passed', async () => {
+  it('lets as many items run at once as it has room for, and is never exceeded', async () => {
     const policy = { itemDeadlineMs, budgetSeconds: 130, concurrency: 8 };
     const input = await submitInChunks(stand, fanoutInput(source(sandboxId), { timing, policy }), items(6), 2);
     const seen: FanoutProgress[] = [];
@@ -45,7 +45,7 @@ describe('the budget of a batch', () => {
     expect(metered(input)).toBeLessThanOrEqual(result.budget.spentSeconds);
   });
 
-  it('ends the batch where it has no room for another item, also after a resume, and not with a larger one', async () => {
+  it('ends the batch without room for another item, also after a resume, and not with a larger budget', async () => {
     const policy = { itemDeadlineMs, budgetSeconds: 82, concurrency: 8, type: 'large' } as const;
     const input = await submitInChunks(
       stand,
@@ -67,7 +67,7 @@ describe('the budget of a batch', () => {
 });
 
 describe('a service that throttles forks', () => {
-  it('slows the whole batch down, and fails no item', async () => {
+  it('slows the whole batch down and fails no item', async () => {
     const refusal = { kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited' } as const;
     await stand.fault({ ...refusal, retryAfterSeconds: 2, times: 3 });
     const input = await submitInChunks(
@@ -96,8 +96,8 @@ describe('a service that throttles forks', () => {
   });
 });
 
-describe('a service that refuses until somebody mends it', () => {
-  it('is shown where the batch is, which can be cancelled all the same', async () => {
+describe('a service that refuses until someone fixes it', () => {
+  it('is shown by the batch, which can still be cancelled', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 401, code: 'unauthorized', times: 1_000 });
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
     await submitInChunks(stand, input, items(3), 3);
@@ -115,8 +115,8 @@ describe('a service that refuses until somebody mends it', () => {
   });
 });
 
-describe('a batch whose items together are larger than a payload may be', () => {
-  it('takes them in several chunks, and lists those that it never started', async () => {
+describe('a batch whose items together exceed a payload', () => {
+  it('accepts them in several chunks, and lists those that it never started', async () => {
     const prompt = `${script('echo large')}\n${'long '.repeat(4_000)}`;
     const many = Array.from({ length: 300 }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt }] }));
     const policy = { concurrency: 3, stopAt: { kind: 'successes', count: 2 } } as const;

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 describe.concurrent('a batch', () => {
-  it('ends at the wished number of successes, and leaves no fork behind', async ({ expect }) => {
+  it('ends at the requested number of successes, and leaves no fork behind', async ({ expect }) => {
     const policy = { concurrency: 4, stopAt: { kind: 'successes', count: 2 } } as const;
     const input = fanoutInput(source(sandboxId), { policy });
     const result = await run(
@@ -41,7 +41,7 @@ describe.concurrent('a batch', () => {
     expect((await lines(stand, result)).map(({ outcome }) => outcome)).toHaveLength(12);
   });
 
-  it('ends with the first item that fails, where that was asked for', async ({ expect }) => {
+  it('ends with the first failed item on request', async ({ expect }) => {
     const policy = { concurrency: 3, stopAt: { kind: 'fail_fast' } } as const;
     const input = fanoutInput(source(sandboxId), { policy });
     const result = await run(
@@ -58,7 +58,7 @@ describe.concurrent('a batch', () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('tries a failed item again in a new fork, as its next generation, and goes on with the others', async ({
+  it('retries a failed item in a new fork as its next generation, and continues with the others', async ({
     expect,
   }) => {
     const input = fanoutInput(source(sandboxId), { policy: { retries: 2 } });
@@ -74,7 +74,7 @@ describe.concurrent('a batch', () => {
     expect(names.sort()).toEqual(['i0-1', 'i1-1', 'i1-2', 'i1-3', 'i2-1']);
   });
 
-  it('does not try again what the service refuses for good', async ({ expect }) => {
+  it('does not retry what the service refuses for good', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { retries: 2 } });
     const refused = { id: 'refused', prompts: [{ prompt: 'hi', provider: 'nobody' }] };
     const result = await run(stand, input, [refused]);
@@ -82,7 +82,7 @@ describe.concurrent('a batch', () => {
     expect(forks(stand, input)).toHaveLength(1);
   });
 
-  it('holds each item to its own deadline', async ({ expect }) => {
+  it('limits each item to its own deadline', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { itemDeadlineMs: 60_000 } });
     const both = items(2, (at) => (at === 0 ? 'sleep 60' : 'echo quick'));
     const result = await run(
@@ -94,7 +94,7 @@ describe.concurrent('a batch', () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('that is cancelled interrupts its items, ends their forks and says so', async ({ expect }) => {
+  it('that is cancelled interrupts its items, ends their forks and reports it', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 3, end: 'stop' } });
     await submit(
       stand,
@@ -118,7 +118,7 @@ describe.concurrent('a batch', () => {
     expect(await fanoutProgress(stand.client, input)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
   });
 
-  it('ends at its deadline, whatever has not ended', async ({ expect }) => {
+  it('ends at its deadline with any open items', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2, deadlineMs: 9_000 } });
     const result = await run(
       stand,
@@ -130,7 +130,7 @@ describe.concurrent('a batch', () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('that waits for items which never come ends when it is cancelled', async ({ expect }) => {
+  it('that waits for missing items ends when it is cancelled', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
     const { startFanout, addFanoutChunk } = await import('../../../src/temporal/fanouts/index.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });

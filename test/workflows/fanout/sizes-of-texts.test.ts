@@ -28,8 +28,8 @@ const preparing = (over: Partial<Preparation>): Preparation => ({
 const small = (over: Partial<FanoutItem> = {}): FanoutItem => ({ id: 'one', prompts: [{ prompt: 'hello' }], ...over });
 const isThere = (input: FanoutInput) => describeFanout(stand.client, input);
 
-describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
-  it('are worked with, whole, where client and worker share the result store', async () => {
+describe('texts and files of a batch of 0.9 to 12 MB', () => {
+  it('are used completely if client and worker share the result store', async () => {
     const prepared = preparing({
       put: sizes.map((bytes) => longFile(`source-${bytes}`, bytes)),
       prompts: sizes.map((bytes) => ({ prompt: longPrompt(bytes) })),
@@ -50,7 +50,7 @@ describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
     );
   }, 240_000);
 
-  it('reach the service whole as setup scripts, which says why it runs none so long', async () => {
+  it('reach the service completely as setup scripts, which rejects scripts of that length with a reason', async () => {
     const batches = sizes.map(async (bytes) => {
       const input = fanoutInput(preparing({ body: { setupScript: longScript(bytes) }, commands: [] }));
       await submitFanout(stand.client, input, [small()], stand);
@@ -82,7 +82,7 @@ describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
     ['source.prompts.0.prompt', (bytes) => [preparing({ prompts: [{ prompt: longPrompt(bytes) }] }), small()]],
     ['source.from', (bytes) => [{ kind: 'snapshot', from: 'x'.repeat(bytes), body: {} }, small()]],
   ];
-  it.each(places)('are refused without one, before anything is started: %s', async (field, of) => {
+  it.each(places)('are refused without a result store before anything starts: %s', async (field, of) => {
     for (const bytes of sizes) {
       const [prepared, item] = of(bytes);
       const input = fanoutInput(prepared ?? source(sandboxId));
@@ -96,12 +96,12 @@ describe('A1: texts and files of a batch of 0.9 to 12 MB', () => {
   });
 });
 
-describe('A1: items that take 0.9 to 12 MB together', () => {
+describe('items of 0.9 to 12 MB in total', () => {
   const each = 30_000;
   const many = (bytes: number) =>
     items(Math.ceil(bytes / each), () => 'true').map((item) => ({ ...item, prompts: [{ prompt: longPrompt(each) }] }));
 
-  it('are taken in as many chunks as they need', async () => {
+  it('are accepted in as many chunks as they need', async () => {
     const batches = sizes.map(async (bytes) => {
       const input = fanoutInput(source(sandboxId), { policy: { concurrency: 1 } });
       const of = many(bytes);
@@ -118,7 +118,7 @@ describe('A1: items that take 0.9 to 12 MB together', () => {
     expect(await Promise.all(batches)).toEqual(sizes.map((bytes) => Math.ceil(bytes / (16 * each))));
   }, 120_000);
 
-  it('are refused as one chunk, before they are sent, and the batch goes on', async () => {
+  it('are refused as one chunk before they are sent, and the batch continues', async () => {
     const input = fanoutInput(source(sandboxId));
     await startFanout(stand.client, input, stand);
     const add = (of: readonly FanoutItem[]) =>

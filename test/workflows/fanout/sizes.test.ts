@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-it('starts a hundred items at once whose inputs take more together than an answer to Temporal', async () => {
+it('a batch starts a hundred items at once whose inputs together exceed an answer to Temporal', async () => {
   const body = { setupScript: `true # ${'x'.repeat(60_000)}` };
   const from = { kind: 'snapshot', from: 'no-such-snapshot', body } as const;
   const input = await submit(stand, fanoutInput(from, { policy: { concurrency: 100 } }), items(100));

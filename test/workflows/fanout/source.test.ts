@@ -40,7 +40,7 @@ const stopsOf = (sandboxId: string) => stand.service.books.stops({ sandboxId });
 const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
 
 describe.concurrent('the source of a batch', () => {
-  it('that is usable is stopped first, so that all forks start from what it holds', async ({ expect }) => {
+  it('that is usable is stopped first, so that all forks start from its state', async ({ expect }) => {
     const sandboxId = await usableSandbox(stand);
     await stand.api.runCommand(sandboxId, { command: 'echo worked in >> seed' });
     const input = fanoutInput(source(sandboxId));
@@ -56,7 +56,7 @@ describe.concurrent('the source of a batch', () => {
     await expect.poll(async () => (await watch.describe()).status.name).toBe('COMPLETED');
   });
 
-  it('is leased as long as the batch lives, so that nobody deletes it', async ({ expect }) => {
+  it('is leased as long as the batch runs, so that nobody deletes it', async ({ expect }) => {
     const sandboxId = await archivedSandbox(stand);
     const input = await submitInChunks(
       stand,
@@ -72,7 +72,7 @@ describe.concurrent('the source of a batch', () => {
     await expect.poll(claim).toMatchObject({ granted: true });
   });
 
-  it('that an agent works in is left alone, unless a stale one is allowed', async ({ expect }) => {
+  it('with a working agent is left alone unless a stale source is allowed', async ({ expect }) => {
     const sandboxId = await usableSandbox(stand);
     await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 60') });
     const refused = await run(stand, fanoutInput(source(sandboxId)), items(1));
@@ -85,7 +85,7 @@ describe.concurrent('the source of a batch', () => {
     expect(stopsOf(sandboxId)).toEqual([]);
   });
 
-  it('that has not all its files yet is refused, and not stopped', async ({ expect }) => {
+  it('with missing files is refused, and not stopped', async ({ expect }) => {
     const { sandbox } = await stand.api.forkSandbox(await archivedSandbox(stand), { name: 'a copy' });
     await expect.poll(() => stateOf(sandbox.id)).toBe('ready');
     const result = await run(stand, fanoutInput(source(sandbox.id)), items(1));
@@ -93,7 +93,7 @@ describe.concurrent('the source of a batch', () => {
     expect(stopsOf(sandbox.id)).toEqual([]);
   });
 
-  it('that does not exist, or keeps nothing, ends the batch with a word about it', async ({ expect }) => {
+  it('that does not exist, or keeps no snapshots, ends the batch with the reason', async ({ expect }) => {
     const missing = await run(stand, fanoutInput(source('bx_22222222')), items(1));
     expect(missing).toMatchObject({ outcome: 'source_failed', error: { code: 'sandbox_not_found' } });
     const forgetful = await usableSandbox(stand, { snapshots: false });
@@ -120,7 +120,7 @@ describe.concurrent('the source of a batch', () => {
     expect(forks(stand, input)).toHaveLength(3);
   });
 
-  it('that is being prepared while the batch goes on as new is prepared once, and its items wait', async ({
+  it('that is being prepared when the batch continues as new is prepared once, and its items wait', async ({
     expect,
   }) => {
     const input = fanoutInput(prepare({ commands: ['sleep 3; date > made'], prompts: [] }), {
@@ -140,7 +140,7 @@ describe.concurrent('the source of a batch', () => {
     expect(forks(stand, input).filter(({ name }) => name.includes('-prep-'))).toHaveLength(1);
   });
 
-  it('that is being prepared when the batch is cancelled is ended as asked, and made anew when it is resumed', async ({
+  it('that is being prepared when the batch is cancelled is ended as configured, and prepared again on resume', async ({
     expect,
   }) => {
     const input = fanoutInput(prepare({ commands: ['mkdir once || true'], prompts: [{ prompt: script('sleep 4') }] }));
@@ -158,7 +158,7 @@ describe.concurrent('the source of a batch', () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('that is prepared in vain ends the batch, and is ended as asked', async ({ expect }) => {
+  it('whose preparation fails ends the batch, and is ended as configured', async ({ expect }) => {
     const input = fanoutInput(prepare({ commands: ['echo no such luck >&2; exit 4'], end: 'stop' }));
     const result = await run(stand, input, items(2));
     expect(result).toMatchObject({ outcome: 'source_failed', error: { code: 'command_failed' } });
@@ -168,7 +168,7 @@ describe.concurrent('the source of a batch', () => {
     ]);
   });
 
-  it('may be a named snapshot; a name that there is not ends the batch at its first item', async ({ expect }) => {
+  it('may be a named snapshot, and an unknown name ends the batch at its first item', async ({ expect }) => {
     const sandboxId = await archivedSandbox(stand);
     await stand.api.updateSandbox(sandboxId, { snapshotName: 'named' });
     const named = fanoutInput({ kind: 'snapshot', from: 'named', body: { type: 'small' } });

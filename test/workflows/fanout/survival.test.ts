@@ -56,7 +56,7 @@ const completed = async (input: { readonly deployment: string; readonly batchId:
 const patient = { timeout: 60_000 };
 
 describe.concurrent('a batch', { timeout: 150_000 }, () => {
-  it('goes on as new while its chunks live, and is the same batch after it', async ({ expect }) => {
+  it('continues as new while its chunks run, and stays the same batch', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), {
       title: 'long',
       pace: { maxHistoryEvents: 40 },
@@ -80,7 +80,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     ]);
   });
 
-  it('that somebody terminated goes on when it is resumed, and repeats nothing: its chunks have lived on', async ({
+  it('that was terminated continues when it is resumed, and repeats nothing: its chunks have kept running', async ({
     expect,
   }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 6 } });
@@ -104,7 +104,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect((await lines(stand, result)).map(({ outcome }) => outcome)).toEqual(Array(6).fill('completed'));
   });
 
-  it('whose chunks were terminated too takes up the items that run on, and repeats nothing', async ({ expect }) => {
+  it('with terminated chunks adopts the items that still run, and repeats nothing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
     await submitInChunks(
       stand,
@@ -124,7 +124,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('notices that somebody terminated a chunk, and starts it again without what is done', async ({ expect }) => {
+  it('notices a terminated chunk, and starts it again without what is done', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 4 } });
     await submitInChunks(
       stand,
@@ -141,7 +141,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(promptedForks(stand, input).sort()).toEqual(['i0-1', 'i1-1', 'i2-1', 'i3-1']);
   });
 
-  it('goes on with an item whose workflow somebody terminated, in its fork and with its prompt', async ({ expect }) => {
+  it('continues with an item whose workflow was terminated, in its fork and with its prompt', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
     const untilLeave = `mkdir ${marks}/begun; while [ ! -e ${marks}/leave ]; do sleep 0.2; done; echo at last`;
     await submit(
@@ -162,7 +162,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(leftForks(stand, input)).toEqual([]);
   });
 
-  it('gives an item up whose workflow somebody terminates again and again, and settles all that it could cost', async ({
+  it('gives up an item whose workflow is terminated repeatedly, and settles all that it could cost', async ({
     expect,
   }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
@@ -191,7 +191,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(await storedGenerations(stand, result, 0)).toMatchObject([{ outcome: 'outcome_unknown', job: null }]);
   });
 
-  it('that was cancelled tops up what is missing and what failed when it is resumed', async ({ expect }) => {
+  it('that was cancelled runs missing and failed items when it is resumed', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId), { policy: { concurrency: 2 } });
     const commands = ['exit 3', 'echo quick', longOnce('cut-2'), longOnce('cut-3'), 'echo late'];
     await submit(
@@ -231,7 +231,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('is submitted once, however often: its chunks are known, and other settings or items are refused', async ({
+  it('is submitted once despite repetitions: known chunks change nothing, and other settings or items are refused', async ({
     expect,
   }) => {
     const input = fanoutInput(source(sandboxId));
@@ -251,7 +251,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     await expect(submitFanout(stand.client, other, all, options)).rejects.toMatchObject({ code: 'fanout_differs' });
   });
 
-  it('takes no other items under a number that it knows, and is not sealed while a chunk is missing', async ({
+  it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({
     expect,
   }) => {
     const input = fanoutInput(source(sandboxId));

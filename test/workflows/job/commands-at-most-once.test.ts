@@ -31,8 +31,8 @@ const texts = (change: (text: string, client: SandboxClient, id: string) => Prom
   }),
 });
 
-describe('A17: a command', { timeout: 120_000 }, () => {
-  it('whose answer is lost has run once, and its result is the one that it left', async () => {
+describe('a command', { timeout: 120_000 }, () => {
+  it('runs once if its answer is lost, and its result is the recorded one', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });
     expect(await run({ commands: [`${counting}; echo told; echo why >&2; exit 3`] })).toMatchObject({
@@ -43,7 +43,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await markers()).toEqual([]);
   });
 
-  it('that is at work while its worker drains is waited for by the next one', async () => {
+  it('that runs while its worker shuts down is awaited by the next one', async () => {
     stand = await createStand();
     const job = await stand.start({ ...input, commands: [`${counting}; sleep 6; echo end > ended`, 'cat ended'] });
     await begun('runs');
@@ -53,7 +53,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await markers()).toEqual([]);
   });
 
-  it('that the service accepts late, when it was looked for already, runs once', async () => {
+  it('that the service accepts late, after it was looked for, runs once', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'accept_late', endpoint: 'runCommand', ms: 3_000 });
     expect(await run()).toMatchObject({ outcome: 'completed' });
@@ -62,7 +62,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await readFile('runs')).toBe('ran\n');
   });
 
-  it('whose answer was lost before its job went on as new has still run once, and is found', async () => {
+  it('whose answer was lost before its job continued as new runs once, and is found', async () => {
     let calls = 0;
     // The looks at its marker are refused, so that a run ends between the command and its result.
     const refusal = { kind: 'error', endpoint: 'runCommand', status: 429, code: 'rate_limited', times: 2 } as const;
@@ -80,7 +80,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect((await job.describe()).runId).not.toBe(job.firstExecutionRunId);
   });
 
-  it('whose sandbox was stopped and resumed since is of unknown outcome, and the policy decides', async () => {
+  it('whose sandbox was stopped and resumed since has an unknown outcome, and the policy decides', async () => {
     let sent = 0;
     stand = await createStand(
       texts(async (text, client, id) => {
@@ -101,7 +101,7 @@ describe('A17: a command', { timeout: 120_000 }, () => {
     expect(await readFile('runs')).toBe('ran\n');
   });
 
-  it('for which there is no place for a marker runs once, and is of unknown outcome when its answer is lost', async () => {
+  it('without a place for a marker runs once, and has an unknown outcome if its answer is lost', async () => {
     stand = await createStand(texts(async (text) => text.replaceAll('/tmp/.sandflow', '/proc/none/.sandflow')));
     expect(await run({ commands: [counting, 'test -e runs'] })).toMatchObject({ outcome: 'completed' });
     expect(await readFile('runs')).toBe('ran\n');

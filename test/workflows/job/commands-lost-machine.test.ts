@@ -21,28 +21,28 @@ const meanwhile = (act: (client: SandboxClient, sandboxId: string) => Promise<un
 };
 const input = { prompts: [], commands: ['echo one'], deadlineMs: 40_000, end: 'keep' } as const;
 
-describe('A12: a job with commands whose sandbox', { timeout: 60_000 }, () => {
+describe('a job with commands whose sandbox', { timeout: 60_000 }, () => {
   it('was stopped by somebody ends as sandbox_failed, not at its deadline', async () => {
     stand = await createStand(meanwhile((client, id) => client.stopSandbox(id)));
     const result = await (await stand.start(input)).result();
     expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_stopped' } });
   });
 
-  it('was deleted by somebody ends as sandbox_failed, when the 404 has outlasted the lag', async () => {
+  it('was deleted by somebody ends as sandbox_failed after the 404 has outlasted the lag', async () => {
     stand = await createStand(meanwhile((client, id) => client.deleteSandbox(id)));
     const result = await (await stand.start(input)).result();
     expect(result).toMatchObject({ outcome: 'sandbox_failed', error: { code: 'sandbox_gone' } });
     expect(result.durationMs).toBeGreaterThanOrEqual(shortTiming.readLagMs);
   });
 
-  it('only seems to be gone, or not to run, goes on', async () => {
+  it('seems to be missing or not running for a moment continues', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'error', endpoint: 'runCommand', status: 404, code: 'not_found', times: 2 });
     await stand.fault({ kind: 'error', endpoint: 'runCommand', status: 400, code: 'machine_not_running', times: 1 });
     expect(await (await stand.start(input)).result()).toMatchObject({ outcome: 'completed' });
   });
 
-  it('was stopped under a command says so, and does not blame the command', async () => {
+  it('was stopped under a command reports that, and does not blame the command', async () => {
     stand = await createStand();
     const job = await stand.start({ ...input, commands: ['touch began; sleep 20'] });
     const began = async () => {

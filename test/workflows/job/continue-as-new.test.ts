@@ -29,7 +29,7 @@ const onlyOne = (sandboxId: string | null) => {
 
 const timing = { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 };
 
-it('while the service refuses its create, and makes one sandbox in the end', async () => {
+it('a job continues as new while the service refuses its create, and creates one sandbox in the end', async () => {
   let refused = 0;
   change.createSandbox = (body, options) => {
     refused += 1;
@@ -58,7 +58,7 @@ it('while the service refuses its create, and makes one sandbox in the end', asy
   expect(await runsOf(handle)).toBeGreaterThan(1);
 });
 
-it('while it waits for its sandbox', async () => {
+it('a job continues as new while it waits for its sandbox', async () => {
   await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
   await stand.fault({ kind: 'boot_error', recoverMs: 2_000 });
   const handle = await stand.start({ maxHistoryEvents: 20, timing });
@@ -68,7 +68,7 @@ it('while it waits for its sandbox', async () => {
   expect(await runsOf(handle)).toBeGreaterThan(1);
 });
 
-it('while its prompts run side by side, each sent once; what it put and ran before is not done again', async () => {
+it('a job continues as new while its prompts run side by side, sends each once, and repeats no finished step', async () => {
   const handle = await stand.start({
     maxHistoryEvents: 60,
     ttlSeconds: 1,
@@ -90,7 +90,7 @@ it('while its prompts run side by side, each sent once; what it put and ran befo
   expect(await runsOf(handle)).toBeGreaterThan(1);
 });
 
-it('between follow-ups, and keeps those that it has', async () => {
+it('a job continues as new between follow-ups, and keeps those that it has', async () => {
   const handle = await stand.start({ maxHistoryEvents: 25, prompts: [{ prompt: script('sleep 2') }], timing });
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
   for (const at of [1, 2, 3]) {
@@ -102,7 +102,7 @@ it('between follow-ups, and keeps those that it has', async () => {
   expect(await runsOf(handle)).toBeGreaterThan(1);
 });
 
-it('while it waits for a person, and hears what was decided', async () => {
+it('a job continues as new while it waits for a person, and receives the decision', async () => {
   change.sendPrompt = () => {
     const fields = { endpoint: 'sendPrompt', status: 502, code: 'http_502', meaning: 'unavailable' } as const;
     return Promise.reject(
@@ -150,7 +150,7 @@ it('while a person decides: each decision is used or refused, and none is lost',
   }
 });
 
-it('and is cancelled all the same', async () => {
+it('a job that continued as new can be cancelled', async () => {
   const handle = await stand.start({
     maxHistoryEvents: 30,
     ttlSeconds: 1,

@@ -58,7 +58,7 @@ describe('prompts', () => {
     expect(new Set(result.prompts.map(({ conversationId }) => conversationId)).size).toBe(1);
   });
 
-  it('run side by side in conversations of their own', async () => {
+  it('run side by side in their own conversations', async () => {
     const wait = 'for i in 1 2 3 4 5 6 7 8 9 10; do [ -e other ] && break; sleep 0.2; done';
     const prompts = [{ prompt: script(`${wait}; cat other`) }, { prompt: script('echo met > other') }];
     const result = await (await stand.start({ prompts, conversations: 'each' })).result();
@@ -67,7 +67,7 @@ describe('prompts', () => {
     expect(new Set(result.prompts.map(({ conversationId }) => conversationId)).size).toBe(2);
   });
 
-  it('end the job as prompt_failed at the first that fails, and still stop the sandbox', async () => {
+  it('end the job as prompt_failed at the first failure, and the sandbox is still stopped', async () => {
     const prompts = [{ prompt: script('echo before; exit 3') }, { prompt: script('echo never') }];
     const result = await (await stand.start({ prompts })).result();
     expect(result).toMatchObject({ outcome: 'prompt_failed', stop: { status: 'completed' } });
@@ -99,7 +99,7 @@ describe('files', () => {
   });
 });
 
-describe('the end', () => {
+describe('the end of a job', () => {
   it('deletes the sandbox and follows the deletion', async () => {
     const result = await (await stand.start({ end: 'delete' })).result();
     expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, stop: null });
@@ -114,7 +114,7 @@ describe('the end', () => {
     await stand.api.stopSandbox(sandbox.id);
   });
 
-  it('says that nothing was kept with snapshots off', async () => {
+  it('reports that nothing was kept with snapshots off', async () => {
     const result = await (await stand.start({ source: { kind: 'create', body: { snapshots: false } } })).result();
     expect(result.stop).toMatchObject({ status: 'completed', kept: 'none' });
   });
@@ -123,7 +123,7 @@ describe('the end', () => {
 describe('a setup script', () => {
   const withSetup = (setupScript: string) => ({ source: { kind: 'create' as const, body: { setupScript } } });
 
-  it('is waited for before the first prompt', async () => {
+  it('is awaited before the first prompt', async () => {
     const prompts = [{ prompt: script('cat ready') }];
     const result = await (await stand.start({ ...withSetup('sleep 0.5; echo set up > ready'), prompts })).result();
     expect(result).toMatchObject({ outcome: 'completed', setup: { status: 'done', error: null } });

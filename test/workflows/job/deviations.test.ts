@@ -16,7 +16,7 @@ describe.each(profiles)('a service that %s', (_, profile) => {
   });
   afterAll(() => stand.close());
 
-  it('completes the job all the same, with one sandbox and each prompt once', async () => {
+  it('completes the job with one sandbox and each prompt once', async () => {
     const prompts = [{ prompt: script('echo one') }, { prompt: script('echo two') }, { prompt: script('echo one') }];
     const result = await (await stand.start({ prompts })).result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
@@ -33,7 +33,7 @@ describe.each(profiles)('a service that %s', (_, profile) => {
   });
 });
 
-it('S13: a service whose lists leave a sandbox out costs reads of the sandbox itself, and not the job', async () => {
+it('S13: a service whose lists omit a sandbox costs reads of that sandbox, and the job completes', async () => {
   const stand = await createStand({ through: (client) => ({ ...client, listAllSandboxes: async () => [] }) });
   try {
     const result = await (await stand.start({})).result();

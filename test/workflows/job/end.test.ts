@@ -32,14 +32,14 @@ describe('a cancel', () => {
     expect(prompt?.status).toBe('interrupted');
   });
 
-  it('deletes the sandbox where the job was to delete it', async () => {
+  it('deletes the sandbox if the job should delete it', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }], end: 'delete' });
     await untilRunning(handle);
     await handle.cancel();
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled', deletion: { status: 'completed' } });
   });
 
-  it('waits for a create that is on its way and leaves no machine behind', async () => {
+  it('waits for a create in progress and leaves no machine behind', async () => {
     await stand.fault({ kind: 'latency', endpoint: 'createSandbox', ms: 1_500 });
     const handle = await stand.start({});
     await expect.poll(async () => (await handle.describe()).raw.pendingActivities?.length ?? 0).toBeGreaterThan(0);
@@ -49,7 +49,7 @@ describe('a cancel', () => {
     expect(result.sandboxId).not.toBeNull();
   });
 
-  it('ends at once while the service refuses to create, which is certain to have made nothing', async () => {
+  it('ends at once while the service refuses to create, since nothing was created', async () => {
     await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 429, code: 'daily_limit_reached' });
     const handle = await stand.start({});
     await expect.poll(async () => (await handle.query(progressQuery)).blocked?.reason).toBe('service_refuses');
@@ -68,7 +68,7 @@ describe('a deadline', () => {
 });
 
 describe('a follow-up prompt', () => {
-  it('joins the conversation of a live job', async () => {
+  it('joins the conversation of a running job', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 1; echo first > note') }] });
     await untilRunning(handle);
     expect(await handle.executeUpdate(promptUpdate, { args: [{ prompt: script('cat note') }] })).toEqual({ index: 1 });
@@ -95,7 +95,7 @@ describe('a step that fails while others run side by side', () => {
   });
 });
 
-describe('an outcome that nobody can know', () => {
+describe('an unknown outcome', () => {
   const unknownPrompt = async (over = {}) => {
     // The proxy's page leaves open whether the prompt went through; it did not.
     await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
@@ -121,12 +121,12 @@ describe('an outcome that nobody can know', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'outcome_unknown', stop: { status: 'completed' } });
   });
 
-  it('is abandoned by policy, after evidence had its time', async () => {
+  it('is abandoned by policy after the time for evidence', async () => {
     const handle = await unknownPrompt({ onUnknownOutcome: 'abandon' });
     expect(await handle.result()).toMatchObject({ outcome: 'outcome_unknown', error: { code: 'outcome_unknown' } });
   });
 
-  it('is what a decision is refused without', async () => {
+  it('is required for a decision', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
     await expect(handle.executeUpdate(resolveUpdate, { args: [{ action: 'resend' }] })).rejects.toThrow();
     await handle.result();

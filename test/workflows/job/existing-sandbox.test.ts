@@ -28,8 +28,8 @@ const readNote = [{ prompt: script('cat note') }];
 const watchStatus = async (sandboxId: string) =>
   (await stand.client.workflow.getHandle(sandboxWatchId(sandboxId)).describe()).status.name;
 
-describe('a job in a sandbox of somebody else', () => {
-  it('prompts it where it is usable, and leaves it as it was', async () => {
+describe('a job in an existing sandbox', () => {
+  it('prompts it if it is usable, and leaves it as it was', async () => {
     const sandboxId = await somebodysSandbox('usable');
     const result = await (await stand.start({ ...existing(sandboxId), prompts: readNote })).result();
     expect(result).toMatchObject({ outcome: 'completed', sandboxId, stop: null });
@@ -37,7 +37,7 @@ describe('a job in a sandbox of somebody else', () => {
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('idle');
   });
 
-  it('resumes it where it is archived, woken through the watch', async () => {
+  it('resumes it if it is archived, woken through the watch', async () => {
     const sandboxId = await somebodysSandbox('archived');
     const input = { ...existing(sandboxId), prompts: readNote, end: 'stop' as const };
     const result = await (await stand.start(input)).result();
@@ -50,7 +50,7 @@ describe('a job in a sandbox of somebody else', () => {
     expect(stand.service.books.stops({ sandboxId })).toHaveLength(2);
   });
 
-  it('waits until it is hydrated where that is asked for', async () => {
+  it('waits until it is hydrated on request', async () => {
     const sandboxId = await somebodysSandbox('archived');
     const result = await (
       await stand.start({ ...existing(sandboxId), prompts: readNote, waitFor: 'hydrated' })
@@ -66,13 +66,13 @@ describe('a job in a sandbox of somebody else', () => {
     await expect.poll(() => watchStatus(sandboxId)).toBe('COMPLETED');
   });
 
-  it('A20: is rejected where there is no such sandbox, and leaves no watch open', async () => {
+  it('is rejected if the sandbox does not exist, and leaves no watch open', async () => {
     const result = await (await stand.start(existing('bx_22222222'))).result();
     expect(result).toMatchObject({ outcome: 'rejected', error: { code: 'sandbox_not_found' }, sandboxId: null });
     await expect.poll(() => watchStatus('bx_22222222')).toBe('COMPLETED');
   });
 
-  it('ends as sandbox_failed when somebody stops the sandbox under the prompt', async () => {
+  it('ends as sandbox_failed if somebody stops the sandbox under the prompt', async () => {
     const sandboxId = await somebodysSandbox('usable');
     const handle = await stand.start({ ...existing(sandboxId), prompts: [{ prompt: script('sleep 30') }] });
     await expect.poll(async () => (await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('running');
@@ -103,7 +103,7 @@ describe('a lease', () => {
 });
 
 describe('a named snapshot', () => {
-  it('is what a job can start from', async () => {
+  it('is a possible source of a job', async () => {
     const sandboxId = await somebodysSandbox('archived');
     await stand.api.updateSandbox(sandboxId, { snapshotName: 'prepared' });
     const source = { kind: 'create' as const, body: { from: 'prepared' } };

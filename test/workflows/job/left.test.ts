@@ -36,8 +36,8 @@ const refusal = (
 const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_found', 'permanent'));
 const long = [{ prompt: script('sleep 60') }];
 
-describe('a sandbox that is not found after it was made', () => {
-  it('A6, D5: for less than a read may lag is waited for, and no second one is made', async () => {
+describe('a created sandbox that is not found', () => {
+  it('for less than the lag of reads is awaited, and no second one is created', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     const until = Date.now() + 2_500;
     change.getSandbox = (id, options) => (Date.now() < until ? notFound() : stand.api.getSandbox(id, options));
@@ -50,7 +50,7 @@ describe('a sandbox that is not found after it was made', () => {
     expect(stand.service.books.sandboxes().length - before).toBe(1);
   });
 
-  it('A6: for longer is given up for the next one, named, and told to stop where it comes to light', async () => {
+  it('for longer is replaced by the next one, named, and stopped if it appears', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     let first: string | undefined;
     const until = Date.now() + 6_000;
@@ -71,7 +71,7 @@ describe('a sandbox that is not found after it was made', () => {
 });
 
 describe('a create', () => {
-  it('A13, D9: whose answers are all lost until the deadline is named', async () => {
+  it('whose answers are all lost until the deadline is named', async () => {
     await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox', times: 1_000 });
     const began = Date.now();
     const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
@@ -85,7 +85,7 @@ describe('a create', () => {
     await heal(stand);
   });
 
-  it('A19: that the service refuses does not grow old: its key is as old as the first call that may have been accepted', async () => {
+  it('that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
     const sent: number[] = [];
     let refused = 0;
     change.createSandbox = (body, options) => {
@@ -106,7 +106,7 @@ describe('a create', () => {
 });
 
 describe('a deletion', () => {
-  it('A14: that fails is asked for again', async () => {
+  it('that fails is requested again', async () => {
     let asked = 0;
     change.deleteSandbox = async (id, options) => {
       asked += 1;
@@ -120,7 +120,7 @@ describe('a deletion', () => {
     expect(asked).toBe(2);
   });
 
-  it('A14: that keeps failing is named', async () => {
+  it('that keeps failing is named', async () => {
     change.deleteSandbox = async () => ({ ok: true, operationId: 'del_1' });
     change.getDeletionOperation = async () => ({
       ok: true,
@@ -137,7 +137,7 @@ describe('a deletion', () => {
 });
 
 describe('an interrupt', () => {
-  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
+  it('that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
     let refused = 0;
     change.interruptSandbox = (id, query, options) => {
       refused += 1;
@@ -153,7 +153,7 @@ describe('an interrupt', () => {
     expect(prompt.status).toBe('interrupted');
   });
 
-  it('A15: that is never accepted leaves an agent at work, which is named', async () => {
+  it('that is never accepted leaves a working agent, which is named', async () => {
     change.interruptSandbox = () =>
       Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
     const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 8_000 } });
@@ -180,7 +180,7 @@ describe('files', () => {
       .toContain('half');
   };
 
-  it('B13: are collected at a cancel, before the machine ends, and marked partial', async () => {
+  it('are collected at a cancel, before the machine ends, and marked partial', async () => {
     const handle = await stand.start(work);
     await works(handle);
     await handle.cancel();
@@ -191,12 +191,12 @@ describe('files', () => {
     });
   });
 
-  it('B13: are collected at a deadline', async () => {
+  it('are collected at a deadline', async () => {
     const result = await run({ ...work, deadlineMs: 4_000 });
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', files: [{ size: 5, partial: true, error: null }] });
   });
 
-  it('B13: never take the time of the stop, and a second cancel skips them', async () => {
+  it('never take the time of the stop, and a second cancel skips them', async () => {
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
     await works(handle);
     let asked = 0;
@@ -216,7 +216,7 @@ describe('files', () => {
     });
   });
 
-  it('that the job did not change say so', async () => {
+  it('that the job did not change are marked as unchanged', async () => {
     const put = [{ path: 'in.txt', content: { base64: Buffer.from('in').toString('base64') } }];
     const result = await run({
       put,
@@ -229,7 +229,7 @@ describe('files', () => {
     ]);
   });
 
-  it('A12: of a sandbox that somebody stopped are not waited for, and the real outcome stands', async () => {
+  it('of a sandbox that somebody stopped are not awaited, and the actual outcome stands', async () => {
     const handle = await stand.start({ ...work, deadlineMs: 60_000 });
     await works(handle);
     const { sandboxId } = await handle.query(progressQuery);
@@ -241,7 +241,7 @@ describe('files', () => {
 });
 
 describe('the auto-stop of a sandbox', () => {
-  it('A20: of others is renewed as it is at that moment, and not as the job first saw it', async () => {
+  it('of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'shared', ttlSeconds: 900 });
     await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
     const set: unknown[] = [];
@@ -270,7 +270,7 @@ describe('the auto-stop of a sandbox', () => {
     expect(new Set(set.map((body) => JSON.stringify(body)))).toEqual(new Set(['{"ttlSeconds":7200}']));
   });
 
-  it('B1: that has struck without a stop record ends the wait', async () => {
+  it('that stopped the sandbox without a stop record ends the wait', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     change.getSandbox = async (id, options) => {
       const answer = await stand.api.getSandbox(id, options);

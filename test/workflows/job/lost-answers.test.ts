@@ -20,7 +20,7 @@ function expectOneOfEach(): void {
 
 describe('a lost answer', () => {
   it.each(['createSandbox', 'stopSandbox'] as const)(
-    'to %s is asked for again and makes no second one',
+    'to %s is repeated and creates no second one',
     async (endpoint) => {
       await stand.fault({ kind: 'drop_response', endpoint });
       expect(await run()).toMatchObject({ outcome: 'completed', stop: { kept: 'saved' } });
@@ -28,26 +28,26 @@ describe('a lost answer', () => {
     },
   );
 
-  it('S3: to a prompt is made up for by evidence, and the agent runs once', async () => {
+  it('S3: to a prompt is replaced by evidence, and the agent runs once', async () => {
     await stand.fault({ kind: 'drop_response', endpoint: 'sendPrompt' });
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expectOneOfEach();
   });
 
-  it('S3: to a prompt that is accepted only after the caller has gone is found too', async () => {
+  it('S3: to a prompt that is accepted after the caller has disconnected is found too', async () => {
     await stand.fault({ kind: 'accept_late', endpoint: 'sendPrompt', ms: 2_500 });
     expect(await run()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expectOneOfEach();
   });
 
-  it('S3: to a prompt whose evidence comes later than every try is found while the job waits for a person', async () => {
+  it('S3: to a prompt whose evidence appears after every attempt is found while the job waits for a person', async () => {
     await stand.fault({ kind: 'accept_late', endpoint: 'sendPrompt', ms: 7_000 });
     expect(await run()).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed' }] });
     expectOneOfEach();
   });
 
-  it('to reads is asked for again', async () => {
+  it('to reads is repeated', async () => {
     for (const endpoint of ['getSandbox', 'getPrompt', 'listSandboxes'] as const) {
       await stand.fault({ kind: 'drop_response', endpoint });
     }
@@ -56,15 +56,15 @@ describe('a lost answer', () => {
   });
 });
 
-describe('a service that is away for a while', () => {
-  it('is waited for: connections that are closed before anything is read', async () => {
+describe('a temporarily unavailable service', () => {
+  it('is awaited: connections closed before anything is read', async () => {
     await stand.fault({ kind: 'close', endpoint: 'createSandbox', times: 2 });
     await stand.fault({ kind: 'close', endpoint: 'stopSandbox', times: 1 });
     expect((await run()).outcome).toBe('completed');
     expectOneOfEach();
   });
 
-  it("is waited for: a proxy's HTML page with 502 now and then", async () => {
+  it("is awaited: a proxy's HTML page with 502 now and then", async () => {
     const html = { kind: 'error', status: 502, html: true, times: 1 } as const;
     for (const endpoint of ['createSandbox', 'listSandboxes', 'getPrompt', 'stopSandbox', 'getSandbox'] as const) {
       await stand.fault({ ...html, endpoint });
@@ -75,7 +75,7 @@ describe('a service that is away for a while', () => {
 });
 
 describe('a refusal', () => {
-  it('S14: of a rate limit is waited out, for as long as the service asks', async () => {
+  it('S14: of a rate limit is waited out for as long as the service requests', async () => {
     await stand.fault({
       kind: 'error',
       endpoint: 'createSandbox',
@@ -89,7 +89,7 @@ describe('a refusal', () => {
     expectOneOfEach();
   });
 
-  it('for good ends the job as rejected, with what the service said', async () => {
+  it('for good ends the job as rejected, with the answer of the service', async () => {
     await stand.fault({
       kind: 'error',
       endpoint: 'createSandbox',
@@ -111,7 +111,7 @@ describe('a refusal', () => {
 });
 
 describe('a sandbox without a machine', () => {
-  it('S5: that became cancelled is tried again as the next generation', async () => {
+  it('S5: that became cancelled is replaced by the next generation', async () => {
     await stand.fault({ kind: 'create_cancelled' });
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', sandboxName: expect.stringMatching(/-main-2$/) });
@@ -129,7 +129,7 @@ describe('a sandbox without a machine', () => {
 });
 
 describe('a sandbox in error', () => {
-  it('that recovers within the grace goes on', async () => {
+  it('that recovers within the grace period continues', async () => {
     await stand.fault({ kind: 'boot_error', recoverMs: 1_000 });
     expect((await run()).outcome).toBe('completed');
   });
@@ -142,7 +142,7 @@ describe('a sandbox in error', () => {
   });
 });
 
-it('S7: a stop that fails at first is waited for until it has completed', async () => {
+it('S7: a stop that fails at first is awaited until it has completed', async () => {
   await stand.fault({ kind: 'stop_fails', times: 2 });
   expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' } });
   expectOneOfEach();

@@ -24,14 +24,14 @@ const overtakenBy = (body: { prompt: string; provider?: string }) => ({
 });
 
 describe('a prompt whose request was lost', () => {
-  it("A4: is outcome_unknown in a shared sandbox, where somebody's prompt has the same text", async () => {
+  it("has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
     const sandboxId = await somebodysSandbox(stand);
     stand.play(overtakenBy({ prompt: text }));
     const result = await (await stand.start({ ...decided, ...inSandbox(sandboxId) })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown', result: null }] });
   });
 
-  it('A4: is not an older one of the source, where the history of a fork begins with its source', async () => {
+  it('is not an older prompt of the source, when the history of a fork begins with its source', async () => {
     const sourceId = await somebodysSandbox(stand);
     const { conversationId } = await stand.api.sendPrompt(sourceId, { prompt: text });
     const eventsOf = async (id: string) => (await stand.api.listEvents(id)).events;
@@ -55,7 +55,7 @@ describe('a prompt whose request was lost', () => {
     expect(conversationId).toBeTruthy();
   });
 
-  it('D3: is not one of a history that was misrouted once', async () => {
+  it('is not one of a history that was misrouted once', async () => {
     let looks = 0;
     stand.play({
       sendPrompt: async (id, body) => {
@@ -74,15 +74,15 @@ describe('a prompt whose request was lost', () => {
     expect(stand.service.books.prompts()).toHaveLength(1);
   });
 
-  it('A4: is not one of another conversation or provider', async () => {
+  it('is not one of another conversation or provider', async () => {
     stand.play(overtakenBy({ prompt: text, provider: 'claude-code' }));
     const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, provider: 'codex' }] })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
   });
 });
 
-describe('an answer that is not ours', () => {
-  it('D3: to a prompt in a given conversation is made up for by evidence', async () => {
+describe('an answer about something else', () => {
+  it('to a prompt in a given conversation is replaced by evidence', async () => {
     let calls = 0;
     stand.play({
       sendPrompt: async (id, body, options) => {
@@ -98,8 +98,8 @@ describe('an answer that is not ours', () => {
     expect(stand.service.books.prompts()).toHaveLength(2);
   });
 
-  describe.each(['create', 'existing'] as const)('to the first prompt, in a sandbox of source %s', (kind) => {
-    it('D3: is found out when nothing is seen of what it named', async () => {
+  describe.each(['create', 'existing'] as const)('an answer about something else to the first prompt, in a sandbox of source %s', (kind) => {
+    it('is detected if nothing appears of what it named', async () => {
       stand.play({
         sendPrompt: async (id, body, options) => {
           const answer = await stand.api.sendPrompt(id, body, options);
@@ -117,7 +117,7 @@ describe('an answer that is not ours', () => {
 });
 
 describe('a prompt that is accepted slowly', () => {
-  it('A16: beats, and is not taken for one whose worker died', async () => {
+  it('heartbeats, and is not taken for one of a dead worker', async () => {
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 17_000 });
     const handle = await stand.start({ onUnknownOutcome: 'abandon' });
     const result = await handle.result();
@@ -125,7 +125,7 @@ describe('a prompt that is accepted slowly', () => {
     expect(JSON.stringify(await handle.fetchHistory())).not.toContain('outcome_unknown');
   });
 
-  it('A16: is interrupted by a cancel that came before the answer, in a sandbox that stays', async () => {
+  it('is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
     const sandboxId = await somebodysSandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 12_000 });
     const handle = await stand.start({ ...inSandbox(sandboxId), prompts: [{ prompt: script('sleep 60') }] });

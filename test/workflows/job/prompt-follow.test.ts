@@ -27,14 +27,14 @@ describe('a follow whose shared list', () => {
       async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 7 as never })),
     ],
   ];
-  it.each(lists)('D4, B10: %s sees the end of its prompt all the same', async (_, listAllSandboxes) => {
+  it.each(lists)('%s detects the end of its prompt', async (_, listAllSandboxes) => {
     stand.play({ listAllSandboxes });
     const result = await (await start({ deadlineMs: 30_000 })).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'said\n' }] });
   });
 });
 
-it('D10: a state that nobody knows does not hide the end of a prompt', async () => {
+it('an unknown state does not hide the end of a prompt', async () => {
   const strange: Partial<SandboxClient> = {
     listAllSandboxes: async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 'dreaming' })),
     getSandbox: async (id) => {
@@ -48,7 +48,7 @@ it('D10: a state that nobody knows does not hide the end of a prompt', async () 
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-it('D7: a prompt that ended because its sandbox was stopped is a sandbox that failed', async () => {
+it('a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -62,7 +62,7 @@ it('D7: a prompt that ended because its sandbox was stopped is a sandbox that fa
   });
 });
 
-it('D7: a prompt that somebody interrupted is a prompt that failed', async () => {
+it('a prompt that somebody interrupted is a failed prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -71,7 +71,7 @@ it('D7: a prompt that somebody interrupted is a prompt that failed', async () =>
   expect(await handle.result()).toMatchObject({ outcome: 'prompt_failed', error: { code: 'prompt_interrupted' } });
 });
 
-it('D5: a 404 that does not last is no end of the sandbox under its prompt', async () => {
+it('a temporary 404 does not end the sandbox under its prompt', async () => {
   const handle = await start();
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const missing = () => Promise.reject(refusal('getSandbox', 404, 'not_found'));
@@ -81,7 +81,7 @@ it('D5: a 404 that does not last is no end of the sandbox under its prompt', asy
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-describe('A18: a service without prompt ids anywhere', () => {
+describe('a service without any prompt ids', () => {
   const without: Partial<SandboxClient> = {
     sendPrompt: async (id, body, options) => ({ ...(await stand.api.sendPrompt(id, body, options)), promptId: null }),
     getPrompt: () => Promise.reject(refusal('getPrompt', 404, 'not_found')),
@@ -99,7 +99,7 @@ describe('A18: a service without prompt ids anywhere', () => {
     expect(result.prompts.map(({ result: said }) => said?.trim())).toEqual(['1', '2']);
   });
 
-  it("gives a prompt its own answer where somebody's equal one of the same conversation ends first", async () => {
+  it("gives a prompt its own answer if somebody's equal one of the same conversation ends first", async () => {
     const first = { prompt: script('echo first') };
     const again = { prompt: script('echo x >> lines; sleep 1; wc -l < lines') };
     let isOvertaken = false;

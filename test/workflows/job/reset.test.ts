@@ -33,7 +33,7 @@ async function reset(job: Job): Promise<Job> {
   return stand.client.workflow.getHandle<typeof createThenPrompt>(job.workflowId, runId);
 }
 
-it('adopts the sandbox and the prompt of the run before, when it is reset to its beginning', async () => {
+it('a job that is reset to its beginning adopts the sandbox and the prompt of the previous run', async () => {
   const job = await stand.start({ prompts: [{ prompt: script('sleep 2; echo done') }] });
   await expect.poll(async () => (await job.query(progressQuery)).phase).toBe('following');
   const result = await (await reset(job)).result();

@@ -23,7 +23,7 @@ const long = (bytes: number) => 'x'.repeat(bytes);
 const noWorkflow = (workflowId: string) =>
   expect(stand.client.workflow.getHandle(workflowId).describe()).rejects.toThrow();
 
-describe('A1: what names things in a job', () => {
+describe('a name in a job', () => {
   const fields: readonly (readonly [field: string, over: (name: string) => Partial<JobInput>])[] = [
     ['source.body.environment', (environment) => ({ source: { kind: 'create', body: { environment } } })],
     ['source.body.from', (from) => ({ source: { kind: 'create', body: { from } } })],
@@ -33,7 +33,7 @@ describe('A1: what names things in a job', () => {
     ['prompts.0.model', (model) => ({ prompts: [{ prompt: 'hello', model }] })],
     ['notify.commandId', (commandId) => ({ notify: { commandId } })],
   ];
-  it.each(fields)('is refused before the start where it is as long: %s', async (field, over) => {
+  it.each(fields)('is refused before the start if it is too long: %s', async (field, over) => {
     for (const bytes of sizes) {
       const input = jobInput(over(long(bytes)));
       const refused = { code: 'bad_job_input', message: expect.stringContaining(`${field}: `) };
@@ -43,8 +43,8 @@ describe('A1: what names things in a job', () => {
   });
 });
 
-describe('A1: what a job is told', () => {
-  it('is refused before it is sent where it is as long, and the job goes on', async () => {
+describe('a message to a job', () => {
+  it('is refused before it is sent if it is too long, and the job continues', async () => {
     const lost = { kind: 'drop_response', endpoint: 'sendPrompt' } as const;
     await stand.fault(lost);
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 3; echo done') }] });
@@ -66,8 +66,8 @@ describe('A1: what a job is told', () => {
   });
 });
 
-describe('A1: a request to stop a sandbox', () => {
-  it('is refused before anything is started where it is as long', async () => {
+describe('a request to stop a sandbox', () => {
+  it('is refused before anything starts if it is too long', async () => {
     const sandboxId = await readySandbox(stand);
     for (const bytes of sizes) {
       for (const [field, over] of [
@@ -84,7 +84,7 @@ describe('A1: a request to stop a sandbox', () => {
   });
 });
 
-describe('A1: a cleanup policy', () => {
+describe('a cleanup policy', () => {
   const plain = readPolicy(policyFor('sized', 'stop'), 'test');
   /** With so many bytes of patterns. */
   const policyOf = (bytes: number): CleanupPolicy => ({
@@ -93,7 +93,7 @@ describe('A1: a cleanup policy', () => {
   });
   const options = (policy: CleanupPolicy) => ({ deployment, taskQueue: stand.taskQueue, policy });
 
-  it('is refused before anything is started or scheduled where it is as long', async () => {
+  it('is refused before anything starts or is scheduled if it is too long', async () => {
     const time = { kind: 'daily', minute: 0, days: ['mon'] } as const;
     for (const bytes of sizes) {
       for (const [policy, message] of [
@@ -112,7 +112,7 @@ describe('A1: a cleanup policy', () => {
     await expect(schedule.describe()).rejects.toThrow();
   });
 
-  it('that is as long as it may be is carried through', async () => {
+  it('of the maximum length is applied', async () => {
     const handle = await startCleanup(stand.client, { ...options(policyOf(295_000)), mode: 'plan' });
     expect(await handle.result()).toMatchObject({ outcome: 'planned', error: null });
   });

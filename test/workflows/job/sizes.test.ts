@@ -29,8 +29,8 @@ const started = async (workflowId: string) =>
       () => 'none',
     );
 
-describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
-  it('are worked with, whole, where client and worker share the result store', { timeout: 120_000 }, async () => {
+describe.each(sizes)('texts of %i bytes', (bytes) => {
+  it('are used completely if client and worker share the result store', { timeout: 120_000 }, async () => {
     const { results, taskQueue, client } = stand;
     const input = jobInput(longJob(bytes));
     const { handle } = await startJob(client, input, { taskQueue, results });
@@ -47,7 +47,7 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
     expect(result.prompts.map(({ promptRef }) => promptRef)).toEqual(Array(3).fill(expect.stringContaining('inputs/')));
   });
 
-  it('reach the service whole as a setup script, which says why it runs none so long', async () => {
+  it('reach the service completely as a setup script, which rejects scripts of that length with a reason', async () => {
     const { results, taskQueue, client } = stand;
     const input = jobInput({ source: { kind: 'create', body: { setupScript: longScript(bytes) } } });
     const { handle } = await startJob(client, input, { taskQueue, results });
@@ -58,7 +58,7 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
     });
   });
 
-  it('are refused as a command, of which the service takes no more than 120 KiB', async () => {
+  it('are refused as a command, because the service accepts at most 120 KiB', async () => {
     const { results, taskQueue, client } = stand;
     const started = startJob(client, jobInput({ commands: [longScript(bytes)] }), { taskQueue, results });
     await expect(started).rejects.toThrow(
@@ -66,7 +66,7 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
     );
   });
 
-  it('are refused before the start elsewhere, and name what is too long', async () => {
+  it('are refused before the start elsewhere, with the name of the field', async () => {
     const { taskQueue, client } = stand;
     const input = jobInput({ prompts: [{ prompt: longPrompt(bytes) }] });
     await expect(startJob(client, input, { taskQueue })).rejects.toMatchObject({
@@ -77,8 +77,8 @@ describe.each(sizes)('A1: texts of %i bytes', (bytes) => {
   });
 });
 
-describe('A1: a job', () => {
-  it('refuses a follow-up that it has no room for, and goes on', async () => {
+describe('a job', () => {
+  it('refuses a follow-up that it has no room for, and continues', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 3; echo done') }] });
     for (const bytes of sizes.slice(0, 2)) {
       const sent = handle.executeUpdate(promptUpdate, { args: [{ prompt: longPrompt(bytes) }] });
@@ -89,7 +89,7 @@ describe('A1: a job', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'done\n' }] });
   });
 
-  it('ends as rejected where the worker has another store', async () => {
+  it('ends as rejected if the worker has another store', async () => {
     const head = { head: 'Please', bytes: 5, sha256: 'a'.repeat(64) };
     const prompts = [{ prompt: { ref: `file-store:inputs/${head.sha256}`, ...head } }];
     const handle = await stand.start({ prompts });
@@ -100,7 +100,7 @@ describe('A1: a job', () => {
     expect(await handle.result()).toMatchObject({ outcome: 'rejected', error, stop: { status: 'completed' } });
   });
 
-  it('ends with 50 answers of 200 kB, each whole in the result store', { timeout: 240_000 }, async () => {
+  it('ends with 50 answers of 200 kB, each complete in the result store', { timeout: 240_000 }, async () => {
     const prompt = script('head -c 200000 /dev/zero | tr "\\0" x');
     const prompts = Array.from({ length: 50 }, () => ({ prompt }));
     const handle = await stand.start({ prompts, deadlineMs: 220_000 });

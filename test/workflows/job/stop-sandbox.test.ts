@@ -41,8 +41,8 @@ function onceCollected(act: (sandboxId: string) => Promise<void>): void {
 
 const collecting = { prompts: [{ prompt: script('echo done > out.txt') }], collect: ['out.txt'] };
 
-describe('a stop of somebody else', () => {
-  it('A5: that ended before ours was asked for is not taken for it when our request is lost once', async () => {
+describe('a stop by somebody else', () => {
+  it('that ended before the own request is not taken for it if the own request is lost once', async () => {
     onceCollected(async (sandboxId) => {
       await stopByHand(sandboxId);
       await resumeByHand(sandboxId);
@@ -54,7 +54,7 @@ describe('a stop of somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
   });
 
-  it('A5: that is under way is joined', async () => {
+  it('that is in progress is joined', async () => {
     await stand.fault({ kind: 'stop_fails', times: 3 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       if (count === 1) await stand.api.stopSandbox(String(sandboxId));
@@ -65,7 +65,7 @@ describe('a stop of somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([result.stop?.stopId]);
   });
 
-  it('A5: that has completed is the answer where the sandbox is archived, and nothing is asked for', async () => {
+  it('that has completed is the answer if the sandbox is archived, and nothing is requested', async () => {
     onceCollected(stopByHand);
     const result = await run(collecting);
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -74,8 +74,8 @@ describe('a stop of somebody else', () => {
   });
 });
 
-describe('a person who resumes after our stop', () => {
-  it('A5: keeps the machine where the answer to our stop was lost, and the result names it', async () => {
+describe('a person who resumes after the job’s stop', () => {
+  it('keeps the machine if the answer to the stop was lost, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       const answer = await call();
@@ -90,7 +90,7 @@ describe('a person who resumes after our stop', () => {
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('A5: keeps the machine where our stop was waited for, and the result names it', async () => {
+  it('keeps the machine if the stop was awaited, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
       const answer = await call();
@@ -104,15 +104,15 @@ describe('a person who resumes after our stop', () => {
   });
 });
 
-describe('our request', () => {
-  it('A5: that was not accepted is repeated until it is', async () => {
+describe('the job’s request to stop', () => {
+  it('is repeated until it is accepted', async () => {
     intercept.on('stopSandbox', (call, count) => (count <= 2 ? Promise.reject(lost('stopSandbox')) : call()));
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('D3: that is answered with a stop of nobody is made again, and the machine does not run on', async () => {
+  it('is repeated if the answer names an unknown stop, and the machine does not keep running', async () => {
     intercept.on('stopSandbox', (call, count) =>
       count === 1 ? Promise.resolve({ id: 'stop_00000000', stop: undefined }) : call(),
     );
@@ -121,7 +121,7 @@ describe('our request', () => {
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   });
 
-  it.each(['{}', 'null id'])('D2: that is answered with %s is looked after', async (shape) => {
+  it.each(['{}', 'null id'])('is followed up if it is answered with %s', async (shape) => {
     intercept.on('stopSandbox', async (call, count) => {
       const answer = await call();
       return count > 1 ? answer : shape === '{}' ? {} : { id: undefined, stop: undefined };
@@ -130,11 +130,11 @@ describe('our request', () => {
   });
 });
 
-describe('reads', () => {
+describe('reads after the stop', () => {
   it.each([
     ['D1', 'refused by the service', { status: 429, code: 'rate_limited', typed: true }, 0],
     ['D2', 'answered by a proxy, for longer than reads lag,', { status: 404, code: 'http_404', typed: false }, 4_000],
-  ] as const)('%s: that are %s after the stop are made again', async (_row, _what, refused, lastsMs) => {
+  ] as const)('%s: are repeated if they are %s', async (_row, _what, refused, lastsMs) => {
     let [asked, untilMs] = [0, 0];
     intercept.on('stopSandbox', async (call) => {
       const answer = await call();
@@ -151,7 +151,7 @@ describe('reads', () => {
     expect(asked).toBeGreaterThan(1);
   });
 
-  it('D5: that say 404 for a while after the stop are not believed', async () => {
+  it('are not believed while they answer 404 for a while', async () => {
     let untilMs = 0;
     intercept.on('stopSandbox', async (call) => {
       untilMs = Date.now() + 1_500;
@@ -164,7 +164,7 @@ describe('reads', () => {
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   });
 
-  it('D5: that say 404 for longer than reads lag are believed', async () => {
+  it('are believed if they answer 404 for longer than reads lag', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
       const answer = await call();
@@ -174,7 +174,7 @@ describe('reads', () => {
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'gone', kept: null } });
   });
 
-  it('D10: that show an unknown status of the stop end with the archived sandbox', async () => {
+  it('with an unknown status of the stop end with the archived sandbox', async () => {
     const strange = (stop: { status: string } | null | undefined) => stop && { ...stop, status: 'sealed' };
     intercept.on('stopSandbox', async (call) => {
       intercept.on('getSandbox', async (read) => {

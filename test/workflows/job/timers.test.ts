@@ -27,7 +27,7 @@ describe('a job', () => {
     expect((await handle.result()).outcome).toBe('completed');
   });
 
-  it('waits visibly while the key is refused, reads it again, and goes on', async () => {
+  it('waits visibly while the key is refused, reads it again, and continues', async () => {
     stand = await createStand();
     let apiKey = 'revoked';
     const client = createSandboxClient({ baseUrl: stand.service.url, apiKey: () => apiKey });
@@ -56,7 +56,7 @@ describe('a job', () => {
     }
   });
 
-  it('goes on in another worker within seconds when its own one drains', async () => {
+  it('continues in another worker within seconds when its own one shuts down', async () => {
     stand = await createStand();
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 4; echo done') }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
@@ -67,7 +67,7 @@ describe('a job', () => {
     expect(stand.service.books.prompts()).toHaveLength(1);
   });
 
-  it('shows in the Temporal UI where it is', async () => {
+  it('shows its progress in the Temporal UI', async () => {
     stand = await createStand();
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 1') }] });
     const details = async () =>

@@ -55,7 +55,7 @@ async function expectUndelivered(workflowId: string, count = 1) {
   return deliveries;
 }
 
-describe('the answer does not wait for whoever is told', () => {
+describe('a result does not wait for the notification', () => {
   it.each(['refuses', 'hangs'] as const)('of a job whose URL %s', async (kind) => {
     const handle = await stand.start({ notify: { url: urlOf(kind) } });
     expect((await handle.result()).outcome).toBe('completed');
@@ -64,7 +64,7 @@ describe('the answer does not wait for whoever is told', () => {
     expect(jobs.filter(({ jobId }) => /notify|\//.test(jobId))).toEqual([]);
   });
 
-  it('of a job, and it is told in the end, also by the next worker', async () => {
+  it('of a job, and the notification arrives in the end, also by the next worker', async () => {
     const handle = await stand.start({ notify: { url: urlOf('fails') } });
     await handle.result();
     const [delivery] = await expectUndelivered(handle.workflowId);
@@ -102,7 +102,7 @@ describe('the answer does not wait for whoever is told', () => {
 });
 
 describe('a stack', () => {
-  it('stays up for what is not delivered, for ten minutes', async () => {
+  it('stays up for undelivered notifications for ten minutes', async () => {
     const { client, taskQueue } = stand;
     const handle = await stand.start({ notify: { url: urlOf('refuses') } });
     await handle.result();

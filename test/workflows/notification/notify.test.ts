@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('tells a URL and a command that the job has ended', async () => {
+it('a job notifies a URL and a command that it has ended', async () => {
   const file = join(directory, 'ended.json');
   const commandId = await commands.keep(`cat > ${file}.part && mv ${file}.part ${file}`);
   const handle = await stand.start({ notify: { url: listener.url, commandId } });
@@ -39,7 +39,7 @@ it('tells a URL and a command that the job has ended', async () => {
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(told[0]);
 });
 
-it('tells that the job is blocked, and then that it has ended', async () => {
+it('a job notifies that it is blocked, and then that it has ended', async () => {
   await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
   const handle = await stand.start({ notify: { url: listener.url } });
   const events = () => listener.toldOf(handle.workflowId).map(({ body }) => JSON.parse(body).event);
@@ -49,7 +49,7 @@ it('tells that the job is blocked, and then that it has ended', async () => {
   await expect.poll(events).toEqual(['blocked', 'ended']);
 });
 
-it('signs what it sends by every secret of the worker, and every attempt has the same id and body', async () => {
+it('a notification is signed by every secret of the worker, and every attempt has the same id and body', async () => {
   listener.answerWith(500, 429, 404, 204);
   const handle = await stand.start({ notify: { url: listener.url } });
   await handle.result();
@@ -67,7 +67,7 @@ it('signs what it sends by every secret of the worker, and every attempt has the
 });
 
 it.each([307, 410, 401])(
-  'is refused for good by status %i: nothing is repeated, and no redirect is followed',
+  'a notification is refused for good by status %i: nothing is repeated, and no redirect is followed',
   async (status) => {
     const elsewhere = await openListener();
     listener.answerWith({ status, headers: { location: elsewhere.url } });
@@ -83,7 +83,7 @@ it.each([307, 410, 401])(
   },
 );
 
-it('sends nothing unsigned where its secrets cannot be read, and goes on when they can', async () => {
+it('a notification is not sent unsigned if the secrets cannot be read, and continues when they can', async () => {
   const file = join(directory, 'later');
   const late = await createStand({ worker: { notifySecrets: createNotifySecrets(file) } });
   try {

@@ -13,8 +13,8 @@ afterAll(() => stand.close());
 
 const stopsOnTheBooks = (sandboxId: string) => stand.service.books.stops({ sandboxId });
 
-describe('callers of one sandbox', () => {
-  it('that ask at once share one stop on the books, and each has a result of its own', async () => {
+describe('callers for one sandbox', () => {
+  it('that request at once share one stop, and each has its own result', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 3 });
     const requested = await Promise.all(['a', 'b', 'c'].map((requestId) => ask(stand, { sandboxId, requestId })));
@@ -28,7 +28,7 @@ describe('callers of one sandbox', () => {
     expect(new Set(ended.map(({ stopId }) => stopId)).size).toBe(1);
   });
 
-  it('with a resume in between have stops of their own: one is superseded, the other archived', async () => {
+  it('with a resume in between have their own stops: one is superseded, the other archived', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     // No event tells of the resume, so the first request still waits when the second comes.
@@ -47,7 +47,7 @@ describe('callers of one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId).map(({ status }) => status)).toEqual(['superseded', 'completed']);
   });
 
-  it('have deadlines of their own', async () => {
+  it('have their own deadlines', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const patient = await ask(stand, { sandboxId });
@@ -60,7 +60,7 @@ describe('callers of one sandbox', () => {
     expect((await outcomeOf(stand, patient)).outcome).toBe('archived');
   });
 
-  it('that repeat a request id ask once, while it runs and after it has ended', async () => {
+  it('that repeat a request id request once, while it runs and after it has ended', async () => {
     const sandboxId = await readySandbox(stand);
     const twice = await Promise.all([1, 2].map(() => ask(stand, { sandboxId, requestId: 'nightly' })));
     const ended = await outcomeOf(stand, twice[0] ?? (await ask(stand, { sandboxId })));
@@ -73,7 +73,7 @@ describe('callers of one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('that repeat a request id after others have asked since still ask once', async () => {
+  it('that repeat a request id after other requests still request once', async () => {
     const sandboxId = await readySandbox(stand);
     const nightly = await outcomeOf(stand, await ask(stand, { sandboxId, requestId: 'nightly' }));
     await stopWorkflow(stand, sandboxId).result();
@@ -87,7 +87,7 @@ describe('callers of one sandbox', () => {
     expect((await stand.api.getSandbox(sandboxId)).sandbox.state).toBe('ready');
   });
 
-  it('that are more than Temporal answers at once wait their turn', async () => {
+  it('that exceed Temporal’s concurrent limit wait their turn', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'stopSandbox', ms: 3_000, times: 12 });
     const requested = await Promise.all(Array.from({ length: 12 }, () => ask(stand, { sandboxId })));
@@ -96,7 +96,7 @@ describe('callers of one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('that come later find their results in the run that had them', async () => {
+  it('that arrive later find their results in the run that had them', async () => {
     const sandboxId = await readySandbox(stand);
     const first = await ask(stand, { sandboxId });
     const archived = await outcomeOf(stand, first);
@@ -107,7 +107,7 @@ describe('callers of one sandbox', () => {
     expect(await stopProgress(stand.client, first)).toEqual(archived);
   });
 
-  it('that come while the workflow is just ending are never lost', async () => {
+  it('that arrive while the workflow is ending are never lost', async () => {
     const sandboxId = await readySandbox(stand);
     await outcomeOf(stand, await ask(stand, { sandboxId }));
     const outcomes: (string | null)[] = [];
@@ -119,7 +119,7 @@ describe('callers of one sandbox', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('are refused nonsense before anything is started', async () => {
+  it('are refused invalid input before anything starts', async () => {
     const bad = requestStop(stand.client, { sandboxId: 'nonsense' }, { taskQueue: stand.taskQueue });
     await expect(bad).rejects.toMatchObject({ code: 'bad_stop_request' });
     const never = ask(stand, { sandboxId: 'bx_2a2a2a2a', deadlineMs: 0 });

@@ -30,7 +30,7 @@ const failing = () => stand.fault({ kind: 'stop_fails', times: 1_000 });
 const stateOf = async (sandboxId: string) => (await stand.api.getSandbox(sandboxId)).sandbox.state;
 
 describe('sandflow stop', () => {
-  it('returns when the service has accepted each stop, and they go on', async () => {
+  it('returns when the service has accepted each stop, and the stops continue', async () => {
     const ids = await Promise.all([readySandbox(stand), readySandbox(stand)]);
     const { exitCode, stdout } = await cli(['stop', ...ids]);
     expect(exitCode).toBe(0);
@@ -40,7 +40,7 @@ describe('sandflow stop', () => {
     for (const id of ids) await expect.poll(() => stateOf(id)).toBe('archived');
   });
 
-  it('waits for all that --all and --name mean, one line each, and says what was kept', async () => {
+  it('waits for all sandboxes of --all and --name, prints one line each, and says what was kept', async () => {
     const saved = await readySandbox(stand, { name: 'batch-1' });
     const unsaved = await readySandbox(stand, { name: 'batch-2', snapshots: false });
     const other = await readySandbox(stand, { name: 'mine' });
@@ -54,7 +54,7 @@ describe('sandflow stop', () => {
     expect(again).toMatchObject({ exitCode: 0, stdout: `${saved}  already_archived, work saved\n` });
   });
 
-  it('ends with 1 where one of them does not end archived, and the others are not held up', async () => {
+  it('exits with 1 if one of them does not end archived, and does not delay the others', async () => {
     const good = await readySandbox(stand);
     // A 404 is believed after 90 s, and not before.
     const { exitCode, stdout } = await cli(['stop', 'bx_2a2a2a2a', good, '--wait', '--json', '--deadline', '20s']);
@@ -68,7 +68,7 @@ describe('sandflow stop', () => {
     });
   });
 
-  it('D7: --all under a working agent ends its job as sandbox_failed, and not as a prompt that failed', async () => {
+  it('--all under a working agent ends its job as sandbox_failed, and not as a failed prompt', async () => {
     const job = await stand.start({ prompts: [{ prompt: script('sleep 50') }] });
     const working = () => stand.service.books.prompts().find(({ status }) => status === 'running');
     await expect.poll(working, { timeout: 20_000 }).toBeDefined();
@@ -76,7 +76,7 @@ describe('sandflow stop', () => {
     expect(await job.result()).toMatchObject({ outcome: 'sandbox_failed', stop: { status: 'completed' }, left: [] });
   });
 
-  it('says what it saw of a stop that still fails at its deadline', async () => {
+  it('reports what it saw of a stop that still fails at its deadline', async () => {
     const sandboxId = await readySandbox(stand);
     await failing();
     const { exitCode, stdout, stderr } = await cli(['stop', sandboxId, '--wait', '--deadline', '2s']);
@@ -85,7 +85,7 @@ describe('sandflow stop', () => {
     expect(stderr).toContain('stop stop_');
   });
 
-  it('leaves the stop going on at Ctrl-C, and takes it up again without asking twice', async () => {
+  it('detaches at Ctrl-C, and returns to the stop without a second request', async () => {
     const sandboxId = await readySandbox(stand);
     await failing();
     const ctrlC = new AbortController();
@@ -103,7 +103,7 @@ describe('sandflow stop', () => {
 });
 
 describe('sandflow stops', () => {
-  it('lists those that fail, with who waits, and explains one', async () => {
+  it('lists failing stops with who waits, and explains one', async () => {
     const watched = await readySandbox(stand, { name: 'watched' });
     const alone = await readySandbox(stand, { name: 'alone' });
     await failing();
@@ -138,7 +138,7 @@ describe('sandflow stops', () => {
     expect((await list()).map(({ sandboxId }) => sandboxId)).not.toContain(watched);
   });
 
-  it('explains that there is no such sandbox, and one that was never stopped', async () => {
+  it('explains that a sandbox does not exist, and that one was never stopped', async () => {
     const sandboxId = await readySandbox(stand);
     const explain = async (id: string) => JSON.parse((await cli(['stops', 'explain', id, '--json'])).stdout);
     expect(await explain('bx_3b3b3b3b')).toMatchObject({ state: 'no_sandbox', requests: null });
@@ -146,7 +146,7 @@ describe('sandflow stops', () => {
   });
 });
 
-it('the example of the library says whether the work is saved', async () => {
+it('the example of the library returns whether the work is saved', async () => {
   vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
   vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
   const saved = await readySandbox(stand);

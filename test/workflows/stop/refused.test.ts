@@ -1,4 +1,4 @@
-/** D1, D2: everything that can go wrong, at every call that a stop makes, once and for ever. */
+/** Every failure at every call of a stop, once and permanently. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from '../../../src/client/index.js';
 import { createIntercept, refusal } from '../intercept.js';
@@ -78,7 +78,7 @@ async function isInHistory(sandboxId: string, code: string): Promise<boolean> {
   return JSON.stringify(failures).includes(code);
 }
 
-describe('D1, D2: a stop', () => {
+describe('a stop', () => {
   it.concurrent.each(rows)('whose $endpoint ($part it) meets $name once', async ({ name, endpoint, part }) => {
     const sandboxId = await readySandbox(stand);
     plans.set(sandboxId, { fault: faults[name] as Fault, endpoint, part, left: 1 });

@@ -13,7 +13,7 @@ afterAll(() => stand.close());
 const stopsOnTheBooks = (sandboxId: string) => stand.service.books.stops({ sandboxId });
 
 describe('a stop', () => {
-  it('is woken by the webhook, confirmed by its own id, and says that the work was saved', async () => {
+  it('is woken by the webhook, confirmed by its own id, and reports the work as saved', async () => {
     const sandboxId = await readySandbox(stand);
     const requested = await ask(stand, { sandboxId });
     expect(requested.accepted).toMatchObject({ phase: 'waiting', outcome: null });
@@ -26,7 +26,7 @@ describe('a stop', () => {
     expect(calls.slice(-4)).toEqual(['getSandbox', 'stopSandbox', 'getStop', 'getSandbox']);
   });
 
-  it('goes from pending through failing to completed, and says what it saw', async () => {
+  it('goes from pending through failing to completed, and reports what it saw', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 8 });
     const requested = await ask(stand, { sandboxId });
@@ -71,7 +71,7 @@ describe('a stop', () => {
     expect(wakes.length).toBeGreaterThan(1);
   });
 
-  it('of a sandbox that is archived has nothing to do, and says so', async () => {
+  it('of an archived sandbox has nothing to do, and says so', async () => {
     const sandboxId = await readySandbox(stand);
     const first = await outcomeOf(stand, await ask(stand, { sandboxId }));
     const second = await outcomeOf(stand, await ask(stand, { sandboxId }));
@@ -79,7 +79,7 @@ describe('a stop', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('says that nothing was kept where snapshots are off', async () => {
+  it('reports that nothing was kept with snapshots off', async () => {
     const sandboxId = await readySandbox(stand, { snapshots: false });
     expect(await outcomeOf(stand, await ask(stand, { sandboxId }))).toMatchObject({
       outcome: 'archived',
@@ -94,7 +94,7 @@ describe('a stop', () => {
     expect(stopsOnTheBooks(sandboxId)).toEqual([]);
   });
 
-  it('is gone when the sandbox is deleted while it is waited for', async () => {
+  it('is gone if the sandbox is deleted during the wait', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const requested = await ask(stand, { sandboxId });

@@ -36,7 +36,7 @@ async function receiver() {
 }
 
 describe('a stop', () => {
-  it.each(['drop_response', 'close'] as const)('whose call meets %s is on the books once', async (kind) => {
+  it.each(['drop_response', 'close'] as const)('whose call meets %s is requested once', async (kind) => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind, endpoint: 'stopSandbox' });
@@ -44,7 +44,7 @@ describe('a stop', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('goes on in another worker when its own one drains, and a caller that left finds the result', async () => {
+  it('continues in another worker when its own one shuts down, and a caller that left finds the result', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 6 });
@@ -55,7 +55,7 @@ describe('a stop', () => {
     expect(callsOf(sandboxId, 'stopSandbox')).toHaveLength(1);
   });
 
-  it('goes on in a new run when its history is long, with requests and their results', async () => {
+  it('continues in a new run when its history is long, with requests and their results', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 12 });
@@ -70,7 +70,7 @@ describe('a stop', () => {
     expect(stopsOnTheBooks(sandboxId)).toHaveLength(1);
   });
 
-  it('raises one alert past the threshold, by log, metric and notification, and tells of the end', async () => {
+  it('raises one alert past the threshold, by log, metric and notification, and reports the end', async () => {
     await open();
     const { metricMeter, logger } = Runtime.instance();
     const counter = vi.spyOn(metricMeter, 'createCounter');
@@ -103,7 +103,7 @@ describe('a stop', () => {
     await vi.waitFor(() => expect(received.map(({ event }) => event)).toEqual(['ended']), 40_000);
   });
 
-  it('goes on by itself when the service throttles it', async () => {
+  it('continues by itself when the service throttles it', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'error', endpoint: 'stopSandbox', status: 429, code: 'rate_limited' });
@@ -132,7 +132,7 @@ describe('a stop', () => {
     expect(accepted).toMatchObject({ outcome: 'rejected', error: { code: 'forbidden', status: 403 } });
   });
 
-  it('that vanished from the sandbox without being superseded is asked for again', async () => {
+  it('that disappeared from the sandbox without being superseded is requested again', async () => {
     let lost = '';
     await open({
       // The service has lost the stop: it finds none by that id, and the sandbox runs and shows none.
@@ -157,7 +157,7 @@ describe('a stop', () => {
     expect(ended.stopId).not.toBe(lost);
   });
 
-  it('is cancelled with its workflow, with a result for whoever waits', async () => {
+  it('is cancelled with its workflow, with a result for each waiter', async () => {
     await open();
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
