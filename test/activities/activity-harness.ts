@@ -1,4 +1,4 @@
-/** A worker with all activities, a workflow that calls them one at a time, and a service that answers as a test says. */
+/** A worker with all activities, a workflow that calls them one at a time, and a service with scripted answers. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,20 +18,20 @@ import type { callActivity } from './own/call-activity.js';
 export interface ActivityStand {
   readonly results: ResultStore;
   readonly secrets: SecretStore;
-  /** Replaces what the service answers; forgets what it has seen. */
+  /** Replaces the answers of the service and forgets its calls. */
   answer(next: Answer): void;
-  /** Methods and paths that the service has seen. */
+  /** Methods and paths of the calls to the service. */
   seen(): string[];
-  /** What the activity returned to the workflow. */
+  /** The result of the activity in the workflow. */
   run(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** The failure that the workflow saw. */
+  /** The failure in the workflow. */
   failureOf(name: string, ...args: readonly unknown[]): Promise<ApplicationFailure>;
-  /** All that Temporal keeps of the last run. */
+  /** Everything that Temporal stores of the last run. */
   history(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Activities warn of what the tests provoke. */
+/** The tests provoke the warnings of activities. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 /** @param options.withSecrets false for a worker without a secret store; `client`: settings of its client */

@@ -16,9 +16,9 @@ interface Kept {
   readonly value: { readonly apiKey: { readonly id: string }; readonly secretRef: string };
 }
 
-/** A service that keeps keys, loses the answer to the first create, and refuses what it is told to. */
+/** A service that stores keys, loses the answer to the first create, and refuses configured calls. */
 function keyService(refused: Refusals = {}, loses: 'after' | 'before' = 'after') {
-  // A key of the same name was there before, and one row of somebody else cannot be read.
+  // A key of the same name already exists, and one foreign row is unreadable.
   const keys: object[] = [{ id: 'sak_before', name: 'ci' }, { id: 7 }];
   let creates = 0;
   stand.answer(({ method, url, body }, response) => {

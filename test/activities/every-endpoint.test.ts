@@ -17,7 +17,7 @@ const promptQuery = {
 const canary = 'canary-of-a-secret';
 const environmentSecrets = { envContents: `A=${canary}`, secretFiles: [{ path: 'a', contents: canary }] };
 const sandboxSecrets = { desktopUrl: canary, url: canary };
-/** What may be secret in each record: by the specification, or if a service were careless. */
+/** Fields of each record that may be secret: by the specification, or if a service were careless. */
 const secretFields: Readonly<Record<string, object>> = {
   ...{ sandbox: sandboxSecrets, sandboxes: sandboxSecrets },
   ...{ environment: environmentSecrets, environments: environmentSecrets },
@@ -25,7 +25,7 @@ const secretFields: Readonly<Record<string, object>> = {
   ...{ apiKey: { secret: canary }, apiKeys: { secret: canary }, secrets: { value: canary } },
 };
 
-/** What each activity is given. The type makes an endpoint without an activity a compile error, or a failed test. */
+/** The input of each activity. The type makes an endpoint without an activity a compile error, or a failed test. */
 const inputs: Record<EndpointName, readonly unknown[]> = {
   ...{ getMe: [], listProviderModels: [], getLimits: [], getDataRetention: [], listRepos: [], listSecrets: [] },
   ...{ listEnvironments: [], listWebhooks: [], listApiKeys: [], listSandboxes: [], listSnapshots: [] },
@@ -65,7 +65,7 @@ const inputs: Record<EndpointName, readonly unknown[]> = {
   downloadSnapshot: ['snap_1', 'whole'],
 };
 
-/** The answer of a row, with a secret wherever one may stand. */
+/** The answer of a row, with a secret in every possible field. */
 function withSecrets(name: EndpointName): Record<string, unknown> {
   const answer = rows[name].answer ?? {};
   const records = Object.entries(answer).map(([key, value]) => {
@@ -87,7 +87,7 @@ afterAll(() => stand.close());
 describe('the activities', () => {
   it.each(Object.keys(endpoints) as EndpointName[])('%s has an activity, and no secret reaches Temporal', async (name) => {
     const { method, path, raw, type, status }: Endpoint = endpoints[name];
-    // Of the class `read-first`: what is read before the call is one that it is meant for.
+    // For the class `read-first`: the read before the call returns a record that fits it.
     const sandbox = { ...aSandbox, state: name === 'resumeSandbox' ? 'archived' : 'ready' };
     stand.answer((request, response) => {
       if (raw) return void response.end('bytes');

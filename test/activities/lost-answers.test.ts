@@ -83,7 +83,7 @@ describe('a fork or create with a key that is 23 hours old', () => {
   });
 });
 
-/** A service that keeps webhooks; `lose` loses the answer to a create. */
+/** A service that stores webhooks; `lose` loses the answer to a create. */
 function webhookService(options: { readonly lose: 'after' | 'before'; readonly others?: readonly object[] }) {
   const webhooks: object[] = [...(options.others ?? [])];
   let rotations = 0;

@@ -17,7 +17,7 @@ function fork(record: string, over: object = {}) {
   return { ...call, record, ...over };
 }
 
-/** What the list leaves out is found by its key alone (trap S13). */
+/** An omitted sandbox is found only by its key (trap S13). */
 function answer(options: { readonly refusal?: { readonly status: number; readonly code: string } } = {}) {
   const bodies: unknown[] = [];
   const { refusal } = options;
@@ -34,7 +34,7 @@ function answer(options: { readonly refusal?: { readonly status: number; readonl
 const recordOf = async (key: string) =>
   JSON.parse((await stand.results.get(`file-store:${key}`)).toString('utf8')) as object;
 
-/** As a run left it that was at the item so long ago. */
+/** The record of a run that worked on the item this long ago. */
 async function leave(key: string, hours: number, body: object) {
   const record = { state: 'sent', firstSentAtMs: Date.now() - hours * hourMs, by: 'an earlier run', body };
   await stand.results.put(key, Buffer.from(JSON.stringify(record)));

@@ -1,4 +1,4 @@
-/** A line on which no file arrives within the client's own deadline. */
+/** A connection on which no file arrives within the client's own deadline. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendJson } from '../client/http-harness.js';
 import { type ActivityStand, createActivityStand } from './activity-harness.js';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** The first three answers come late; what is begun again and again has the fourth. */
+/** The first three answers are late, so a call that keeps restarting gets the fourth. */
 function answerLate(body: object): void {
   let asked = 0;
   stand.answer((_, response) => {

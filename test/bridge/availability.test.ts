@@ -12,7 +12,7 @@ function keep<T extends { close(): Promise<unknown> }>(one: T): T {
   return one;
 }
 
-/** A port where nobody listens, or one that accepts and never says a word. */
+/** A port without a listener, or with one that accepts and never answers. */
 async function deadAddress(silent: boolean): Promise<string> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket));

@@ -1,4 +1,4 @@
-/** A bridge on port 0, a sender that signs, and workflows without a worker, whose histories tell what was signalled. */
+/** A bridge on port 0, a sender that signs, and workflows without a worker, whose histories show the signals. */
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -93,7 +93,7 @@ export async function connectClient(address: string) {
       await client.workflow.start('waiter', { workflowId, taskQueue: 'nobody-polls', args: [] });
       started.push(workflowId);
     },
-    /** The events that were signalled to a workflow, in order. */
+    /** The events that a workflow was signalled, in order. */
     async signalsTo(workflowId: string): Promise<SandboxEvent[]> {
       const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
       return (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signalled }) => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
   bridge = await startBridge(temporal.client, { maxBodyBytes: 4096 });
 });
 afterEach(async () => {
-  // Whatever was refused, the workflow that waits for this sandbox has heard nothing.
+  // After every refusal, the workflow that waits for this sandbox has received nothing.
   expect(await temporal.signalsTo(watch)).toEqual([]);
   await bridge.close();
 });

@@ -7,7 +7,7 @@ afterEach(closing.closeAll);
 
 const id = 'bx_23456789';
 
-/** A server that reads and says `bytes`, then nothing; tells when its socket is gone. */
+/** A server that reads, sends `bytes`, then nothing, and reports when its socket closes. */
 async function silentStand(bytes = '') {
   const state = { read: false, closed: false };
   const stand = closing.keep(

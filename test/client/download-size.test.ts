@@ -12,7 +12,7 @@ afterEach(closing.closeAll);
 const mebibyte = 1024 * 1024;
 const block = Buffer.alloc(mebibyte, 7);
 
-/** Sends so many MiB as fast as they are taken; `onBlock` sees each. */
+/** Sends this many MiB as fast as they are read; `onBlock` sees each. */
 function sendBlocks(response: ServerResponse, count: number, onBlock: (sent: number) => void) {
   let sent = 0;
   response.writeHead(200, { 'content-length': count * mebibyte });
@@ -39,7 +39,7 @@ describe('a download of any size', () => {
     const stand = closing.keep(await startStand((_, response) => sendBlocks(response, count, look)));
     const client = closing.client(stand);
     try {
-      // What a runtime takes once, whatever the size: the parser of HTTP, and buffers until they are first collected.
+      // The constant memory of the runtime: the HTTP parser, and buffers before their first collection.
       await client.downloadSnapshot('snap_1', { to: join(directory, 'small') });
       const before = process.memoryUsage.rss();
       count = 384;
@@ -73,7 +73,7 @@ describe('a download of any size', () => {
       { interval: 300 },
     );
     expect(sentMiB).toBeLessThan(32);
-    // Longer than the longest silence that is allowed.
+    // Longer than the silence limit.
     await sleep(150);
     let read = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) read += chunk.length;

@@ -21,7 +21,7 @@ afterEach(async () => {
 const to = () => join(directory, 'file');
 const head = (length: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`;
 
-/** Answers every request with these bytes and then closes, or says nothing more. */
+/** Answers every request with these bytes and then closes, or sends nothing more. */
 async function tcpClient(bytes: string, { closes = true, timeoutMs = 5_000, onClose = () => {} } = {}) {
   const stand = await startTcpStand((socket) => {
     socket.once('data', () => (closes ? socket.end(bytes) : socket.write(bytes)));

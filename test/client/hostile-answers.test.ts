@@ -1,4 +1,4 @@
-/** A service that wants to keep or to fill whoever asks it. */
+/** A service that tries to block its clients or fill their memory. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiError, UnexpectedResponseError } from '../../src/client/index.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from './http-harness.js';

@@ -1,4 +1,4 @@
-/** Real servers on port 0 that tests talk to, and the client that talks to them. */
+/** Real servers on port 0, and clients for them. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createSandboxClient, type SandboxClient, type SandboxClientOptions } from '../../src/client/index.js';
@@ -33,7 +33,7 @@ export async function startStand(answer: Answer): Promise<Stand> {
   return listen(server, seen);
 }
 
-/** A server below HTTP, for connections that go wrong. */
+/** A server below HTTP, for broken connections. */
 export function startTcpStand(onSocket: (socket: Socket, index: number) => void): Promise<Stand> {
   let count = 0;
   const server = createTcpServer((socket) => {
@@ -86,7 +86,7 @@ export const aSandbox = {
   snapshotAvailable: false,
 };
 
-/** Keeps what a test opened, to close it after the test. */
+/** Closes what a test opened after the test. */
 export function createClosing() {
   const open: { close(): Promise<void> }[] = [];
   return {
@@ -105,7 +105,7 @@ export function createClosing() {
   };
 }
 
-/** What a promise rejects with. */
+/** The reason that a promise rejects with. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -92,7 +92,7 @@ describe('the client', () => {
     const stand = closing.keep(await startStand((_, response) => sendJson(response, 200, ok)));
     const client = closing.client(stand);
     for (let call = 0; call < 20; call++) await client.getSandbox(id);
-    // Two, since a call that follows at once comes before the pool knows that the first connection is free again.
+    // Two, because a call that follows at once starts before the pool knows that the first connection is free.
     expect(stand.sockets()).toBeLessThanOrEqual(2);
   });
 

@@ -3,7 +3,7 @@ import { isSignedWith, startReceiver } from '../local-service/webhooks/receiver.
 import { rule } from './rule.js';
 import { type LocalTarget, startLocalTarget } from './target/index.js';
 
-/** What the tests read of answers, in the legacy vocabulary. */
+/** The fields of answers that tests read, in the legacy vocabulary. */
 interface LegacyBody {
   readonly type: string;
   readonly box: { readonly id: string };
@@ -137,7 +137,7 @@ rule(
     expect(made).toMatchObject({ status: 201, body: { webhook: { events: ['box.ready', 'box.archived'] } } });
     await target.call('POST', '/webhooks', hook(now.url, ['sandbox.ready']));
     const id = await target.ready({ name: 'sandbox.ready' });
-    // The first attempt was refused, so the second is a retry: it says the same.
+    // The first attempt was refused, so the second is a retry with the same content.
     const deliveries = await old.waitFor(2, { type: 'box.ready' });
     for (const delivery of deliveries) {
       const { headers, body } = delivery;

@@ -7,7 +7,7 @@ const target = useTarget();
 /** Lasts until the sandbox stops. */
 const longCommand = 'sleep 3600';
 const processes = async (on: Target, id: string) => (await on.call('GET', `/sandboxes/${id}/processes`)).body;
-/** Begins a command that nobody waits for; it ends with its sandbox. */
+/** Starts a command without waiting for it; it ends with its sandbox. */
 function begin(on: Target, id: string, command: string): void {
   on.call('POST', `/sandboxes/${id}/commands`, { body: { command } }).catch(() => undefined);
 }

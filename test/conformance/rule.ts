@@ -1,29 +1,29 @@
-/** Tests that name the rules of the specification which they hold the service to. */
+/** Tests that name the rules of the specification that they check. */
 import { test } from 'vitest';
 import { type RuleId, ruleById } from './rules/catalogue.js';
 import { remoteTarget } from './target/remote.js';
 
 /**
  * What a test needs that only the local service has:
- * - `clock`: time that is held or moved, or timings of milliseconds.
+ * - `clock`: held or moved time, or timings of milliseconds.
  * - `faults`: failures on demand.
- * - `local`: settings, accounts, a webhook receiver on this machine, the scripted agent, which does to the letter what a
- *   prompt says, or anything else that an account cannot be asked for.
+ * - `local`: settings, accounts, a webhook receiver on this machine, the scripted agent, which follows the
+ *   prompt literally, or anything else that a normal account cannot request.
  */
 export type Need = 'clock' | 'faults' | 'local';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Ids of the rules that the test names; docs/coverage.md is made from them. */
+    /** Ids of the rules that the test names; docs/coverage.md lists them. */
     rules?: readonly string[];
     needs?: readonly Need[];
   }
 }
 
 export interface RuleOptions {
-  /** Where one is named, the test is left out against a service that is not ours. */
+  /** With at least one of these, the test is skipped for a configured service. */
   readonly needs?: readonly Need[];
-  /** Default: that of the project; half an hour against a service that is not ours. */
+  /** Default: that of the project; half an hour for a configured service. */
   readonly timeoutMs?: number;
 }
 
@@ -31,8 +31,8 @@ export interface RuleOptions {
 const remoteTimeoutMs = 1_800_000;
 
 /**
- * A test of one rule, or of several, whose title begins with their ids.
- * @throws Error while tests are collected, for an id that the catalogue does not have or that it calls untestable
+ * A test of one or several rules. Its title begins with their ids.
+ * @throws Error during collection, for an id that the catalogue lacks or marks as untestable
  */
 export function rule(
   ids: RuleId | readonly RuleId[],

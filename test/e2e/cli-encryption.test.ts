@@ -71,12 +71,12 @@ describe('the embedded stack with a key file', () => {
     expect(open).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('bad_configuration') });
   });
 
-  /** @returns what was searched: all that Temporal, the worker and the bridge have written */
+  /** @returns what was searched: everything that Temporal, the worker and the bridge have written */
   async function searchHome(...texts: string[]): Promise<string[]> {
     const searched: string[] = [];
     for (const entry of await readdir(cli.home, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name).slice(cli.home.length + 1);
-      // What is given and what is brought home is in clear, and what the service has is not Temporal's.
+      // Inputs and downloads are unencrypted, and the data of the service is not Temporal's.
       const isHere = path === 'got.txt' || path === 'items.jsonl' || path.startsWith('fanout-hidden/');
       if (!entry.isFile() || isHere || path.startsWith('local-service/')) continue;
       const content = await readFile(join(cli.home, path)).catch(() => Buffer.alloc(0));

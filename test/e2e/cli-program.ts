@@ -1,4 +1,4 @@
-/** The built command line as processes of its own, each test with a home of its own. */
+/** The built command line as separate processes, with one home per test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.js';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
-/** Settings of whoever runs the tests, which must not reach the program. */
+/** Settings of the person who runs the tests, which must not reach the program. */
 const foreign = /^(?:SANDBOX_|SANDFLOW_|TEMPORAL_)/;
 
 export interface Ended {
@@ -31,9 +31,9 @@ export interface CliHome {
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   /** Processes that belong to this home, by their command line. */
   alive(holding?: string): number[];
-  /** What each program of this home has printed so far and how it ended, for the message of a failed test. */
+  /** The output of each program of this home so far and how it ended, for the message of a failed test. */
   said(): string;
-  /** Ends the stack of this home in order, checks that nothing is left, and removes the home. */
+  /** Stops the stack of this home, checks that nothing is left, and removes the home. */
   close(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createCliHome(): CliHome {
     return { process: child, stdout: () => output.stdout, stderr: () => output.stderr, ended };
   };
 
-  // Children of a stack name files of the home in their arguments; the supervisor itself has it as working directory.
+  // Children of a stack have files of the home in their arguments; the supervisor has it as its working directory.
   const alive: CliHome['alive'] = (holding = '') => {
     const lines = execFileSync('ps', ['-A', 'e', '-ww', '-o', 'pid=,stat=,args='], { encoding: 'utf8' }).split('\n');
     return lines

@@ -6,7 +6,7 @@ import { type CliHome, createCliHome } from './cli-program.js';
 
 const hello = fileURLToPath(new URL('../../examples/hello.md', import.meta.url));
 const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
-/** Works until the test lets it end, so that no test depends on how fast anything is. */
+/** Runs until the test ends it, so that no test depends on speed. */
 const untilInterrupted = shell('while true; do sleep 0.2; done');
 
 describe('sandflow run without configuration', () => {

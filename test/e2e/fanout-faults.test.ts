@@ -1,5 +1,5 @@
 /**
- * A batch while nearly everything goes wrong: its worker is killed three times, calls fail, answers and webhooks are
+ * A batch with many faults: its worker is killed three times, calls fail, and answers and webhooks are
  * lost. SANDFLOW_TEST_FANOUT_ITEMS sets its size.
  */
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const input = (sandboxId: string): FanoutInput => ({
     type: null,
     end: 'stop',
     ttlSeconds: 1_800,
-    // Of a prompt that was answered with 503 nobody can know; the history of a fork that is the item's own soon tells.
+    // The effect of a prompt with a 503 is unknown; the history of the item's own fork soon shows it.
     onUnknownOutcome: 'resend',
   },
   timing: { safetyPollFirstMs: 1_000, safetyPollGrowth: 1.5, safetyPollMaxMs: 10_000 },

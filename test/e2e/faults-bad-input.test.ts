@@ -1,4 +1,4 @@
-/** Keys, addresses and names that turn out wrong only when they are used: the message, the exit code, nothing left. */
+/** Keys, addresses and names that are found wrong only when they are used: the message, the exit code, nothing left. */
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CliHome, createCliHome } from './cli-program.js';

@@ -1,4 +1,4 @@
-/** Services that are not quite as the local one is by default, through the command line. */
+/** Services that differ from the local one's defaults, through the command line. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { FaultInput, LocalServiceProfile } from '../../src/local-service/index.js';
 import { accepted, arm, armed, readBooks, reportOf, shell } from './stack-fixture.js';
@@ -12,7 +12,7 @@ const profiles: readonly [string, Partial<LocalServiceProfile>][] = [
 ];
 
 const badGateway = { kind: 'error', status: 502, html: true } as const;
-/** No proxy's page for the prompt itself: of that nobody could know whether it was accepted. */
+/** No proxy page for the prompt itself, whose effect would be unknown. */
 const badDay: readonly FaultInput[] = [
   { ...badGateway, endpoint: 'createSandbox' },
   { ...badGateway, endpoint: 'listSandboxes' },
@@ -30,7 +30,7 @@ describe('an unreliable service', () => {
   });
   afterAll(() => parts.close());
 
-  /** One job by the command line, on this service alone. */
+  /** Runs one job by the command line with this service only. */
   async function runOn(service: LocalService, name: string) {
     const environment = parts.environment(service, name);
     await parts.startWorker(environment);

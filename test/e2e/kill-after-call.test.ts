@@ -1,10 +1,10 @@
-/** The worker is killed with SIGKILL when a call of it was accepted, before it has the answer: once for each call. */
+/** The worker is killed with SIGKILL after a call was accepted and before it has the answer: once for each call. */
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { accepted, type BooksRead, readBooks, reportOf, shell } from './stack-fixture.js';
 import { createParts, type LocalService, type PartsOfStack } from './stack-fixture-parts.js';
 import { createTap, type PassedCall } from './stack-fixture-tap.js';
 
-/** The calls of a plain job; a call is matched with those that came before it. Those of a follow take longest to mend. */
+/** The calls of a plain job. A call is matched with earlier ones. Those of a follow take longest to recover. */
 const calls: readonly [string, (call: PassedCall, before: readonly PassedCall[]) => boolean][] = [
   ['follow-shared-read', ({ method, path }) => method === 'GET' && path.endsWith('/sandboxes')],
   ['follow-prompt-read', ({ method, path }) => method === 'GET' && path.includes('/prompts/')],
@@ -18,7 +18,7 @@ function isStop({ method, path }: PassedCall): boolean {
   return method === 'POST' && path.endsWith('/stop');
 }
 
-/** What the books hold of the sandboxes that one job has made. */
+/** The service's records of the sandboxes that one job has created. */
 function booksOf(jobId: string, books: BooksRead): BooksRead {
   const sandboxes = books.sandboxes.filter(({ name }) => name.startsWith(`sf-parts-${jobId}-`));
   const ids = new Set(sandboxes.map(({ id }) => id));
@@ -68,7 +68,7 @@ describe('a worker that is killed after an accepted call', () => {
         expect(ended.exitCode).toBe(0);
         const books = booksOf(jobId, await readBooks(service));
         expect(accepted(books)).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
-        // A second one would be answered with the first; after a resume by somebody else it would not.
+        // A second stop returns the first one; after a resume by somebody else it would not.
         expect(before.filter(isStop), 'calls of stop').toHaveLength(1);
       } finally {
         await tap.close();

@@ -1,4 +1,4 @@
-/** kill -9 of each part of the embedded stack in the middle of a job. */
+/** kill -9 of each part of the embedded stack during a job. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'vitest';
@@ -23,7 +23,7 @@ const isBooting = ({ sandboxes }: BooksRead) => sandboxes[0]?.state === 'provisi
 const isPrompted = ({ prompts }: BooksRead) => prompts[0]?.status === 'running';
 const isArchiving = ({ sandboxes }: BooksRead) => sandboxes[0]?.state === 'archiving';
 
-/** A stack whose boot and archive take long enough to be hit in their middle. */
+/** A stack with a boot and an archive long enough to interrupt. */
 function slowHome({ onTestFinished }: TestContext): CliHome {
   const cli = createCliHome();
   onTestFinished(() => cli.close());
@@ -32,7 +32,7 @@ function slowHome({ onTestFinished }: TestContext): CliHome {
   return cli;
 }
 
-/** Kills a part and waits until the supervisor has started it again. */
+/** Kills a part and waits until the supervisor has restarted it. */
 async function killAndAwait(cli: CliHome, part: Part, { expect }: TestContext): Promise<void> {
   const killed = killPart(cli, part);
   await expect.poll(() => partPids(cli, part)[0] ?? killed, patient).not.toBe(killed);

@@ -20,7 +20,7 @@ it('the embedded stack runs the command of --notify, whose text is in a file of 
   await expect.poll(() => existsSync(told), { timeout: 60_000 }).toBe(true);
   const { jobId, outcome, sandboxId } = JSON.parse(stdout);
   expect(JSON.parse(await readFile(told, 'utf8'))).toMatchObject({ event: 'ended', jobId, outcome, sandboxId });
-  // The same command is the same input.
+  // The same command results in the same input.
   const again = await run();
   expect(again.stderr).toContain('Job told already finished; showing its result.');
   expect(again.stderr).not.toContain('different prompts or options');
@@ -39,6 +39,6 @@ it('an undeliverable notification delays no answer of the command line', async (
   const plainMs = Date.now() - begin;
   const { exitCode } = await cli.run(['run', prompt, '--notify', 'http://127.0.0.1:1/hook', '--json', '--quiet']);
   expect([plain.exitCode, exitCode]).toEqual([0, 0]);
-  // It was two and a half minutes.
+  // Without a limit it takes two and a half minutes.
   expect(Date.now() - begin - plainMs).toBeLessThan(60_000 + 5 * plainMs);
 });

@@ -1,4 +1,4 @@
-/** Opens reports in a real browser, and hears all that it complains about. */
+/** Opens reports in a real browser, and collects all its complaints. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -14,7 +14,7 @@ export const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
 
 export interface OpenReport {
   readonly page: Page;
-  /** Messages, errors, requests, dialogs and violations of the page's policy, as sentences; empty where all is well. */
+  /** Messages, errors, requests, dialogs and policy violations of the page, as sentences; empty if there are none. */
   readonly complaints: string[];
 }
 
@@ -25,7 +25,7 @@ export interface ReportBrowser {
 
 export async function createReportBrowser(executablePath: string): Promise<ReportBrowser> {
   const folder = mkdtempSync(join(tmpdir(), 'sandflow-report-'));
-  // Its own isolation does not work for root, as whom containers run tests; the pages are our own.
+  // The browser's sandbox does not work for root, which containers run tests as; the pages are our own.
   const browser: Browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   let files = 0;
   return {
@@ -57,12 +57,12 @@ export async function createReportBrowser(executablePath: string): Promise<Repor
 }
 
 /**
- * One browser for the tests of a suite, and for each test the report that it opens, which must not have complained of
- * anything by its end.
+ * One browser for the tests of a suite, and for each test the report that it opens, which must have no complaints
+ * at its end.
  */
 export function reportOpener(): {
   open(...args: Parameters<ReportBrowser['open']>): Promise<Page>;
-  /** Of the report that is open; a test that provokes some takes them out. */
+  /** The complaints of the open report; a test that provokes some removes them. */
   complaints(): string[];
 } {
   let browser: ReportBrowser;

@@ -1,4 +1,4 @@
-/** The parts of a stack one by one, each a process of the program, for tests that stand between two of them. */
+/** The parts of a stack, each as a process of the program, for tests that intercept two of them. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -21,7 +21,7 @@ export interface PartsOfStack {
   readonly cli: CliHome;
   /** Settings of commands and workers that use this Temporal and this service. */
   environment(service: LocalService, taskQueue: string): Readonly<Record<string, string>>;
-  /** A service of its own, which delivers to the one bridge. */
+  /** A separate service, which delivers to the one bridge. */
   startService(
     name: string,
     settings?: Pick<LocalServiceOptions, 'profile' | 'faultsEnabled' | 'timings'>,

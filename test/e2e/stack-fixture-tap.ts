@@ -1,4 +1,4 @@
-/** A proxy between a worker and the service that says what passed, at the moment when the service has answered. */
+/** A proxy between a worker and the service that reports each call when the service has answered. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request } from 'undici';
 
@@ -10,13 +10,13 @@ export interface PassedCall {
 }
 
 export interface Tap {
-  /** Base URL, to be used in place of the service's. */
+  /** The base URL that replaces the service's. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * @param onAnswered called with each call that the service has answered, before the caller gets the answer; where it
+ * @param onAnswered called with each answered call before the caller gets the answer; if it
  *   returns false the answer is never sent
  */
 export async function createTap(serviceUrl: string, onAnswered: (call: PassedCall) => boolean): Promise<Tap> {

@@ -1,4 +1,4 @@
-/** What the tests of a whole stack ask of it: its processes by their part, and the books of its service. */
+/** Reads a whole stack for tests: its processes by part, and the records of its service. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
@@ -9,12 +9,12 @@ import type { CliHome, Ended } from './cli-program.js';
 export type Part = 'supervisor' | 'temporal' | 'local' | 'worker' | 'bridge';
 export type BooksRead = { readonly [List in Exclude<keyof Inspection, 'summary'>]: ReturnType<Inspection[List]> };
 
-/** On a busy machine whatever is waited for takes its time. */
+/** A busy machine needs this time. */
 export const patient = { timeout: 120_000, interval: 100 };
 
 export const shell = (script: string) => `\`\`\`sh\n${script}\n\`\`\``;
 
-/** The processes of a part of the embedded stack that run now: one, or none while it starts again. */
+/** The running processes of a part of the embedded stack: one, or none while it restarts. */
 export function partPids(cli: CliHome, part: Part): readonly number[] {
   return cli.alive(part === 'temporal' ? `--db-filename ${cli.home}/` : `main.js ${part} `);
 }
@@ -27,7 +27,7 @@ export function killPart(cli: CliHome, part: Part): number {
   return pid;
 }
 
-/** The service of an embedded stack: its address and its key are kept in the home. */
+/** The service of an embedded stack: the home contains its address and its key. */
 export function embeddedService({ home }: CliHome): { readonly url: string; readonly apiKey: string } {
   const { localService } = JSON.parse(readFileSync(join(home, 'ports.json'), 'utf8')) as { localService: number };
   const apiKey = readFileSync(join(home, 'local-api-key'), 'utf8').trim();
@@ -42,7 +42,7 @@ export async function readBooks(service: { readonly url: string; readonly apiKey
   return (await answer.json()) as BooksRead;
 }
 
-/** Orders faults of a service that allows it. */
+/** Arms faults of a service that allows it. */
 export async function arm(
   { url, apiKey }: { readonly url: string; readonly apiKey: string },
   faults: readonly FaultInput[],
@@ -57,7 +57,7 @@ export async function arm(
   }
 }
 
-/** The faults that have not struck as often as they are to. */
+/** The faults that have not been applied as often as they should. */
 export async function armed({
   url,
   apiKey,
@@ -71,7 +71,7 @@ export async function armed({
   return ((await answer.json()) as { faults: Awaited<ReturnType<typeof armed>> }).faults;
 }
 
-/** The books of an embedded stack; undefined while its service does not answer. */
+/** The records of an embedded stack; undefined while its service does not answer. */
 export async function embeddedBooks(cli: CliHome): Promise<BooksRead | undefined> {
   try {
     return await readBooks(embeddedService(cli));
@@ -80,7 +80,7 @@ export async function embeddedBooks(cli: CliHome): Promise<BooksRead | undefined
   }
 }
 
-/** Resolves once the books of the embedded service fulfil the condition. */
+/** Resolves once the records of the embedded service meet the condition. */
 export async function untilBooks(cli: CliHome, condition: (books: BooksRead) => boolean): Promise<void> {
   const see = async () => {
     const books = await embeddedBooks(cli);
@@ -88,22 +88,22 @@ export async function untilBooks(cli: CliHome, condition: (books: BooksRead) => 
     const seen = JSON.stringify(accepted(books) ?? 'no answer of the service');
     throw new Error(`The books of ${cli.home} do not show what is waited for: ${seen}\n${cli.said()}`);
   };
-  // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
+  // Not expect.poll, which cannot find its test among concurrent ones.
   await vi.waitFor(see, { ...patient, interval: 50 });
 }
 
-/** What `--json` printed. */
+/** The output of `--json`. */
 export function reportOf({ stdout, stderr }: Ended): JobReport {
   if (!stdout.startsWith('{')) throw new Error(`There is no report: ${stdout}${stderr}`);
   return JSON.parse(stdout) as JobReport;
 }
 
-/** How much of each the service has accepted. Undefined where the books cannot be read. */
+/** The number of calls that the service has accepted, by kind. Undefined if the records cannot be read. */
 export function accepted(books: BooksRead | undefined) {
   return books && { sandboxes: books.sandboxes.length, prompts: books.prompts.length, stops: books.stops.length };
 }
 
-/** A prompt that works until the test writes the file that it waits for. */
+/** A prompt that runs until the test writes the file that it waits for. */
 export const worksUntilReleased = shell('while [ ! -e go ]; do sleep 0.1; done; echo through');
 
 /** Lets the agents of all sandboxes finish, as soon as the service answers. Safe to repeat. */

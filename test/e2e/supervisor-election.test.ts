@@ -17,7 +17,7 @@ describe('one supervisor per home', () => {
     expect(new Set(handles.map((handle) => JSON.stringify(handle))).size).toBe(1);
     for (const role of ['local', 'worker', 'bridge']) expect(starts(role)).toHaveLength(1);
     expect(handles[0]?.sandboxApiKey).toMatch(/^local_[0-9a-f]{48}$/);
-    // Those that lost the election have gone again.
+    // Those that lost the election have ended.
     await expect.poll(() => starts('supervisor').filter(({ pid }) => isAlive(pid)).length).toBe(1);
   });
 

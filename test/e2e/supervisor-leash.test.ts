@@ -12,7 +12,7 @@ import(process.argv[1]).then(({ spawnBoundToParent }) => {
   setInterval(() => undefined, 1000);
 });`;
 
-/** A parent with one leashed child; `lines` are what the parent says. */
+/** A parent with one bound child; `lines` are the output of the parent. */
 function startParent(leash: string, command: readonly string[]) {
   const parent = spawn(process.execPath, ['-e', parentProgram, compiled, leash, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -85,7 +85,7 @@ it.each(stops)('records a stop that is %s', async (outcome, options, faults) => 
   const sandboxId = options.sandboxId ?? (await readySandbox(stand));
   if (outcome === 'already_archived') await outcomeOf(stand, await ask(stand, { sandboxId }));
   for (const fault of faults) await stand.fault(fault);
-  // It answers with 404, and a notification that fails ends nothing.
+  // It answers with 404, and a failed notification ends nothing.
   const notify = { url: `${stand.bridgeUrl}/nobody` };
   const requested = await ask(stand, { sandboxId, notify, ...options });
   if (outcome === 'superseded') await stand.api.resumeSandbox(sandboxId, {});
@@ -172,7 +172,7 @@ it('records a fan-out from a prepared source that is cancelled and resumed', asy
 });
 
 it('records a job that notifies when it is blocked and when it ends, a batch that notifies, and a delivery', async () => {
-  // It answers with 404, which may pass.
+  // It answers with 404, which is retried.
   const notify = { url: `${stand.bridgeUrl}/nobody` };
   await stand.fault(page);
   const handle = await stand.start({ notify });
@@ -190,7 +190,7 @@ it('records a job that notifies when it is blocked and when it ends, a batch tha
   await save('delivery', delivery?.workflowId ?? '');
 });
 
-/** Who recorded it, and where the code lay, is nobody's business. */
+/** Histories contain no user name and no path of the recording machine. */
 async function save(name: string, workflowId: string, runId?: string): Promise<void> {
   const binary = await findTemporalServer({ cacheDirectory: readConfig().cacheDirectory });
   const run = runId === undefined ? [] : ['--run-id', runId];

@@ -4,7 +4,7 @@ import { apiKey, startService } from './service-under-test.js';
 
 const MiB = 1024 * 1024;
 
-/** Files of a name that this process, and so the service in it, has open. */
+/** Open files with a given name in this process, which includes the service. */
 async function openFiles(name: string): Promise<string[]> {
   const all = await readdir('/proc/self/fd');
   const targets = await Promise.all(all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
@@ -42,7 +42,7 @@ it.skipIf(process.platform !== 'linux')('a caller that disconnects before the an
   await expect.poll(armed).toMatchObject([{ remaining: 1 }]);
   leaving.abort();
   await expect(request).rejects.toThrow();
-  // It waits for as long, and began later: when it is answered, so is the one that nobody waits for.
+  // It waits as long and started later, so the abandoned call is answered before it.
   const second = await open();
   await second.body?.cancel();
   await expect.poll(() => openFiles('late.bin'), { timeout: 5_000 }).toEqual([]);

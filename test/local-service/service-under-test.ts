@@ -1,4 +1,4 @@
-/** A local service for one test, and what talks to it: plain fetch, so that no client of ours hides a mistake. */
+/** A local service for one test, called with plain fetch, so that our client cannot hide a mistake. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: AnswerBody;
-  /** The body as it came. */
+  /** The body as it was received. */
   readonly text: string;
 }
 

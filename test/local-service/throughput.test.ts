@@ -3,7 +3,7 @@ import { apiKey, startService } from './service-under-test.js';
 
 const sandboxes = 1_000;
 
-/** Milliseconds of the middle one of several runs. */
+/** The median duration of several runs, in ms. */
 async function median(runs: number, work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let run = 0; run < runs; run++) {
@@ -37,7 +37,7 @@ test('get and create cost the same with a thousand stored sandboxes as with a fe
   const many = { get: await median(200, () => get(id)), create: await median(60, create) };
   const list = await median(9, () => send('GET', '/sandboxes'));
 
-  // Far apart from what a scan would cost, and wide enough for a busy machine.
+  // Far below the cost of a scan, with room for a busy machine.
   expect(many.get).toBeLessThan(few.get * 3 + 3);
   expect(many.create).toBeLessThan(few.create * 3 + 3);
   expect(list).toBeLessThan(100);

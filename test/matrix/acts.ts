@@ -1,4 +1,4 @@
-/** What somebody else may do to a sandbox that a workflow works with, right before or right after any of its calls. */
+/** Acts of others on the sandbox of a workflow, right before or right after any of its calls. */
 import { type Exchange, give } from './fault-proxy.js';
 import { type Hold, hold } from './hold.js';
 import type { World } from './world.js';
@@ -12,7 +12,7 @@ export interface Act {
   readonly when: 'before' | 'after';
 }
 
-/** These last, so that one that begins after a call is the same as one that begins before the next. */
+/** These acts last, so one that begins after a call equals one that begins before the next. */
 const lasting: readonly ActName[] = ['lease', 'claim'];
 
 export const acts: readonly Act[] = actNames.flatMap((act) => {
@@ -20,27 +20,27 @@ export const acts: readonly Act[] = actNames.flatMap((act) => {
   return lasting.includes(act) ? [before] : [before, { name: `${act}-after`, act, when: 'after' }];
 });
 
-/** What is acted on. */
+/** The target of an act. */
 export interface Played {
   readonly sandboxId: string;
-  /** True where it is what the run forks. */
+  /** True if the run forks it. */
   readonly isSource: boolean;
   /** The job's own text, for a prompt. */
   readonly text: string;
 }
 
-/** What the other did, and what must be left of it. */
+/** The effect of the act, and what must remain of it. */
 export interface Traces {
   sandboxId: string | null;
   promptId: string | null;
-  /** What is held, if anything. */
+  /** The held lease or claim, if any. */
   hold: Hold | null;
 }
 
 export const othersName = 'renamed by somebody else';
 export const othersTtlSeconds = 7_200;
 
-/** Plays the act once, past the proxy. What the service refuses has not happened. */
+/** Performs the act once, bypassing the proxy. A refused act has no effect. */
 export async function play(
   world: World,
   { act }: Act,
@@ -72,7 +72,7 @@ export async function play(
   }
 }
 
-/** Plays `act` around the call that an exchange holds. */
+/** Performs `act` around the call that an exchange holds. */
 export async function around(
   { when }: Act,
   { forward, response }: Exchange,

@@ -1,4 +1,4 @@
-/** How a run may end, for what was the matter with which call. What its result says must be true besides: `oracle.ts`. */
+/** The allowed outcomes of a run for each fault and call. `oracle.ts` checks the rest of its result. */
 import type { EndpointName } from '../../src/contract/endpoints.js';
 import type { FaultClass } from './faults.js';
 import type { Scenario } from './scenario.js';
@@ -14,7 +14,7 @@ export interface Trouble {
 type Workflow = Scenario['workflow'];
 type Ends = Readonly<Record<Workflow, readonly string[]>>;
 
-/** The service has said no. */
+/** The service has refused. */
 const refused: Ends = {
   createThenPrompt: ['rejected', 'sandbox_failed', 'prompt_failed'],
   forkFanout: ['partly_failed', 'source_failed'],
@@ -22,7 +22,7 @@ const refused: Ends = {
   retentionCleanup: ['failed', 'applied'],
 };
 
-/** Time has passed over what did not pass. */
+/** Time has run out. */
 const outwaited: Ends = {
   createThenPrompt: ['deadline_exceeded', 'sandbox_failed'],
   forkFanout: ['deadline_exceeded', 'partly_failed', 'source_failed'],
@@ -30,7 +30,7 @@ const outwaited: Ends = {
   retentionCleanup: ['cancelled', 'applied', 'failed'],
 };
 
-/** Nobody can know. */
+/** The effect is unknown. */
 const unknown: Ends = {
   createThenPrompt: ['outcome_unknown'],
   forkFanout: ['partly_failed', 'source_failed'],
@@ -38,20 +38,20 @@ const unknown: Ends = {
   retentionCleanup: [],
 };
 
-/** Calls that are not made twice, for want of a key. */
+/** Calls that are not repeated, because they have no key. */
 const unrepeatable: ReadonlySet<EndpointName> = new Set(['sendPrompt', 'runCommand', 'listEvents']);
 
-/** Told `no` for good, or told so often enough. */
+/** Refused for good, or too often. */
 function isRefusal({ class: of, extent }: Trouble): boolean {
   return of === 'permanent' || of === 'gone' || (of === 'few_tries' && extent === 'lasting');
 }
 
-/** One row that cannot be read is no trouble where the sandbox can be asked for by its id. */
+/** One unreadable row does not matter if the sandbox can be read by its id. */
 export function isHarmless({ always }: Scenario, { class: of, endpoint }: Omit<Trouble, 'extent'>): boolean {
   return of === 'others_row' || (of === 'own_row' && endpoint === 'listSandboxes' && always === undefined);
 }
 
-/** The outcomes that a run with this trouble may have. */
+/** The allowed outcomes of a run with this fault. */
 export function allowedOutcomes(scenario: Scenario, trouble: Trouble): readonly string[] {
   const { workflow, expected, always } = scenario;
   const allowed = [expected];
@@ -59,7 +59,7 @@ export function allowedOutcomes(scenario: Scenario, trouble: Trouble): readonly 
   if (isRefusal(trouble)) allowed.push(...refused[workflow]);
   if (trouble.extent === 'lasting' && !isHarmless(scenario, trouble)) allowed.push(...outwaited[workflow]);
   if ((isAmbiguous || always !== undefined) && unrepeatable.has(trouble.endpoint)) allowed.push(...unknown[workflow]);
-  // What led to the call was a lost prompt, and whatever keeps it from being found leaves it unknown.
+  // The call follows a lost prompt, which stays unknown if it cannot be found.
   if (always && Object.keys(always).some((site) => site.startsWith('sendPrompt'))) allowed.push(...unknown[workflow]);
   return allowed;
 }

@@ -1,10 +1,10 @@
-/** Which calls of workflows have no rows: a new activity, or a new endpoint in an old one, until a scenario makes it. */
+/** Calls of workflows without rows: a new activity, or a new endpoint in an existing one, until a scenario calls it. */
 import { createActivities, createFollowActivities } from '../../activities/index.js';
 import { endpoints } from '../../src/contract/endpoints.js';
 import { importsIn, readSource, sourceFiles } from '../unit/house/source-imports.js';
 import type { Recording } from './table.js';
 
-/** Activities that ask Temporal, the result store or a person, and never the service. */
+/** Activities that call Temporal, the result store or a person, and never the service. */
 const silent = [
   'assembleFanout',
   'awaitClosed',
@@ -26,7 +26,7 @@ const silent = [
   'surveyFanout',
 ];
 
-/** A client method that is no endpoint of its own. */
+/** A client method that is not an endpoint. */
 const listing: Readonly<Record<string, string>> = { listAllSandboxes: 'listSandboxes' };
 
 const nothing = new Proxy({}, { get: () => () => undefined });
@@ -37,7 +37,7 @@ const calledByWorkflows = names.filter((name) =>
   new RegExp(`\\.${name}(\\.executeWithOptions)?\\(`).test(workflowCode),
 );
 
-/** Endpoints in the files of the activities that workflows call, and in what those import. */
+/** Endpoints in the files of the activities that workflows call, and in their imports. */
 function endpointsInReach(): Set<string> {
   const files = sourceFiles('activities').filter((file) => file !== 'activities/index.ts');
   const defines = (file: string) =>
@@ -56,7 +56,7 @@ function endpointsInReach(): Set<string> {
   return new Set(methods.map((name) => listing[name] ?? name).filter((name) => Object.hasOwn(endpoints, name)));
 }
 
-/** Of the same file as one that is called, and called by nobody here: for workflows of others. */
+/** In the same file as a called one, and called by none of our workflows: for workflows of users. */
 const isOfOthers = (endpoint: string) => names.includes(endpoint) && !calledByWorkflows.includes(endpoint);
 
 export function withoutRows(recordings: readonly Recording[]): { activities: string[]; endpoints: string[] } {

@@ -1,20 +1,20 @@
-/** Whether the workflows of a run have ended as workflows should: by themselves, and with no task that failed. */
+/** Whether the workflows of a run ended correctly: by themselves, and without a failed task. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { Prepared } from './scenario.js';
 import type { World } from './world.js';
 
-/** Workflows that a run has started end after it, in ms. */
+/** The time in which workflows that a run has started end after it, in ms. */
 const settleMs = 10_000;
-/** What a job is allowed to end as: its outcome is in its result, whatever it is. */
+/** The allowed statuses of a job: its outcome is in its result. */
 const ownEnds: readonly string[] = ['COMPLETED', 'CONTINUED_AS_NEW'];
-/** Not of the workflow's code: something new came while it was busy, or the worker forgot it or was too slow. */
+/** Task failures that the workflow's code does not cause: a new event during the task, an evicted cache, a slow worker. */
 const harmlessCauses: readonly number[] = [
   1, // unhandled command: something arrived while the task was completed
   13, // reset of the sticky queue
 ];
 
-/** What is broken, as sentences; waits for those that are about to end. */
+/** Problems as sentences. Waits for workflows that are about to end. */
 export async function brokenWorkflows(world: World, { workflowId }: Pick<Prepared, 'workflowId'>): Promise<string[]> {
   const untilMs = Date.now() + settleMs;
   let found = await workflowsOf(world, workflowId);

@@ -1,4 +1,4 @@
-/** Stands between the worker's client and the service: writes down every call, and does to chosen ones what is asked. */
+/** A proxy between the worker's client and the service that records every call and applies faults to chosen ones. */
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.js';
@@ -6,16 +6,16 @@ import { type Tag, tagHeader } from './tagged-client.js';
 
 export interface ProxiedCall extends Tag {
   readonly endpoint: EndpointName;
-  /** Activity, endpoint, and which of the job's calls of this kind it is: `stopSandbox/stopSandbox#1`. */
+  /** Activity, endpoint, and the number of the job's call of this kind: `stopSandbox/stopSandbox#1`. */
   readonly site: string;
   readonly path: string;
   readonly isRead: boolean;
   /** The sandbox in the path, or null. */
   readonly sandboxId: string | null;
-  /** The text, of a call that sends a prompt. */
+  /** The text of a call that sends a prompt. */
   readonly promptText?: string;
   struckBy: string | null;
-  /** What the service answered, where it is kept and is JSON. */
+  /** The service's answer, if it is kept and is JSON. */
   answer?: unknown;
 }
 
@@ -25,15 +25,15 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** One call in the hands of a fault. */
+/** One call that a fault controls. */
 export interface Exchange {
   readonly call: ProxiedCall;
   readonly response: ServerResponse;
-  /** Resolves when the caller has given up. */
+  /** Resolves when the caller has abandoned the call. */
   readonly gone: Promise<void>;
-  /** Whether a sandbox is the run's own. */
+  /** Whether a sandbox belongs to the run. */
   owns(sandboxId: string): boolean;
-  /** Makes the call and takes its answer. */
+  /** Makes the call and reads its answer. */
   forward(): Promise<Answer>;
   drop(): void;
 }
@@ -45,18 +45,18 @@ export interface Striker {
   readonly strike: Strike;
 }
 
-/** Changes every answer that the service gives. */
+/** Changes every answer of the service. */
 export type Lens = (call: Pick<ProxiedCall, 'endpoint'>, answer: Answer) => Answer;
 
-/** What is done to the calls of one job, and what they were. */
+/** The faults for the calls of one job, and the record of these calls. */
 export interface Tap {
   readonly isOf: (tag: Tag) => boolean;
-  /** Keeps what the service answered. Default false. */
+  /** Keeps the service's answers. Default false. */
   readonly keepsAnswers?: boolean;
   readonly strikerOf: (call: ProxiedCall, nth: number) => Striker | undefined;
-  /** Which sandboxes are the run's own, for faults that tell them from others. Default: none. */
+  /** The sandboxes of the run, for faults that distinguish them. Default: none. */
   readonly owns?: (sandboxId: string) => boolean;
-  /** Another service that answers this way. Default: the answers as they are. */
+  /** A variation of the service's answers. Default: unchanged. */
   readonly lens?: Lens;
   readonly before?: (call: ProxiedCall) => Promise<void>;
   readonly after?: (call: ProxiedCall) => Promise<void>;

@@ -1,4 +1,4 @@
-/** Everything that can be the matter with one answer. */
+/** Every fault of an answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorCode, type ErrorMeaning, errorCodes } from '../../src/contract/error-codes.js';
 import { type Answer, type Exchange, give, readJson, type Striker } from './fault-proxy.js';
@@ -12,16 +12,16 @@ import {
   withWrongTypes,
 } from './garble.js';
 
-/** What a caller can make of it: see `allowed.ts`. */
+/** What a caller can conclude from it: see `allowed.ts`. */
 export type FaultClass = ErrorMeaning | 'gone' | 'ambiguous' | 'own_row' | 'others_row';
 
 export interface Fault extends Striker {
   readonly class: FaultClass;
-  /** Whether it makes a difference to this answer. Default: to every one. */
+  /** Whether it changes this answer. Default: every one. */
   readonly concerns?: (answer: unknown) => boolean;
 }
 
-/** One code of each meaning, and the one code that says that there is nothing. */
+/** One code for each meaning, and the code for a missing resource. */
 const typedCodes: readonly (readonly [ErrorCode, FaultClass])[] = [
   ['forbidden', 'permanent'],
   ['account_not_ready', 'wait_out'],
@@ -64,7 +64,7 @@ const answered = (name: string, answer: Answer): Fault => ({
   strike: async ({ response }) => give(response, answer),
 });
 
-/** The call is made; its answer arrives as something else. */
+/** The call is made, and its answer is replaced. */
 function garbled(name: string, garble: (answer: unknown) => unknown): Fault {
   return {
     name,
@@ -78,7 +78,7 @@ function garbled(name: string, garble: (answer: unknown) => unknown): Fault {
   };
 }
 
-/** One row of a list cannot be read. Which one, is said of the rows that are the run's own, and of those that are not. */
+/** One row of a list is unreadable: one of the run's own rows, or another one. */
 function badRow(name: string, ofClass: FaultClass, pick: (isOwn: readonly boolean[]) => number | undefined): Fault {
   return {
     name,
@@ -97,13 +97,13 @@ function badRow(name: string, ofClass: FaultClass, pick: (isOwn: readonly boolea
   };
 }
 
-/** Of a row of a sandbox, or of something that belongs to one. */
+/** For the row of a sandbox, or of a resource that belongs to one. */
 function sandboxOf(row: unknown): string {
   const { id, sandboxId = id } = (row ?? {}) as { readonly id?: string; readonly sandboxId?: string };
   return sandboxId ?? '';
 }
 
-/** @param foreign ids of what is somebody else's in the service */
+/** @param foreign ids of foreign resources in the service */
 export function allFaults(foreign: ForeignIds): readonly Fault[] {
   return [
     ...typedCodes.flatMap(([code, ofClass]) => [typed(code, ofClass, false), typed(code, ofClass, true)]),

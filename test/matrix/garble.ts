@@ -1,4 +1,4 @@
-/** Answers of the service made wrong. Pure. */
+/** Falsifies answers of the service. Pure. */
 
 export interface ForeignIds {
   readonly sandbox: string;
@@ -10,13 +10,13 @@ export interface ForeignIds {
 }
 
 const idKeys = new Set(['id', 'promptId', 'conversationId', 'operationId', 'sandboxId', 'snapshotId', 'stopId']);
-/** What makes an answer the service's own word stays. */
+/** The envelope, which marks an answer of the service, stays. */
 const envelope = new Set(['ok', 'type', 'requestId']);
 
 type Change = (key: string, value: unknown) => unknown;
 const remove = Symbol('remove');
 
-/** Changes the fields that hold no object or list, at every depth, but not the envelope. */
+/** Changes all fields except objects, lists and the envelope, at every depth. */
 function map(value: unknown, change: Change, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((one) => map(one, change, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
@@ -33,12 +33,12 @@ export const withIds = (answer: unknown, idOf: (id: string) => unknown): unknown
 
 export const withoutIds = (answer: unknown): unknown => withIds(answer, () => remove);
 
-/** Rows of the answer's own list; none where it holds no list. */
+/** Rows of the answer's list; none if it has no list. */
 export function rowsOfAnswer(answer: unknown): readonly unknown[] | undefined {
   return Object.values(answer ?? {}).find((part) => Array.isArray(part));
 }
 
-/** Makes nothing of one row readable but its id; `at` is -1 for one more row, that comes first. */
+/** Leaves only the id of one row readable; `at` is -1 for an additional first row. */
 export function withBadRow(answer: unknown, at: number): unknown {
   const [name, rows] = Object.entries(answer ?? {}).find(([, part]) => Array.isArray(part)) ?? [];
   if (name === undefined) return answer;

@@ -1,4 +1,4 @@
-/** Somebody else leases a sandbox, or claims it to end it, and gives it back after a while. */
+/** Somebody else leases a sandbox, or claims it to end it, and releases it after a while. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUsable } from '../../src/contract/states.js';
@@ -7,17 +7,17 @@ import { claimAs, leaseAs, releaseAs, watchOf } from '../workflows/watch/lease-h
 import type { World } from './world.js';
 
 export interface Hold {
-  /** Resolves when it has been given back, to what is broken: a sandbox that was deleted while it was leased. */
+  /** Resolves after the release, to broken promises: a sandbox that was deleted while it was leased. */
   readonly back: Promise<readonly string[]>;
 }
 
 const heldMs = 3_000;
-/** A claim that is not given back ends by itself after so long. */
+/** The time after which an unreleased claim ends. */
 const lastsMs = 60_000;
 
 /**
- * Resolves when it is held. What the watch does not grant, since the job was first, is not. Nobody deletes what is leased;
- * nor stops it, where it is the source of a batch.
+ * Resolves when it is held. The watch does not grant it if the job was first. Nobody deletes a leased sandbox,
+ * or stops it if it is the source of a batch.
  */
 export async function hold(
   { stand }: World,
@@ -25,7 +25,7 @@ export async function hold(
   how: 'lease' | 'claim',
 ): Promise<Hold> {
   const holder = `holder-${randomBytes(5).toString('hex')}`;
-  // A watch forgets a holder that is no open workflow. No worker listens there, so this one only stays open.
+  // A watch drops a holder that is not an open workflow. No worker runs this one, so it stays open.
   const open = await stand.client.workflow.start('holder', { workflowId: holder, taskQueue: 'nobody', args: [] });
   const ask = () => (how === 'lease' ? leaseAs(stand, sandboxId, holder) : claimAs(stand, sandboxId, holder, lastsMs));
   const answer = await ask().catch((error: unknown) => error as Error);

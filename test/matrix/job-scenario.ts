@@ -1,11 +1,11 @@
-/** A job on its own as a scenario: how it is run, and what its result says. */
+/** A single job as a scenario: how to run it, and how to read its result. */
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { type JobInput, type JobResult, progressQuery } from '../../workflows/index.js';
 import { deployment, type Stand, shortTiming } from '../workflows/workflow-harness.js';
 import type { Ended, RunOptions, Scenario } from './scenario.js';
 import type { World } from './world.js';
 
-/** What a job is given to work in. */
+/** The sandbox that a job starts with. */
 interface Given {
   readonly sandboxId: string;
   readonly othersPromptIds?: readonly string[];
@@ -16,7 +16,7 @@ export interface JobScenario
   extends Partial<Pick<Scenario, 'keeps' | 'makes' | 'always' | 'expected' | 'lens' | 'rowsAt' | 'forks'>> {
   readonly name: string;
   readonly input: (world: Pick<World, 'sourceId'>, id: string, given: string | undefined) => Partial<JobInput>;
-  /** What the job is given to work in. */
+  /** The sandbox that the job starts with. */
   readonly given?: (world: World) => Promise<Given>;
   readonly deadlineMs?: number;
   readonly during?: (handle: Handle) => Promise<unknown>;
@@ -54,13 +54,13 @@ async function runJob(world: World, scenario: JobScenario, options: RunOptions, 
     timing: matrixTiming,
   };
   const handle = await world.stand.start(input, { taskQueue });
-  // A job that ends before it is interfered with is as good a run.
+  // A job that ends before the interference is a valid run too.
   scenario.during?.(handle).catch(() => undefined);
   const result = await handle.result();
   return { ...sayingOf(result), outcome: result.outcome };
 }
 
-/** What the result of a job says about sandboxes. */
+/** The sandboxes in the result of a job. */
 export function sayingOf(result: JobResult): Omit<Ended, 'outcome'> {
   const { sandboxId, stop, deletion, left } = result;
   return {
@@ -71,7 +71,7 @@ export function sayingOf(result: JobResult): Omit<Ended, 'outcome'> {
   };
 }
 
-/** Resolves when the job follows its prompt, or will not any more. */
+/** Resolves when the job follows its prompt, or can no longer do so. */
 async function following(handle: Handle): Promise<void> {
   for (;;) {
     const { phase } = await handle.query(progressQuery);

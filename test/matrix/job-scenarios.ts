@@ -1,4 +1,4 @@
-/** Jobs on their own: `createThenPrompt` with what it can be asked for. */
+/** Single jobs: `createThenPrompt` with its options. */
 import { script } from '../workflows/workflow-harness.js';
 import { cancelledMidway, type JobScenario, toScenario } from './job-scenario.js';
 import { noPromptIds } from './lens.js';
@@ -14,14 +14,14 @@ const archived = async ({ stand }: World) => {
   await inState(stand, sandboxId, 'archived');
   return { sandboxId };
 };
-/** Somebody else is at work there. */
+/** Somebody else works there. */
 const shared = async ({ stand }: World) => {
   const sandboxId = await made(stand, 'given');
   const { promptId } = await stand.api.sendPrompt(sandboxId, { prompt: script('sleep 20; echo theirs'), new: true });
   return { sandboxId, othersPromptIds: promptId == null ? [] : [promptId] };
 };
 
-/** Where it matters that a service gives no prompt ids. */
+/** Scenarios that depend on prompt ids. */
 const withoutIds = ['sendPrompt/sendPrompt#1', 'sendPrompt/listEvents#1', 'followPrompt/listEvents#1'];
 
 const scenarios: readonly JobScenario[] = [

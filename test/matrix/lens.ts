@@ -1,4 +1,4 @@
-/** What a service may answer otherwise, since the specification does not say. */
+/** Variations of a service that the specification leaves open. */
 import { type Answer, type Lens, readJson } from './fault-proxy.js';
 
 const json = (status: number, value: unknown): Answer => ({
@@ -12,7 +12,7 @@ function withoutPromptId<Part>(part: Part): Part {
   return rest as Part;
 }
 
-/** A service without prompt ids: neither the answer to a prompt nor the history has any, and no prompt has a record. */
+/** A service without prompt ids, in answers and in the history, and without records of prompts. */
 export const noPromptIds: Lens = ({ endpoint }, answer) => {
   const read = readJson(answer.body) as { readonly events?: readonly object[] } | undefined;
   if (endpoint === 'getPrompt') return missing;

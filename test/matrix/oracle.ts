@@ -1,4 +1,4 @@
-/** What must be true after every run, by the books of the service: whatever the result says, and whatever happened. */
+/** What must be true after every run by the records of the service, regardless of the result and the fault. */
 import { isUsable } from '../../src/contract/states.js';
 import type { SandboxRecord } from '../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../workflows/index.js';
@@ -11,17 +11,17 @@ export interface Run {
   readonly prepared: Prepared;
   readonly ended: Ended;
   readonly calls: readonly ProxiedCall[];
-  /** Sandboxes that the service itself gave no machine, or that somebody else deleted. */
+  /** Sandboxes without a machine from the service, or deleted by somebody else. */
   readonly lostByOthers?: number;
-  /** A sandbox that somebody else resumed: whether it runs is theirs to say. */
+  /** A sandbox that somebody else resumed: it may run. */
   readonly resumed?: string | null;
-  /** True where others stopped or deleted a sandbox of the run: what ran there ended with it. */
+  /** True if others stopped or deleted a sandbox of the run, and so ended its prompts. */
   readonly isTaken?: boolean;
-  /** Prompts that others sent, beside those that were there before. */
+  /** Prompts of others during the run. */
   readonly othersPromptIds?: readonly string[];
 }
 
-/** What is broken, as sentences; empty where every promise holds. */
+/** Broken promises as sentences; empty if all are kept. */
 export function brokenPromises(world: World, given: Run): string[] {
   const { books } = world.stand.service;
   const own = books.sandboxes().filter(given.prepared.owns);
@@ -55,19 +55,19 @@ function promptedTwice({ stand }: World, { othersPromptIds = [] }: Run, own: rea
   return [...counts].flatMap(([text, count]) => (count > 1 ? [`prompted ${count} times: ${text}`] : []));
 }
 
-/** Nothing but reads of what is neither the run's nor what it forks. */
+/** Only reads of sandboxes that are neither the run's own nor its source. */
 function touchedOthers(world: World, { calls, prepared: { sourceId } }: Run, own: readonly SandboxRecord[]): string[] {
   const ids = new Set(own.map(({ id }) => id));
   return calls.flatMap(({ isRead, endpoint, sandboxId }) => {
     const isFork = endpoint === 'forkSandbox' && sandboxId === (sourceId ?? world.sourceId);
-    // A source that somebody resumed is stopped once more, so that what it holds is what is forked.
+    // A resumed source is stopped again, so that its state is what is forked.
     const isStop = endpoint === 'stopSandbox' && sandboxId === sourceId;
     const isOthers = !isRead && sandboxId !== null && !ids.has(sandboxId) && !isFork && !isStop;
     return isOthers ? [`${endpoint} of ${sandboxId}, which is somebody else's`] : [];
   });
 }
 
-/** In a sandbox that stays, what others have sent runs to its end, or still runs. */
+/** In a sandbox that stays, prompts of others run to their end, or still run. */
 function cutOthersPrompts({ stand }: World, run: Run, own: readonly SandboxRecord[]): string[] {
   const { scenario, prepared, othersPromptIds = [], isTaken = false } = run;
   if (scenario.keeps !== true || isTaken) return [];
@@ -84,7 +84,7 @@ function leaked({ scenario, ended, prepared, resumed }: Run, own: readonly Sandb
   return own.flatMap(({ id, name, state, gone }) => {
     const runs = gone === null && (isUsable(state) || state === 'error' || state === 'provisioning');
     const named = ended.left.includes(id) || ended.left.includes(name);
-    // One that is kept is the result's own sandbox; a second one is not.
+    // Only the sandbox in the result may be kept.
     const isMeant =
       isKept && (ended.jobs.length === 0 || ended.jobs.some(({ sandboxId }) => sandboxId === id) || given(id));
     return runs && !named && !isMeant && id !== resumed ? [`left ${state} and unnamed: ${id} (${name})`] : [];

@@ -11,7 +11,7 @@ import type { Ended, RunOptions, Scenario } from './scenario.js';
 import { inState, made, type World } from './world.js';
 
 interface BatchScenario extends Pick<Scenario, 'name' | 'makes' | 'forks' | 'rowsAt'> {
-  /** Makes a source for each run. */
+  /** Creates a source for each run. */
   readonly given?: (world: World) => Promise<string>;
   readonly source: (sourceId: string, deadlineMs: number) => Parameters<typeof fanoutInput>[0];
 }
@@ -21,7 +21,7 @@ const batches: readonly BatchScenario[] = [
   {
     name: 'batch-usable-source',
     makes: 2,
-    // It stops its source before it forks it, if nobody works there.
+    // It stops its source before a fork if nobody works there.
     rowsAt: ['getSandbox/getSandbox#1', 'stopSandbox/stopSandbox#1', 'getStop/getStop#1'],
     given: ({ stand }) => made(stand, 'usable source'),
     source,
@@ -173,7 +173,7 @@ const cleanupScenarios: readonly Scenario[] = cleanups.map(
             mode: mode ?? 'apply',
             settings,
           });
-          // A plan has no deadline of its own: whoever waits for it gives it up.
+          // A plan has no deadline: the waiter abandons it.
           const timer = setTimeout(() => void handle.cancel().catch(() => undefined), deadlineMs);
           const summary = await handle.result();
           clearTimeout(timer);

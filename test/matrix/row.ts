@@ -1,4 +1,4 @@
-/** Runs one row of the table: a scenario, a site, a fault, once or lasting. */
+/** Runs one row of the table: a scenario, a site, a fault, once or permanently. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { followTaskQueue } from '../../src/contract/addresses.js';
@@ -27,9 +27,9 @@ export interface Row {
 
 export interface Verdict {
   readonly broken: readonly string[];
-  /** True where no promise is broken: it only did not end, or not as it should, as happens on a busy machine. */
+  /** True if no promise is broken: the run only did not end, or not as expected, as happens on a busy machine. */
   readonly isUntimely: boolean;
-  /** False where the run never came to the site. */
+  /** False if the run never reached the site. */
   readonly isReached: boolean;
   readonly ended: Ended | null;
   readonly calls: readonly ProxiedCall[];
@@ -38,17 +38,17 @@ export interface Verdict {
 export const rowName = ({ scenario, site, fault, extent }: Row): string =>
   `${scenario.name}:${site.name}:${fault.name}:${extent}`;
 
-/** Waits that a client cannot cut short: an hour's limit, a bill to be paid. */
+/** Waits that a client cannot shorten: an hour's limit, an unpaid bill. */
 export const isSlow = ({ fault, extent }: Row): boolean =>
   extent === 'once' && (fault.class === 'throttled_for_long' || fault.class === 'blocked');
 
 const lastingDeadlineMs = 8_000;
-/** What a busy machine, the last call and the clean-up may take beyond the deadline, in ms. */
+/** The extra time for a busy machine, the last call and the clean-up after the deadline, in ms. */
 const marginMs = 60_000;
-/** What was accepted late, and an archival, have ended after so long. */
+/** The time after which a late call and an archival have ended. */
 const settleMs = 6_000;
 
-/** How long a run with this trouble may take, in ms, where the machine is free. A job that goes on ends long before it. */
+/** The maximum duration of a run with this fault on an idle machine, in ms. A job that continues ends much earlier. */
 function deadlineOf(row: Row): number {
   const { scenario, site, fault, extent } = row;
   const isNoTrouble = isHarmless(scenario, { class: fault.class, endpoint: site.endpoint });
@@ -58,7 +58,7 @@ function deadlineOf(row: Row): number {
 
 export const nextId = (): string => `x${randomBytes(5).toString('hex')}`;
 
-/** Runs a scenario without any fault but those that it always has. */
+/** Runs a scenario with only its permanent faults. */
 export async function runPlain(world: World, scenario: Scenario, strikerOf: (name: string) => Striker) {
   const id = nextId();
   const { taskQueue } = world.stand;
@@ -97,7 +97,7 @@ export async function runRow(
   const tapped = world.proxy.tap({
     lens: scenario.lens,
     owns: (id) => world.stand.service.books.sandboxes().some((sandbox) => sandbox.id === id && prepared.owns(sandbox)),
-    // What is shared has the tag of whoever began it.
+    // A shared call has the tag of the job that started it.
     isOf: (tag) => prepared.isOf(tag) || (tag.activity.startsWith('follow') && tag.taskQueue === followQueue),
     strikerOf(call, nth) {
       const isHere =
@@ -110,7 +110,7 @@ export async function runRow(
     const ended = await within(deadlineMs + 4_000 + marginMs, prepared.run());
     const tookMs = Date.now() - beganAtMs;
     const isReached = tapped.calls.some(({ struckBy }) => struckBy === fault.name);
-    // A run whose deadline is that short may end before it comes to the site.
+    // A run with a deadline this short may end before it reaches the site.
     const allowed =
       isReached || deadlineOf(row) === lastingDeadlineMs
         ? allowedOutcomes(scenario, { class: fault.class, extent, endpoint: site.endpoint })
@@ -151,7 +151,7 @@ function whyOf({ jobs }: Ended): string {
 const lateness = (tookMs: number, deadlineMs: number) =>
   tookMs > deadlineMs + 4_000 + marginMs ? [`took ${tookMs} ms`] : [];
 
-/** What is broken when all that was on its way has arrived. */
+/** Broken promises after everything in progress has arrived. */
 export async function settled(world: World, run: Run): Promise<string[]> {
   const untilMs = Date.now() + settleMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Runs a scenario in which somebody else acts once, and says what is broken. */
+/** Runs a scenario in which somebody else acts once, and returns broken promises. */
 import { type Act, around, othersName, othersTtlSeconds, play, type Traces } from './acts.js';
 import { brokenWorkflows } from './ended-workflows.js';
 import type { ProxiedCall, Striker } from './fault-proxy.js';
@@ -14,13 +14,13 @@ export interface ActRow {
 
 export const actRowName = ({ scenario, site, act }: ActRow): string => `${scenario.name}:${site}:${act.name}`;
 
-/** The site of what others do right before the run, to what it is given. */
+/** The site of an act right before the run, on its initial sandbox. */
 export const atStart = 'start';
 
-/** Where the machine is free. */
+/** On an idle machine. */
 const plainDeadlineMs = 30_000;
 
-/** What ends a job when its machine is taken away. */
+/** Outcomes of a job without its machine. */
 const lost = [
   'sandbox_failed',
   'prompt_failed',
@@ -32,11 +32,11 @@ const lost = [
   'applied',
 ];
 const taking: readonly Act['act'][] = ['stop', 'delete', 'resume'];
-/** What a usable source that others work in makes of a batch. */
+/** Outcomes of a batch whose usable source others work in. */
 const usedSource = ['source_failed'];
 
 function allowedEnds({ expected, workflow, always = {} }: Scenario, { act }: Act): readonly string[] {
-  // Of two equal ones nobody can tell which is whose, where the answer to one is lost.
+  // Two equal prompts cannot be told apart if the answer to one is lost.
   if (act === 'prompt' && Object.hasOwn(always, 'sendPrompt/sendPrompt#1')) return [expected, 'outcome_unknown'];
   if (taking.includes(act)) return [expected, ...lost];
   return act === 'lease' && workflow === 'forkFanout' ? [expected, ...usedSource] : [expected];
@@ -54,9 +54,9 @@ export async function runAct(
   const prepared = await scenario.prepare(world, { id: nextId(), deadlineMs, taskQueue, sourceId });
   const { books } = world.stand.service;
   const traces: Traces = { sandboxId: null, promptId: null, hold: null };
-  /** How many calls there were when the other acted, the one that was held for it left out. */
+  /** The number of calls before the act, without the one that was held for it. */
   let callsBefore = 0;
-  // A sandbox that is renamed stays the job's own.
+  // A renamed sandbox still belongs to the job.
   const known = new Set<string>();
   const own: Prepared = { ...prepared, owns: (sandbox) => prepared.owns(sandbox) || known.has(sandbox.id) };
   const playOn = async (sandboxId: string | undefined, text: string) => {
@@ -72,7 +72,7 @@ export async function runAct(
     const latest = concerned.filter((one) => one.gone === null && one.id !== prepared.sourceId).at(-1);
     return playOn(isConcerned ? (call.sandboxId ?? undefined) : latest?.id, textOf(call));
   };
-  // A call that a cancel cuts short ends before the other has acted.
+  // A call that a cancel interrupts ends before the act.
   let acting = Promise.resolve();
   const striker: Striker = {
     name: act.name,
@@ -106,7 +106,7 @@ export async function runAct(
     };
     const held = (await traces.hold?.back) ?? [];
     const ofWorkflows = await brokenWorkflows(world, prepared);
-    // A job that resumes a sandbox says when it stops by itself, and renews that of its own.
+    // A job that resumes a sandbox sets its auto-stop, and renews that of its own.
     const saysSo = prepared.given.length === 0 ? ['resumeSandbox', 'updateSandbox'] : ['resumeSandbox'];
     const isReset = tapped.calls.slice(callsBefore).some(({ endpoint }) => saysSo.includes(endpoint));
     const ofOther = act.act === 'auto-stop' && isReset ? [] : undone(world, act, traces);
@@ -121,7 +121,7 @@ export async function runAct(
   }
 }
 
-/** What the other did and is not there any more. */
+/** Effects of the act that no longer exist. */
 function undone({ stand }: World, { act }: Act, { sandboxId }: Traces): string[] {
   const sandbox = stand.service.books.sandboxes().find(({ id }) => id === sandboxId);
   if (!sandbox || sandbox.gone !== null) return [];

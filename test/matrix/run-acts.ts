@@ -1,4 +1,4 @@
-/** Runs the table of what others do, in one world. */
+/** Runs the table of acts of others in one world. */
 import { acts } from './acts.js';
 import { allFaults } from './faults.js';
 import { type ActRow, actRowName, atStart, runAct } from './run-act.js';
@@ -44,7 +44,7 @@ export async function runActs(
     const queue = [...rows];
     const untimely: ActRow[] = [];
     await Promise.all(Array.from({ length: atOnce }, () => take(queue, 1, (row) => untimely.push(row))));
-    // As with the faults: many at once, or a busy machine, make runs run out of their time.
+    // As with faults: concurrency or a busy machine makes runs exceed their time.
     if (untimely.length > 0) say(`${untimely.length} acts ran out of time, and are run again with more of it`);
     await Promise.all(Array.from({ length: 3 }, () => take(untimely, 3)));
     return failures;

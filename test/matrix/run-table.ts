@@ -1,6 +1,6 @@
 /**
- * Runs rows, many at once, in one world after the other, and tells how it goes. Many at once, or a busy machine, make
- * rows run out of their time: a row that broke no promise is run again among few, with three times as much.
+ * Runs rows, many at once, in one world after another, and prints the progress. Concurrency or a busy machine
+ * makes rows exceed their time: a row that broke no promise is run again with few others and three times the time.
  */
 import { allFaults } from './faults.js';
 import { isSlow, type Row, rowName, runRow, type Verdict } from './row.js';
@@ -8,15 +8,15 @@ import { faultNamed } from './table.js';
 import type { World } from './world.js';
 import { createWorld } from './world.js';
 
-/** What `vitest.config.ts` tells. */
+/** The settings of `vitest.config.ts`. */
 declare module 'vitest' {
   export interface ProvidedContext {
     matrix: {
-      /** Beginnings of names of rows, with commas between them, and `*` for anything; `all`; `from:` and a row; empty for the sample. */
+      /** Prefixes of row names, separated by commas, with `*` for anything; `all`; `from:` and a row; empty for the sample. */
       readonly rows: string;
-      /** How many of the chosen rows of faults are left out, from the first. */
+      /** The number of chosen fault rows to skip, from the first. */
       readonly skip: number;
-      /** How many rows the sample has, and how many acts of others. */
+      /** The number of rows and of acts in the sample. */
       readonly sample: number;
       readonly actSample: number;
     };
@@ -29,10 +29,10 @@ export interface Failure {
 }
 
 export interface RunTableOptions {
-  /** Rows at work at once. Most of their time they wait. */
+  /** Concurrent rows. They wait most of the time. */
   readonly atOnce: number;
   readonly lanes: number;
-  /** Rows for each world: its books are read whole, and grow. */
+  /** Rows per world: its records are read completely, and grow. */
   readonly perWorld: number;
   readonly onProgress?: (line: string) => void;
 }
@@ -85,7 +85,7 @@ async function runSideBySide(
   { atOnce, patience }: { readonly atOnce: number; readonly patience: number },
   onVerdict: (row: Row, verdict: Verdict) => void,
 ): Promise<void> {
-  // The foreign ids are those of this world.
+  // The foreign ids of this world.
   const strikerOf = faultNamed(allFaults(world.foreign));
   const take = async (queue: Row[], lane?: string) => {
     for (let row = queue.shift(); row; row = queue.shift()) {
@@ -115,7 +115,7 @@ export function failuresText(failures: readonly Failure[]): string {
 
 export const say = (line: string): void => void process.stderr.write(`matrix: ${line}\n`);
 
-/** The rows that are asked for; without a wish the same sample on every machine, by the rows' names. */
+/** The chosen rows; without a choice the same sample on every machine, by the names of the rows. */
 export function choose<Row>(
   all: readonly Row[],
   nameOf: (row: Row) => string,
@@ -131,7 +131,7 @@ export function choose<Row>(
   return all.toSorted((a, b) => orderOf(nameOf(a)) - orderOf(nameOf(b))).slice(0, sampleSize);
 }
 
-/** The beginning of a name, in which `*` stands for anything. */
+/** A prefix of a name, in which `*` matches anything. */
 const beginsLike = (wish: string) => new RegExp(`^${wish.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}`);
 
 /** FNV-1a */

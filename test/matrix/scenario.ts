@@ -1,4 +1,4 @@
-/** What is run with each fault at each of its calls. */
+/** A scenario that is run with each fault at each of its calls. */
 import type { SandboxRecord } from '../../src/local-service/store/sandbox-record.js';
 import type { JobResult } from '../../workflows/index.js';
 import type { Lens } from './fault-proxy.js';
@@ -8,21 +8,21 @@ import type { World } from './world.js';
 export interface RunOptions {
   /** Unique, of a-z0-9 and dashes. */
   readonly id: string;
-  /** The deadline of the whole, in ms. */
+  /** The deadline of the whole run, in ms. */
   readonly deadlineMs: number;
   readonly taskQueue: string;
-  /** A source of its own, for what others do to it. Default: the world's, which all share. */
+  /** Its own source, for acts of others. Default: the shared one of the world. */
   readonly sourceId?: string;
 }
 
 /** How a run ended. */
 export interface Ended {
   readonly outcome: string;
-  /** Results of jobs: of the one, or of all items. */
+  /** Results of jobs: of the one job, or of all items. */
   readonly jobs: readonly JobResult[];
-  /** Ids and names that the result names as left, in whatever form. */
+  /** Ids and names in `left` of the result, in any form. */
   readonly left: readonly string[];
-  /** Sandboxes of which the result says that they are archived, or deleted. */
+  /** Sandboxes that the result reports as archived or deleted. */
   readonly saysArchived: readonly string[];
   readonly saysDeleted: readonly string[];
 }
@@ -30,15 +30,15 @@ export interface Ended {
 export interface Prepared {
   readonly workflowId: string;
   readonly isOf: (tag: Tag) => boolean;
-  /** A sandbox that the run made, or was given to work in. */
+  /** A sandbox that the run created or was given. */
   readonly owns: (sandbox: SandboxRecord) => boolean;
-  /** Sandboxes that were there before the run. */
+  /** Sandboxes that existed before the run. */
   readonly given: readonly string[];
-  /** What it forks, where that is its own. Default: the world's source. */
+  /** Its own source, if any. Default: the world's source. */
   readonly sourceId?: string | undefined;
-  /** Prompts of somebody else, in those. They are left alone. */
+  /** Prompts of others in these sandboxes. They must not change. */
   readonly othersPromptIds?: readonly string[];
-  /** Runs it to its end. @throws where a workflow fails */
+  /** Runs it to its end. @throws if a workflow fails */
   run(): Promise<Ended>;
 }
 
@@ -47,18 +47,18 @@ export interface Scenario {
   readonly workflow: 'createThenPrompt' | 'forkFanout' | 'stopAndAwaitArchive' | 'retentionCleanup';
   /** The outcome without any fault. */
   readonly expected: string;
-  /** True where sandboxes may stay usable when all went well. */
+  /** True if sandboxes may stay usable after a run without faults. */
   readonly keeps?: boolean;
-  /** Sandboxes that it makes when all goes well. */
+  /** Sandboxes that a run without faults creates. */
   readonly makes: number;
-  /** Faults that are there in every run, by site: they lead to calls that are made in trouble only. */
+  /** Faults of every run, by site: they lead to calls that are made only after a fault. */
   readonly always?: Readonly<Record<string, string>>;
-  /** What the service answers otherwise in every run. */
+  /** A variation of the service in every run. */
   readonly lens?: Lens;
-  /** The only sites that have rows, where others have those of another scenario. Default: all. */
+  /** The only sites with rows, if others have those of another scenario. Default: all. */
   readonly rowsAt?: readonly string[];
-  /** True where it forks a source, which others may do something to. */
+  /** True if it forks a source, which others may act on. */
   readonly forks?: boolean;
-  /** Sandboxes and the like, made past the proxy. */
+  /** Creates sandboxes and other resources, bypassing the proxy. */
   prepare(world: World, options: RunOptions): Promise<Prepared>;
 }

@@ -1,4 +1,4 @@
-/** The table: every scenario × every call that it makes × every fault × once and lasting. */
+/** The table: every scenario × each of its calls × every fault × once and permanently. */
 import type { ProxiedCall } from './fault-proxy.js';
 import type { Fault } from './faults.js';
 import { jobScenarios } from './job-scenarios.js';
@@ -9,7 +9,7 @@ import type { World } from './world.js';
 
 export const scenarios: readonly Scenario[] = [...jobScenarios, ...otherScenarios];
 
-/** What a scenario did when it was let alone. */
+/** The calls of a scenario without faults. */
 export interface Recording {
   readonly scenario: Scenario;
   readonly ended: Ended;
@@ -18,14 +18,14 @@ export interface Recording {
   readonly sites: readonly (Site & { readonly answer: unknown })[];
 }
 
-/** How often the same call of the same activity has rows of its own: the first, and one more. */
+/** How often the same call of the same activity has its own rows: the first, and one more. */
 const occurrences = 2;
 const recordedAtOnce = 6;
 
 export async function record(world: World, faults: readonly Fault[], of = scenarios): Promise<readonly Recording[]> {
   const strikerOf = faultNamed(faults);
   const recordings: Recording[] = [];
-  // A few at once, so that none of them takes the machine from the others.
+  // A few at once, so that they do not overload the machine.
   for (let from = 0; from < of.length; from += recordedAtOnce) {
     const part = of.slice(from, from + recordedAtOnce).map(async (scenario) => {
       const { ended, calls, prepared } = await runPlain(world, scenario, strikerOf);
@@ -55,7 +55,7 @@ function sitesOf(calls: readonly ProxiedCall[]): Recording['sites'] {
   }));
 }
 
-/** In trouble from the start, or a variation: of it only those calls have rows that no scenario before it makes. */
+/** A scenario with permanent faults, or a variation: only calls that no earlier scenario makes have rows. */
 const isVariation = ({ always, rowsAt, name }: Scenario) =>
   always !== undefined || rowsAt !== undefined || name === 'batch-prepared';
 
@@ -72,7 +72,7 @@ function sitesWithRows(recordings: readonly Recording[], { scenario, sites }: Re
 
 const kindOf = (site: string) => site.split('#', 1)[0];
 
-/** The scenario whose shared reads have rows: what is shared does not depend on the job. */
+/** The scenario whose shared reads have rows: they do not depend on the job. */
 const sharing = 'full';
 
 export function rowsOf(recordings: readonly Recording[], faults: readonly Fault[]): Row[] {

@@ -1,4 +1,4 @@
-/** A client whose every call says which activity of which workflow makes it, so that a proxy can tell jobs apart. */
+/** A client whose every call carries the activity and workflow that makes it, so that a proxy can distinguish jobs. */
 import { Context } from '@temporalio/activity';
 import { Pool } from 'undici';
 import { createSandboxClient, type SandboxClient } from '../../src/client/index.js';
@@ -11,9 +11,9 @@ export interface Tag {
 
 export const tagHeader = 'x-sandflow-test-call';
 
-/** No call waits longer than this for its answer, in ms, whatever the activity would allow: a hung one costs a run so much. */
+/** The maximum time of a call, in ms, whatever the activity allows: the cost of a hung call in a run. */
 const timeoutMs = 4_000;
-/** What cannot be asked again has more time, so that a busy machine alone loses no answer. */
+/** Calls that cannot be repeated have more time, so that a busy machine alone loses no answer. */
 const onceTimeoutMs = 8_000;
 
 export function createTaggedClient(baseUrl: string, apiKey: string): SandboxClient {
@@ -35,7 +35,7 @@ function tagged(headers: unknown): Record<string, string> {
   return { ...(headers as Record<string, string>), ...(tag && { [tagHeader]: JSON.stringify(tag) }) };
 }
 
-/** A read that several follows share has the tag of the one that began the loop. */
+/** A read that several follows share has the tag of the one that started the loop. */
 function tagOfNow(): Tag | undefined {
   try {
     const { workflowExecution, activityType, taskQueue } = Context.current().info;

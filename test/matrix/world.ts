@@ -1,4 +1,4 @@
-/** A stand whose worker reaches the service through the proxy, and what belongs to others in that service. */
+/** A stand whose worker reaches the service through the proxy, and foreign resources in that service. */
 import { NativeConnection } from '@temporalio/worker';
 import { inject, vi } from 'vitest';
 import { createSandboxClient } from '../../src/client/index.js';
@@ -13,18 +13,18 @@ const apiKey = 'test-key';
 export interface World {
   readonly stand: Stand;
   readonly proxy: FaultProxy;
-  /** A sandbox of somebody else, ready, with a prompt and an earlier stop. Nothing may happen to it. */
+  /** A ready foreign sandbox with a prompt and an earlier stop. It must not change. */
   readonly bystanderId: string;
-  /** What stands for that sandbox in garbled answers. */
+  /** The ids that replace those of the run in falsified answers. */
   readonly foreign: ForeignIds;
-  /** What is forked: see `createSource`. */
+  /** The source of forks: see `createSource`. */
   readonly sourceId: string;
-  /** Task queues of workers of their own, each with its own shared list: for what all jobs of a worker share. */
+  /** Task queues of separate workers, each with its own shared list: for calls that all jobs of a worker share. */
   readonly lanes: readonly string[];
   close(): Promise<void>;
 }
 
-/** @param lanes how many workers of their own there are beside the stand's */
+/** @param lanes the number of separate workers besides the stand's */
 export async function createWorld({ lanes: laneCount }: { readonly lanes: number }): Promise<World> {
   let proxy: FaultProxy | undefined;
   let serviceUrl = '';
@@ -39,7 +39,7 @@ export async function createWorld({ lanes: laneCount }: { readonly lanes: number
       return client;
     },
   });
-  // Its calls are not what is tested, and may take as long as a busy machine does.
+  // Its calls are not tested, and may take as long as a busy machine needs.
   const api = createSandboxClient({ baseUrl: serviceUrl, apiKey, timeoutMs: 60_000 });
   const stand: Stand = { ...stood, api };
   if (!proxy || !client) throw new Error('The stand did not ask for its client');
@@ -96,7 +96,7 @@ export async function createWorld({ lanes: laneCount }: { readonly lanes: number
   };
 }
 
-/** Archived, with all that it holds saved: what is forked. */
+/** An archived sandbox with all its content saved: the source of forks. */
 export async function createSource(stand: Stand): Promise<string> {
   const sourceId = await made(stand, 'source');
   await stand.api.writeFile(sourceId, { path: 'seed', content: 'from the source' });
@@ -105,7 +105,7 @@ export async function createSource(stand: Stand): Promise<string> {
   return sourceId;
 }
 
-/** A sandbox that somebody made by hand and that is ready. */
+/** A manually created sandbox that is ready. */
 export async function made(stand: Stand, name: string): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name, ttlSeconds: 3_600 });
   await inState(stand, sandbox.id, 'ready');

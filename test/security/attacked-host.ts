@@ -1,4 +1,4 @@
-/** Hosts to attack from inside a sandbox: one as this user, and where this is root one as a plain user too. */
+/** Hosts to attack from inside a sandbox: one as this user, and for root one as a plain user too. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ import type { CommandOutcome, CommandSpec } from '../../src/local-service/machin
 export const ownSandboxId = 'bx_abcd2345';
 export const neighbourId = 'bx_efgh2345';
 export const isRoot = process.getuid?.() === 0;
-/** Any user but root: nothing of it has to exist. */
+/** Any user except root. It does not have to exist. */
 export const plainUserId = 54_321;
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const childScript = fileURLToPath(new URL('./host-child.mjs', import.meta.url));
 
 export type ServiceUser = 'root' | 'a plain user';
 
-/** Why no service of this user can be attacked here; undefined where one can. */
+/** Why no service of this user can be attacked here; undefined if one can. */
 export function whyNot(user: ServiceUser): string | undefined {
   if (user === 'root') return isRoot ? undefined : 'this is not root';
   if (!isRoot) return undefined;
@@ -34,13 +34,13 @@ export function whyNot(user: ServiceUser): string | undefined {
 }
 
 const asPlainUser = [`--reuid=${plainUserId}`, `--regid=${plainUserId}`, '--clear-groups'];
-/** Most machines let everybody open the tun device. One that does not gets another device in a place of the child's own. */
+/** Most machines let everybody open the tun device. Otherwise the child gets another device in its own place. */
 const tunScript = [
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && mknod -m 666 "$d/tun" c 10 200',
   'mount --bind "$d/tun" /dev/net/tun; exec "$@"',
 ].join(' && ');
 
-/** A file of another content in the place of the machine's, seen by the child alone. */
+/** Replaces the content of a file of the machine for the child alone. */
 const resolverScript = [
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && echo "$1" > "$d/resolv.conf" && chmod 644 "$d/resolv.conf"',
   'mount --bind "$d/resolv.conf" "$(readlink -f /etc/resolv.conf)"; shift; exec "$@"',
@@ -51,16 +51,16 @@ const fileSystemScript = 'mount -t tmpfs -o "$1" none "$2"; shift 2; exec "$@"';
 export interface AttackedHost {
   readonly directory: string;
   readonly isolation: string;
-  /** What the host says of the network of its sandboxes. */
+  /** The host's report about the network of its sandboxes. */
   readonly network: { readonly kind: string; readonly reason?: string };
   readonly limits: { readonly memory: string; readonly processes: string };
   readonly lacks: readonly string[];
-  /** The process that everything of it descends from. */
+  /** The root of its process tree. */
   readonly pid: number;
   run(sandboxId: string, command: string, more?: Partial<CommandSpec>): Promise<CommandOutcome>;
   call(method: string, ...args: unknown[]): Promise<unknown>;
   readonly ended: Promise<void>;
-  /** As `kill -9`. */
+  /** Kills it like `kill -9`. */
   kill(): Promise<void>;
 }
 
@@ -68,23 +68,23 @@ export interface AttackedOptions {
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   readonly programPath?: string;
   readonly network?: unknown;
-  /** Of every sandbox. */
+  /** The size of every sandbox. */
   readonly size?: { readonly vcpu: number; readonly memoryGB: number };
   readonly diskReserveBytes?: number;
   readonly diskReserveFiles?: number;
   /** Mount options of a tmpfs for all disks; only as root. */
   readonly fileSystem?: string;
-  /** Who is asked for names, as the host has it; only as root. */
+  /** The name servers of the host; only as root. */
   readonly resolver?: string;
-  /** Run as root before the host starts, in a mount namespace of its own. */
+  /** Runs as root before the host starts, in its own mount namespace. */
   readonly machine?: string;
-  /** A program that is put before the host's command line. */
+  /** A program that wraps the host's command line. */
   readonly before?: readonly string[];
-  /** False leaves a plain user the tun device as it is here. Default true. */
+  /** False leaves the tun device of a plain user unchanged. Default true. */
   readonly tun?: boolean;
 }
 
-/** Two empty sandboxes on a host of that user's. It ends with the test. */
+/** Two empty sandboxes on a host of that user. It ends with the test. */
 export async function attackedHost(user: ServiceUser, options: AttackedOptions = {}): Promise<AttackedHost> {
   const { tun = true, resolver, machine, fileSystem, before = [], ...given } = options;
   const directory = mkdtempSync(join(tmpdir(), 'sandflow-attacked-'));
@@ -107,7 +107,7 @@ export async function attackedHost(user: ServiceUser, options: AttackedOptions =
   const child = spawn(file, args, { cwd: repository, stdio: 'pipe' });
   const host = await talkTo(child, directory);
   onTestFinished(async () => {
-    // In order, so that nothing of it stays in the kernel; one that was killed does not answer.
+    // In order, so that nothing stays in the kernel; a killed host does not answer.
     await Promise.race([host.call('close').catch(() => undefined), host.ended]);
     await host.kill();
     await removeTree(directory);

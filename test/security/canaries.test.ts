@@ -1,4 +1,4 @@
-/** Secrets planted at every place that knows one, and looked for at every place that a run of the command line leaves behind. */
+/** Secrets planted in every possible place, and searched in every place that a run of the command line writes to. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { createCliHome } from '../e2e/cli-program.js';
 import { patient, shell } from '../e2e/stack-fixture.js';
 import { startService } from '../local-service/service-under-test.js';
 
-/** None of them is part of another, and none comes by chance. */
+/** None of them is part of another, and none occurs by chance. */
 const canaries = {
   apiKey: 'canary-of-the-api-key-7f3a91',
   webhookSecret: 'whsec_canaryofthewebhook5b20c4',
@@ -18,9 +18,9 @@ const canaries = {
   desktopUrl: 'canary-of-the-desktop-44af17',
   token: 'canary-of-a-token-e6b905',
 };
-/** Part of the job's input, so that its history has it: the documents say so. It is nowhere else. */
+/** Part of the job's input, so its history contains it, as documented. It is nowhere else. */
 const setupCanary = 'canary-of-a-setup-script-2d7c58';
-/** What is looked for in vain is found where it is: this is a prompt. */
+/** A control: the search finds this prompt. */
 const control = 'canary-of-a-prompt-ab61d9';
 
 type Found = Record<string, readonly string[]>;
@@ -33,14 +33,14 @@ function foundIn(places: Readonly<Record<string, Buffer | string>>, texts: Reado
   return Object.fromEntries(found.filter(([, where]) => where.length > 0));
 }
 
-/** Every file of the home: histories, logs, results, reports, what the supervisor keeps. */
+/** Every file of the home: histories, logs, results, reports, state of the supervisor. */
 function filesOf(folder: string): Record<string, Buffer> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
   return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-/** The arguments of every process of the machine, as often as can be. */
+/** The arguments of every process of the machine, as often as possible. */
 function watchArguments(): { readonly seen: Set<string>; stop(): void } {
   const seen = new Set<string>();
   const timer = setInterval(() => {
@@ -48,14 +48,14 @@ function watchArguments(): { readonly seen: Set<string>; stop(): void } {
       try {
         seen.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
       } catch {
-        // It has ended.
+        // The process has ended.
       }
     }
   }, 100);
   return { seen, stop: () => clearInterval(timer) };
 }
 
-/** Passes everything on, and gives every sandbox addresses with secrets in them, as the real service does. */
+/** Forwards everything, and gives every sandbox addresses with secrets in them, as the real service does. */
 async function withSecretAddresses(serviceUrl: string): Promise<string> {
   const secrets = {
     desktopUrl: `https://desktop.example/${canaries.desktopUrl}`,

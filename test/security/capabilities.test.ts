@@ -25,7 +25,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       const host = await attackedHost(user);
       const canary = '/usr/share/sandflow-attack-canary';
       onTestFinished(() => rmSync(canary, { force: true }));
-      // Each does no harm where it succeeds: files of the kernel are opened to be written, and nothing is written to them.
+      // A success does no harm: kernel files are opened for writing, and nothing is written.
       const attacks = [
         'mount -o remount,rw /usr && echo REMOUNTED',
         'mount -o remount,rw,bind /usr && echo REMOUNTED',

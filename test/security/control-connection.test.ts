@@ -8,7 +8,7 @@ import { isSupervisorThere, joinSupervisor } from '../../src/supervisor/control-
 import { type ControlServer, openControlServer } from '../../src/supervisor/control-server.js';
 
 const megabyte = 1024 * 1024;
-/** What the buffers of the kernel may take of what nobody reads. */
+/** The unread bytes that kernel buffers may hold. */
 const roomOfTheKernel = 16 * megabyte;
 
 describe('the port of the supervisor, which every program and page of this machine reaches', () => {
@@ -92,13 +92,13 @@ function stateOf(file: string): { readonly port: number; readonly token: string 
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Sends the same until the other side lets go, or has taken too much. @returns how many bytes it has taken */
+/** Repeats one message until the other side closes, or has accepted too much. @returns how many bytes it accepted */
 async function written(socket: Socket, piece: Buffer): Promise<number> {
   const most = 64 * megabyte;
   socket.on('error', () => undefined);
   for (let bytes = 0; ; bytes += piece.length) {
     const taken = new Promise<boolean>((resolve) => socket.write(piece, (error) => resolve(!error)));
-    // What is neither taken nor refused for a while is stuck in buffers.
+    // Bytes that are neither accepted nor refused for a while are in buffers.
     if (bytes >= most || !(await Promise.race([taken, sleep(1_000, false)]))) return bytes;
   }
 }

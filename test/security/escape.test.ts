@@ -28,11 +28,11 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       const attacks = [
         ...paths.map((path) => `ls -d ${path}`),
         `cat ${join(host.directory, 'service-key')} ${join(machines, 'disks', neighbourId, 'secret')}`,
-        // By links, by the folder above, by what a process has open, and by the roots of other processes.
+        // Through links, the parent folder, open files of a process, and the roots of other processes.
         `ln -s ${join(machines, 'disks', neighbourId)} out; cat out/secret`,
         `cat ../${neighbourId}/secret ../../disks/${neighbourId}/secret`,
         `cat /proc/*/root${join(host.directory, 'service-key')} /proc/*/cwd/secret`,
-        // The brackets, so that the attack does not find itself.
+        // The brackets keep the attack from finding itself.
         `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${canaryText.slice(0, -1)}[${canaryText.at(-1)}]'`,
         'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox',
         `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("${socket}")) and print "CONNECTED"'`,
@@ -51,7 +51,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
 
   it.skipIf(whyNot(user))('cannot signal, trace or slow down any other process', async () => {
     const host = await attackedHost(user);
-    // Of the same user as the sandbox's processes, as the kernel sees it.
+    // For the kernel, they have the same user as the sandbox's processes.
     const bystander = spawn('sleep', ['4712002'], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const beside = host.run(neighbourId, 'sleep 6; echo goes on');
@@ -61,7 +61,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       `kill -9 ${host.pid} && echo KILLED THE SERVICE`,
       `perl -e 'print "TRACED" if syscall(101, 16, ${bystander.pid}, 0, 0) == 0'`,
       `renice -n 19 -p ${bystander.pid} >/dev/null && echo SLOWED IT`,
-      // All that can be reached, which is the command itself; never tried where that is the machine.
+      // Every reachable process, which is the command itself; not tried if that is the machine.
       '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 20 ] && kill -9 -1',
     ];
     const { stdout } = await host.run(ownSandboxId, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));

@@ -1,4 +1,4 @@
-/** A file system of its own: what others write on this machine does not count. */
+/** A separate file system: writes of others on this machine do not count. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { usableIsolations } from '../local-service/machine/machine-fixture.js';
@@ -7,7 +7,7 @@ import { attackedHost, isRoot, neighbourId, ownSandboxId, whyNot } from './attac
 const bubblewrap = usableIsolations.includes('bubblewrap');
 const mib = 1024 * 1024;
 
-/** 300 MiB and 20,000 files, of which 100 MiB and 5,000 files stay free. */
+/** 300 MiB and 20,000 files; 100 MiB and 5,000 files must stay free. */
 const options = {
   fileSystem: 'size=300m,nr_inodes=20000',
   diskReserveBytes: 100 * mib,
@@ -43,7 +43,7 @@ function hasPython(): boolean {
 
 interface Attack {
   readonly how: string;
-  /** A command of its own. */
+  /** A separate command. */
   readonly before?: string;
   readonly command: string;
 }

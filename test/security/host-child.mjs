@@ -1,4 +1,4 @@
-/** A machine host in a process of its own, as whichever user started it. Takes calls and answers them, a line of JSON each. */
+/** A machine host in a separate process of its starter's user. Reads calls and writes answers, a line of JSON each. */
 import { createInterface } from 'node:readline';
 import { createViteServer } from 'vitest/node';
 

@@ -1,26 +1,26 @@
-/** A page that does not belong to sandflow, in a real browser on the user's machine, and all that it tries. */
+/** A foreign page in a real browser on the user's machine, and all its attempts. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
-/** A name of the attacker's that he now lets point to this machine (DNS rebinding). */
+/** A name of the attacker that now resolves to this machine (DNS rebinding). */
 const reboundName = 'rebound.example';
 const script = readFileSync(new URL('hostile-page-script.js', import.meta.url), 'utf8');
 
 export interface Attempt {
   readonly port: number;
-  /** The id that a workflow would have which this page starts there. */
+  /** The id of the workflow that this page would start. */
   readonly workflowId: string;
-  /** What the page could read, as one text. */
+  /** Everything that the page could read, as one text. */
   readonly read: string;
   /** Whether a WebSocket was opened. */
   readonly webSocket: boolean;
 }
 
 export interface HostilePages {
-  /** From a page of another origin: requests that need nobody's leave. */
+  /** From a page of another origin: requests that need no permission. */
   fromAnotherOrigin(port: number): Promise<Attempt>;
-  /** From a page whose own name points to this machine by now: whatever that port serves is its own origin. */
+  /** From a page whose name now resolves to this machine: everything on that port is its own origin. */
   byRebinding(port: number): Promise<Attempt>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface HostilePages {
 export async function createHostilePages(executablePath: string): Promise<HostilePages> {
   const browser: Browser = await chromium.launch({
     executablePath,
-    // Its own isolation does not work for root; what it checks by itself on the way to loopback is no protection of ours.
+    // The browser's sandbox does not work for root, and its own checks for loopback are not our protection.
     args: [
       '--no-sandbox',
       `--host-resolver-rules=MAP ${reboundName} 127.0.0.1`,
@@ -43,7 +43,7 @@ export async function createHostilePages(executablePath: string): Promise<Hostil
   async function attack(url: string, tried: 'anotherOrigin' | 'sameOrigin', port: number): Promise<Attempt> {
     const context: BrowserContext = await browser.newContext();
     try {
-      // The first answer is the attacker's own; all others are of the port.
+      // The first answer comes from the attacker, all others from the port.
       await context.route(
         (wanted) => wanted.hostname === reboundName && wanted.pathname === '/page',
         (route) => route.fulfill({ contentType: 'text/html', body: '<p>hello' }),

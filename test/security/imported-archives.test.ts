@@ -1,4 +1,4 @@
-/** Archives that nobody's export has made: each is refused, and the service goes on as it was. */
+/** Archives that no export has created: each is refused, and the service continues unchanged. */
 import { execFile } from 'node:child_process';
 import { link, mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ async function exportedState(): Promise<Buffer> {
   return exported;
 }
 
-/** The export of a service with one sandbox, unpacked into a folder, which `change` changes, and packed again. */
+/** The export of a service with one sandbox, unpacked into a folder, changed by `change`, and packed again. */
 async function archiveWith(
   change: (folder: string) => Promise<unknown>,
   options: readonly string[] = [],
@@ -96,7 +96,7 @@ describe('an archive is refused', () => {
   ])('%s', async (_what, change, options) => {
     const under = await startService();
     const archive = await archiveWith(change, options);
-    // As many as Node has threads for files: each that waits for a pipe would be one less.
+    // As many as Node's threads for files: each that waits for a pipe would be lost.
     for (let time = 1; time <= 4; time += 1) {
       await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({ code: 'bad_archive' });
     }
@@ -113,7 +113,7 @@ describe('an archive is refused', () => {
     const under = await startService();
     const piece = gzipSync(Buffer.alloc(64 * mib));
     let sent = 0;
-    // A gzip file may be several in a row. The reader would go on for as long as it is fed.
+    // A gzip file may have several members. The reader would continue for as long as it gets data.
     const bomb = Readable.from(
       (async function* () {
         yield gzipSync(tarHeader('machines/disks/bomb', 0o77777777777));
@@ -164,7 +164,7 @@ describe('an import', () => {
   });
 });
 
-/** Of a file, as POSIX has it. */
+/** The header of a file according to POSIX. */
 function tarHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(512);
   header.write(name, 0);

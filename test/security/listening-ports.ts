@@ -1,4 +1,4 @@
-/** On which TCP ports processes of this machine listen. Linux only. */
+/** The TCP ports on which processes of this machine listen. Linux only. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const listeningState = '0A';

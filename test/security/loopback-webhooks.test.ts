@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { startService } from '../local-service/service-under-test.js';
 import { register, startReceiver } from '../local-service/webhooks/receiver.js';
 
-/** A server of this machine that expects no webhooks; notes the method of each request that reaches it. */
+/** A server of this machine that expects no webhooks; records the method of each request. */
 async function startBystander(): Promise<{ readonly url: string; readonly methods: string[] }> {
   const methods: string[] = [];
   const server = createServer((request, response) => {
@@ -22,7 +22,7 @@ test('a webhook of the local service is sent to its registered address only, wit
   const receiver = await startReceiver((response) => response.writeHead(307, { location: bystander.url }).end());
   await register(under, receiver.url, ['sandbox.ready']);
   await under.ready();
-  // Every attempt, not only the first.
+  // Applies to every attempt, not only to the first.
   await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(2), { timeout: 30_000 });
   expect(bystander.methods).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { descendantsOf } from './descendants.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
 
-/** A host that finds these scripts, and of the machine the programs that are named. */
+/** A host that finds these scripts, and only the named programs of the machine. */
 async function hostWith(scripts: Readonly<Record<string, string>>, programs: readonly string[] = []) {
   const directory = await temporaryDirectory();
   const programPath = join(directory, 'programs');

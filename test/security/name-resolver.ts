@@ -1,4 +1,4 @@
-/** Answers every question for an IPv4 address with one address (RFC 1035). */
+/** Answers every query for an IPv4 address with one address (RFC 1035). */
 import { createSocket } from 'node:dgram';
 import { onTestFinished } from 'vitest';
 
@@ -22,7 +22,7 @@ function answerTo(query: Buffer, address: string): Buffer {
   header.writeUInt16BE(0x8180, 2);
   header.writeUInt16BE(isForAddress ? 1 : 0, 6);
   header.writeUInt32BE(0, 8);
-  // The name by a pointer to the question, IN, 60 s, four bytes.
+  // A pointer to the queried name, IN, 60 s, four bytes.
   const fixed = Buffer.from([
     0xc0,
     headerBytes,

@@ -15,7 +15,7 @@ const bubblewrap = usableIsolations.includes('bubblewrap');
 const internet = bubblewrap && (await hasInternet());
 const users = ['root', 'a plain user'] as const;
 
-/** The addresses by which something on this machine may be reached, from it or from behind slirp4netns and pasta. */
+/** The addresses at which a service on this machine may be reached, from it or from slirp4netns and pasta. */
 function addressesOfTheHost(): string[] {
   const six = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).filter(({ family }) => family === 'IPv6'),
@@ -46,7 +46,7 @@ describe.skipIf(!bubblewrap).each(users)('the network of a sandbox of %s', (user
     await new Promise<void>((resolve) => server.listen({ path: `\0${name}` }, () => resolve()));
     onTestFinished(() => void server.close());
     const host = await attackedHost(user);
-    // Node binds the name with what is left of the address, all NUL.
+    // Node pads the name with NUL to the full length of the address.
     const connect = 'connect(S, pack("Sa$_", 1, "\\0$ARGV[0]")) and print "REACHED"';
     const attack = `perl -MSocket -e 'for (107, 108) { socket(S, PF_UNIX, SOCK_STREAM, 0); ${connect} } print "tried"' ${name}`;
     expect((await host.run(ownSandboxId, attack)).stdout).toBe('tried');
@@ -135,7 +135,7 @@ describe.skipIf(!bubblewrap)('without slirp4netns', () => {
     const messages: string[] = [];
     const log = (message: string) => void messages.push(message);
     const directory = await temporaryDirectory();
-    // All but the one.
+    // All except this one.
     await mkdir(`${directory}/bin`);
     for (const name of ['bwrap', 'unshare', 'nsenter', 'ip']) {
       const file = await findProgram(name, defaultProgramPath);

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../local-service/machine/machine-fixture.js'
 
 const command = 'agent --print';
 
-/** The host of a machine on which no program is installed. */
+/** The host of a machine without installed programs. */
 async function bareHost() {
   const directory = await temporaryDirectory();
   const programPath = `${directory}/nothing`;

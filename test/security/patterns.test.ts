@@ -1,4 +1,4 @@
-/** Texts of others, and patterns of the user, made to keep a pattern busy: eight times the text is not far more than eight times the work. */
+/** Foreign texts and user patterns that try to keep a pattern busy: eight times the text takes not far more than eight times the work. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -20,12 +20,12 @@ import { readDurationMs } from '../../src/retention/duration.js';
 
 const smallSize = 2_000;
 const growth = 8;
-/** Eight for work that is linear, 64 for what is quadratic. */
+/** Eight for linear work, 64 for quadratic work. */
 const maxRatio = 32;
-/** Below it a measurement says nothing. */
+/** Below this a measurement means nothing. */
 const minMicroseconds = 2_000;
 
-/** What a text is made of, and how it ends, so that what began to fit does not. */
+/** The repeated part of a text, and its end, so that a match that began fails. */
 const pieces = [
   'a',
   'a-',
@@ -85,14 +85,14 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
     leftText({ kind: 'sandbox', sandboxId: 'bx_1', sandboxName: why, conversationId: null, why }),
 };
 
-/** Of this process, so that a busy machine does not count. The least of three: nothing makes work less. */
+/** CPU time of this process, so that a busy machine does not count. The minimum of three: nothing reduces work. */
 function cpuMicroseconds(act: () => unknown): number {
   const once = (): number => {
     const before = process.cpuUsage();
     try {
       act();
     } catch {
-      // A refusal is an answer too.
+      // A refusal is a valid answer.
     }
     const { user, system } = process.cpuUsage(before);
     return user + system;
@@ -100,7 +100,7 @@ function cpuMicroseconds(act: () => unknown): number {
   return Math.min(once(), once(), once());
 }
 
-/** Seen three times in a row: a collection of garbage in between makes one measurement wrong, and not all. */
+/** Three times in a row: a garbage collection makes one measurement wrong, and not all. */
 function growsTooFast(act: (length: number) => unknown, small = smallSize): boolean {
   return [1, 2, 3].every(() => {
     const large = cpuMicroseconds(() => act(small * growth));
@@ -126,7 +126,7 @@ describe('reading takes linear time', () => {
 
   it('for a name pattern with any number of stars', () => {
     const matching = (stars: number) => nameMatches(`${'a*'.repeat(stars)}b`);
-    // A regular expression of three stars takes a second for these, and one of more for ever.
+    // A regular expression with three stars takes a second for these, and one with more never ends.
     expect(growsTooFast((length) => matching(3)('a'.repeat(length)), 100)).toBe(false);
     const matches = matching(50);
     expect(matches(`${'a'.repeat(100)}c`)).toBe(false);

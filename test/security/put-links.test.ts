@@ -1,4 +1,4 @@
-/** Folders that somebody else has made, such as a cloned repository, given to a sandbox. */
+/** Folders that somebody else has created, such as a cloned repository, given to a sandbox. */
 import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A sandbox whose own program swaps a folder of its disk for a link to a folder of the host, as fast as it can. */
+/** A sandbox whose program swaps a folder of its disk for a link to a folder of the host, as fast as it can. */
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machine, ownSandboxId, temporaryDirectory } from '../local-service/machine/machine-fixture.js';
@@ -8,12 +8,12 @@ export const fileCount = 50;
 export const insideText = 'of the sandbox';
 export const outsideText = 'of the host';
 
-/** A folder that a write from outside has made, while the name was free, is put out of the way. */
+/** A folder that a write from outside has created, while the name was free, is moved away. */
 const swapProgram = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; my $made = 0; while (1) {
   rename "folder", "parked"; symlink $to, "folder"; unlink "folder"; rename "parked", "folder";
   rename "folder", "made" . $made++ if -d "parked" }'`;
 
-/** @param program runs in the sandbox until its host closes; says that it has begun */
+/** @param program runs in the sandbox until its host closes; reports that it has begun */
 export async function racedDisk(program = swapProgram) {
   const under = await machine('bubblewrap');
   const outside = await temporaryDirectory();
@@ -44,7 +44,7 @@ export async function textsBelow(folder: string): Promise<Set<string>> {
   return texts;
 }
 
-/** What the host's folder holds; it holds nothing else while nobody gets out. */
+/** The content of the host's folder, which stays the same as long as nobody escapes. */
 export const untouched: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: fileCount }, (_, index) => [`f${index}`, outsideText]),
 );

@@ -1,4 +1,4 @@
-/** What the service does to a disk while its sandbox swaps folders for links: each way of it, some hundred times. */
+/** Every operation of the service on a disk while its sandbox swaps folders for links, some hundred times each. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const maxTries = 100;
 const fewBytes = 100;
 
-/** On until one has come through: a sandbox may be held up in the middle of a swap, and a race that nobody has entered proves nothing. */
+/** Continues until one has succeeded: a sandbox may pause during a swap, and a race that nobody entered proves nothing. */
 async function tries(count: number, act: (index: number) => Promise<boolean>): Promise<void> {
   let succeeded = 0;
   for (let index = 0; index < count || succeeded === 0; index += 1) if (await act(index)) succeeded += 1;
@@ -113,7 +113,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a disk whose sandbox 
   });
 });
 
-/** Makes what is removed anew, with the names that the host's folder has, and swaps it for the link. */
+/** Creates what is removed again, with the names of the host's folder, and swaps it for the link. */
 const remakeProgram = `perl -e '$| = 1; print "begun\\n"; my $to = readlink "evil"; while (1) {
   mkdir "tree"; symlink $to, "tree/evil"; mkdir "tree/folder";
   for my $n (0..9) { open my $f, ">", "tree/folder/f$n"; }

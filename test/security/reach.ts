@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { AttackedHost } from './attacked-host.js';
 
-/** Says `REACHED`, the protocol, how, and the address, where somebody answers. `bound` names the device, which skips routes. */
+/** Prints `REACHED`, the protocol, how, and the address, if something answers. `bound` names the device, which skips routes. */
 const reachProgram = String.raw`
 use Socket qw(:all);
 my ($address, $port) = @ARGV;
@@ -28,7 +28,7 @@ for my $bound (0, 1) {
 1 while wait != -1;
 `;
 
-/** What answers of the addresses, tried side by side. */
+/** The answering addresses, tried concurrently. */
 export async function reachedFrom(host: AttackedHost, sandboxId: string, addresses: readonly string[], port: number) {
   await host.run(sandboxId, 'cat > reach.pl', { stdin: reachProgram });
   const tries = addresses.map((address) => `perl reach.pl '${address}' ${port} &`);
@@ -36,7 +36,7 @@ export async function reachedFrom(host: AttackedHost, sandboxId: string, address
   return { reached: stdout.split('\n').filter((line) => line !== ''), stderr };
 }
 
-/** Something on this machine that answers on all of its addresses, by TCP and UDP. */
+/** A server on this machine that answers on all of its addresses, by TCP and UDP. */
 export async function openService(address = '::'): Promise<number> {
   const tcp = createServer((socket) => {
     socket.on('error', () => undefined);

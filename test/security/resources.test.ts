@@ -5,7 +5,7 @@ import { usableIsolations } from '../local-service/machine/machine-fixture.js';
 import { attackedHost, neighbourId, ownSandboxId, whyNot } from './attacked-host.js';
 
 const bubblewrap = usableIsolations.includes('bubblewrap');
-/** Small, so that an attack which succeeds does no harm to the machine: 128 processes, 256 MiB. */
+/** Small, so that a successful attack does not harm the machine: 128 processes, 256 MiB. */
 const size = { vcpu: 0.25, memoryGB: 0.25 };
 const mib = 1024 * 1024;
 
@@ -21,7 +21,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       expect(beside.stdout).toBe('goes on\n');
       const { limits } = host;
       if (limits.processes === 'none') test.skip('the kernel limits no processes of this user here');
-      // Perl tells how many it could start; where it is ended before, nothing.
+      // Perl prints how many it could start; if it is killed before, nothing.
       const forked = await forking;
       expect(forked.stdout, forked.stderr).toMatch(/^\d+$/);
       expect(Number(forked.stdout)).toBeLessThan(128);

@@ -41,7 +41,7 @@ describe('a result store that others may write too', () => {
     await expect(results.put('folder/key', Buffer.from('changed'))).rejects.toThrow(/is no folder/);
     await expect(results.put('folder/new/key', Buffer.from('new'))).rejects.toThrow(/is no folder/);
     await expect(results.list('folder')).rejects.toMatchObject({ code: 'bad_result_key' });
-    // The last part of a key is replaced, not followed.
+    // A link as the last part of a key is replaced, not followed.
     const { ref } = await results.put('jobs/link', Buffer.from('result'));
     expect((await results.get(ref)).toString()).toBe('result');
     expect(await readFile(join(mine, 'key'), 'utf8')).toBe('secret');

@@ -7,7 +7,7 @@ import type { ItemResult } from '../../workflows/fanout/types.js';
 import { batchResult, collectedFile, itemResult } from '../unit/cli/fanout-samples.js';
 import { temporaryDirectory } from '../unit/cli/temporary-directory.js';
 
-/** Whoever may write to Temporal has the worker store a result of his own, with anything in any of its fields. */
+/** A writer to Temporal has the worker store a forged result with anything in any of its fields. */
 const forged: Readonly<Record<string, (path: string) => Partial<Record<keyof ItemResult, unknown>>>> = {
   'a number that is a path': () => ({ itemId: '!', index: 'x/../../../outside' }),
   'a number that is a list': () => ({ itemId: '!', index: ['x/../../../outside'] }),
@@ -44,7 +44,7 @@ describe('forged results', () => {
     expect((await bring({ itemId: 'a', path: 'x/y/z' })).files).toBe(0);
     expect((await bring({ itemId: 'b', path: 'deep/file' })).files).toBe(0);
     expect((await bring({ itemId: 'c', path: 'file' })).files).toBe(0);
-    // The last part of a place is replaced, not followed.
+    // A link as the last part of a path is replaced, not followed.
     expect((await bring({ itemId: 'b', path: 'file' })).files).toBe(1);
     expect(await readFile(join(mine, 'file'), 'utf8')).toBe('mine');
     expect(await readdir(mine)).toEqual(['file']);

@@ -1,4 +1,4 @@
-/** What a sandbox shares with the host because no namespace divides it, or because the service passes it on. */
+/** What a sandbox shares with the host because no namespace separates it, or because the service passes it on. */
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -12,7 +12,7 @@ const canaryText = 'canary-7c02be';
 const [addKey, keyctl, ioUringSetup, ptrace, processVmWritev] = [248, 250, 425, 101, 311];
 const sessionId = -3;
 
-/** Joins a session of its own, keeps a key in it, and leaves the root of the machine open for what it starts. */
+/** Joins its own session, stores a key in it, and keeps the root of the machine open for its children. */
 const perlPrelude = `$^F = 1000; use POSIX;
 my $session = "sandflow-attacked"; syscall(${keyctl}, 1, $session);
 my ($type, $name, $text) = ("user", "attacked", "${canaryText}");
@@ -58,7 +58,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
       print "TRACED " if syscall(${ptrace}, 16, 1, 0, 0) == 0 or syscall(${ptrace}, 0x4206, 1, 0, 0) == 0;
       syscall(${processVmWritev}, 1, $from, 1, pack("QQ", 4096, 1), 1, 0); print "WRITTEN" unless $!{EPERM}`;
     expect((await host.run(ownSandboxId, `perl -MErrno -e '${attacks}'`)).stdout).toBe('');
-    // Its own processes are its own business: debuggers work.
+    // It may trace its own processes: debuggers work.
     const debug = 'my $p = fork || do { sleep 5; exit }; print "TRACED" if syscall(101, 16, $p, 0, 0) == 0; kill 9, $p';
     expect((await host.run(ownSandboxId, `perl -e '${debug}'`)).stdout).toBe('TRACED');
   });
@@ -68,7 +68,7 @@ describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox 
     const modes = () =>
       ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => statSync(`/dev/${name}`).mode);
     const before = modes();
-    // The mode that they have: an attack that succeeds does no harm.
+    // The current mode, so that a successful attack does no harm.
     const attack = 'for f in null zero full random urandom tty; do chmod 666 /dev/$f && echo CHANGED $f; done';
     expect(
       (await host.run(ownSandboxId, `${attack}; echo works > /dev/null; head -c 3 /dev/zero | wc -c`)).stdout,

@@ -1,4 +1,4 @@
-/** Texts of others at every printer of the command line: nothing of them is obeyed, and none poses as a line of ours. */
+/** Foreign texts at every printer of the command line: a terminal obeys none, and none looks like a line of ours. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -56,7 +56,7 @@ const webhook = {
 };
 const stop = { id: 'stop_1', status: 'failing', error: 'full', requestedAt: '2026-01-01T00:00:00.000Z' };
 
-/** A service that answers every read with what it is asked for, every text in it hostile. */
+/** A service that answers every read with the requested record, with every text in it hostile. */
 async function hostileService(status: number) {
   const stand = await startStand(({ url = '' }, response) => {
     response.setHeader('x-request-id', 'req\u009b2J');
@@ -97,7 +97,7 @@ async function hostileService(status: number) {
 }
 
 const id = aSandbox.id;
-/** What each command needs to get as far as its first call. */
+/** The arguments that each command needs to reach its first call. */
 const commandArguments: Readonly<Record<string, readonly string[]>> = {
   run: ['say hello', '--name', hostileTexts],
   fanout: ['items.jsonl', '--from', id],
@@ -113,7 +113,7 @@ const commandArguments: Readonly<Record<string, readonly string[]>> = {
   'local seed': ['items.jsonl'],
   'local reset': ['--yes'],
 };
-/** They serve until they are ended, and print what they log; `createLogLines` and the log of the worker go through the same stream. */
+/** Commands that run until they are ended, and print what they log; `createLogLines` and the log of the worker use the same stream. */
 const serverCommands = new Set(['codec-server', 'dev', 'worker', 'bridge', 'local', 'supervisor']);
 
 describe.each([true, false])('a terminal obeys no text of a service (a terminal: %s)', (isTTY) => {

@@ -11,7 +11,7 @@ import { type ListeningPort, listeningPorts } from './listening-ports.js';
 
 const canary = 'canary-of-a-job';
 
-/** Needs Linux, where the kernel says who listens, and a browser. */
+/** Needs a browser, and Linux, where the kernel reports listeners. */
 describe.skipIf(process.platform !== 'linux' || !browserPath)('a web page beside a running stack', () => {
   let cli: CliHome;
   let client: Client;
@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== 'linux' || !browserPath)('a web page beside
     await cli?.close();
   });
 
-  /** What it must not have come to, whatever the page has tried. */
+  /** States that must not result, whatever the page has tried. */
   async function expectNothingDone(attempts: readonly Attempt[]): Promise<void> {
     for (const { workflowId } of attempts) {
       for (const id of [workflowId, `${workflowId}-form`]) {

@@ -1,4 +1,4 @@
-/** Which processes the service takes for a sandbox's: it lists them with it and ends them with it. */
+/** Which processes the service lists with a sandbox and ends with it. */
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** Stacks of a test: a home directory, clients as real processes, and what is left when they have gone. */
+/** Stacks of a test: a home directory, clients as real processes, and checks of what they leave. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,20 +22,20 @@ export interface StackClient {
   readonly ready: Promise<Pick<StackHandle, 'temporalAddress' | 'sandboxApiUrl' | 'sandboxApiKey' | 'bridgeUrl'>>;
   readonly exited: Promise<number | null>;
   stderr(): string;
-  /** Leaves the stack, as the end of its command does. */
+  /** Leaves the stack, as a command does at its end. */
   leave(): Promise<void>;
 }
 
 export interface StackHome {
   readonly home: string;
   events(): StackEvent[];
-  /** The process that started last in a role and has not noted its end. */
+  /** The last started process of a role that has not recorded its end. */
   pidOf(role: string): number | undefined;
   temporalPid(): number | undefined;
   /** Processes of the stack that are alive. */
   alive(): number[];
   client(environment?: Readonly<Record<string, string>>): StackClient;
-  /** Ends what is left and removes the directory. */
+  /** Ends the remaining processes and removes the directory. */
   close(): Promise<void>;
 }
 
@@ -103,6 +103,6 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // A process that has ended and that nobody has asked about yet still has its id.
+  // An ended process that was not waited for still has its id.
   return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
 }

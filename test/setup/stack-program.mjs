@@ -1,6 +1,6 @@
 /**
- * A stand-in for the program, with its command lines but small parts: what the supervisor starts, and a client. It
- * notes each start and end in `events.jsonl` of the home directory. Runs the compiled supervisor.
+ * Replaces the program, with its command lines but small parts: what the supervisor starts, and a client. It
+ * records each start and end in `events.jsonl` of the home directory. Runs the compiled supervisor.
  */
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -32,7 +32,7 @@ async function part(path) {
   const server = path === undefined ? undefined : await serve(path);
   note('started');
   process.stdout.write(`${JSON.stringify({ ready: true, url: server?.url })}\n`);
-  // Without this a worker, which serves nothing, would end.
+  // Without this a worker, which listens on nothing, would end.
   const alive = setInterval(() => undefined, 1000);
   told.signal.addEventListener('abort', () => {
     clearInterval(alive);

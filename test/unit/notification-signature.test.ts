@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { notificationHeaders, verifyNotification } from '../../src/webhook/index.js';
 
-/** The vector of the standard's own libraries. */
+/** The test vector of the standard's own libraries. */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

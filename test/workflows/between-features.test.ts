@@ -1,4 +1,4 @@
-/** What may fall between two features of a job: a cancel into a change of runs, an old read after a resume, a wrong answer. */
+/** Interactions of two features of a job: a cancel during a change of runs, an old read after a resume, a wrong answer. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import { sandboxEventSignal } from '../../workflows/index.js';
@@ -42,7 +42,7 @@ it('a cancel while a run continues as new ends the job and its sandbox', async (
     timing: { ...shortTiming, safetyPollFirstMs: 200, safetyPollGrowth: 1, safetyPollMaxMs: 200 },
   });
   await expect.poll(() => hung, { timeout: 15_000 }).toBeGreaterThan(0);
-  // Queries and updates make the history grow: it is long while the renewal hangs.
+  // Queries and updates add to the history, which is long while the renewal hangs.
   // Its history is long while the renewal hangs.
   const event = { type: 'sandbox.hydrated', sandboxId: 'bx_none', sandboxName: 'x' } as const;
   for (let i = 0; i < 12; i += 1) {

@@ -1,9 +1,9 @@
-/** A worker's client of which a test replaces calls while it is in use. */
+/** A worker's client whose calls a test can replace while it is in use. */
 import type { SandboxClient } from '../../src/client/index.js';
 
 /**
  * For `through` of a stand.
- * @param changes asked at each call: what stands in place of the client's own
+ * @param changes read at each call: replacements for the client's methods
  */
 export function changedBy(changes: () => Partial<SandboxClient>): (client: SandboxClient) => SandboxClient {
   return (client) =>

@@ -1,17 +1,17 @@
-/** What happens to single calls that the worker makes: other people's acts at exact moments, and strange answers. */
+/** Acts around single calls of the worker: those of other people at exact moments, and wrong answers. */
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import { errorMeaning } from '../../src/contract/error-codes.js';
 
 type Method = keyof SandboxClient;
-/** @param count which call of this method it is, from 1 */
+/** @param count the number of the call of this method, from 1 */
 type Interceptor = (call: () => Promise<unknown>, count: number, args: readonly unknown[]) => Promise<unknown>;
 
 export interface Intercept {
   /** For `createStand`. */
   readonly through: (api: SandboxClient) => SandboxClient;
-  /** Puts itself before every call of a method, from now on. */
+  /** Intercepts every call of a method from now on. */
   on(method: Method, interceptor: Interceptor): void;
-  /** Lets all calls through again. */
+  /** Stops intercepting. */
   clear(): void;
 }
 
@@ -46,10 +46,10 @@ export function createIntercept(): Intercept {
 
 type Endpoint = 'stopSandbox' | 'resumeSandbox' | 'getSandbox' | 'getStop';
 
-/** The answer of a call that may have arrived. */
+/** The error of a call that may have arrived. */
 export const lost = (endpoint: Endpoint) => new ConnectionError(endpoint, true, 'UND_ERR_SOCKET');
 
-/** @param refused.typed false for the page of a proxy, which says nothing about the call */
+/** @param refused.typed false for the page of a proxy, which does not show the effect of the call */
 export function refusal(
   endpoint: Endpoint,
   refused: { readonly status: number; readonly code: string; readonly typed: boolean },

@@ -1,4 +1,4 @@
-/** Texts and files in sizes around Temporal's limits: below a payload, above what is usual, above a payload, above a message. */
+/** Texts and files around Temporal's limits: below a payload, above a usual size, above a payload, above a message. */
 import type { FilePut } from '../../workflows/index.js';
 import { script } from './workflow-harness.js';
 

@@ -1,4 +1,4 @@
-/** A stand whose worker sees the service as a test plays it: answers lost, refused or changed at exact moments. */
+/** A stand whose worker sees the service as a test scripts it: answers lost, refused or changed at exact moments. */
 import { ApiError, ConnectionError, type SandboxClient } from '../../src/client/index.js';
 import type { EndpointName } from '../../src/contract/endpoints.js';
 import { errorMeaning } from '../../src/contract/error-codes.js';
@@ -21,17 +21,17 @@ export async function createPlayedStand(options: Pick<StandOptions, 'service'> =
   };
 }
 
-/** The service's own refusal. */
+/** A refusal by the service. */
 export function refusal(endpoint: EndpointName, status: number, code: string): ApiError {
   const meaning = errorMeaning(status, code);
   const rest = { requestId: null, retryAfterMs: null, details: null };
   return new ApiError('no', { endpoint, status, code, typed: true, meaning, ...rest });
 }
 
-/** The connection broke after the first byte: nobody can know from this what the service did. */
+/** The connection broke after the first byte, so the effect is unknown. */
 export const lostAnswer = (endpoint: EndpointName) => new ConnectionError(endpoint, true, 'ECONNRESET');
 
-/** A sandbox that somebody made by hand, once it is usable. */
+/** A manually created sandbox, once it is usable. */
 export async function somebodysSandbox(stand: Stand): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ttlSeconds: 3_600 });
   for (;;) {

@@ -22,7 +22,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'u
 interface Recorded {
   readonly events: readonly { readonly workflowExecutionStartedEventAttributes?: { readonly workflowId: string } }[];
 }
-/** Under its own id, of which those of its children are made. */
+/** The id of the workflow, which the ids of its children contain. */
 const replay = (history: History) => {
   const id = (history as Recorded).events[0]?.workflowExecutionStartedEventAttributes?.workflowId;
   const options = { workflowBundle: { codePath: inject('workflowBundlePath') } };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-// Nobody takes its tasks.
+// No worker takes its tasks.
 const taskQueue = 'nobody-takes-these';
 
 it('a batch is not attached to or cancelled as a job with the same id', async () => {

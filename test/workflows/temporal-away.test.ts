@@ -4,7 +4,7 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { linkToTemporal, type TemporalLink } from '../../src/cli/connect/temporal-link.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
 
-/** A road to the Temporal server of the run that can be closed and opened again. */
+/** A connection to the run's Temporal server that can be closed and opened. */
 interface Road {
   readonly address: string;
   open(): Promise<void>;
@@ -85,11 +85,11 @@ test('a connection is closed while one of its calls waits for a retry', async ()
   await road.shut();
   const asked = connection.workflowService.getClusterInfo({});
   asked.catch(() => undefined);
-  // The first pause is over soon; the third is not.
+  // The first pause is short, and the third is not.
   await sleep(400);
   await connection.close();
   await expect(asked).rejects.toMatchObject({ code: 14 });
-  // A repetition after the end would be an error that nobody catches, which fails the run.
+  // A retry after the end would be an unhandled error, which fails the run.
   await sleep(3_000);
 });
 
@@ -102,6 +102,6 @@ test('Ctrl-C ends the wait for an unavailable Temporal', async () => {
   const startedAt = Date.now();
   await expect(linking).rejects.toBe('SIGINT');
   expect(Date.now() - startedAt).toBeLessThan(15_000);
-  // The late connection is given up by the SDK itself.
+  // The SDK itself abandons the late connection.
   await sleep(100);
 });

@@ -1,4 +1,4 @@
-/** What a job that waits costs in events of its history: `docs/architecture.md` names these figures for an hour. */
+/** The history events of a waiting job: `docs/architecture.md` lists these figures per hour. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import { changedBy } from './changed-client.js';

@@ -41,7 +41,7 @@ describe('webhooks', () => {
     });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed' } });
-    // It made the job look, and no more; what it saw the end by, its own event or a poll, came after the end.
+    // It triggered a read and no more. The job saw the end after the end, by its own event or a poll.
     expect(result.wakes.slice(0, -1).map(({ event }) => event)).toContain('sandbox.archived');
     const { stop } = (await stand.api.getSandbox(result.sandboxId ?? '')).sandbox;
     expect(Date.parse(result.wakes.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(stop?.endedAt ?? ''));

@@ -1,4 +1,4 @@
-/** The whole product but its processes: local service, bridge, worker and client, on the Temporal server of the run. */
+/** The product without its processes: local service, bridge, worker and client, on the run's Temporal server. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ export interface Stand {
   readonly bridge: Bridge;
   readonly bridgeUrl: string;
   readonly results: ResultStore;
-  /** Where the files of the result store are. */
+  /** The folder of the result store. */
   readonly resultsDirectory: string;
   readonly taskQueue: string;
   fault(fault: FaultInput): Promise<void>;
@@ -35,7 +35,7 @@ export interface Stand {
     input: Partial<JobInput>,
     options?: { readonly taskQueue?: string },
   ): Promise<WorkflowHandleWithFirstExecutionRunId<typeof createThenPrompt>>;
-  /** Drains the worker and starts another one; does what is to be done while there is none. */
+  /** Shuts the worker down, runs a function while there is none, and starts another one. */
   restartWorker(meanwhile?: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,13 +43,13 @@ export interface Stand {
 export interface StandOptions {
   readonly service?: Partial<LocalServiceOptions>;
   readonly worker?: Partial<SandflowWorkerOptions>;
-  /** Of the client, and of the worker unless it is given another. */
+  /** For the client, and for the worker unless it has its own. */
   readonly dataConverter?: DataConverter;
-  /** Puts something before the result store in `directory`. */
+  /** Wraps the result store in `directory`. */
   readonly results?: (store: ResultStore) => ResultStore;
-  /** What the worker's client sees of the service. */
+  /** Wraps the service for the worker's client. */
   readonly through?: (client: SandboxClient) => SandboxClient;
-  /** Makes the worker's client, given the address of the service; whoever gives this closes it. */
+  /** Creates the worker's client for the address of the service. The caller closes it. */
   readonly connect?: (serviceUrl: string) => Promise<SandboxClient>;
 }
 
@@ -86,7 +86,7 @@ export function jobInput(over: Partial<JobInput> = {}): JobInput {
   };
 }
 
-/** What activities warn of is what the tests provoke. */
+/** The tests provoke the warnings of activities. */
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 export async function createStand(options: StandOptions = {}): Promise<Stand> {
@@ -114,7 +114,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
   const client = new Client({ connection, dataConverter });
   const secretFile = join(directory, 'secrets');
   const bridge = createBridge({ temporalClient: client, secrets: createSecretSource({ fixed: [], file: secretFile }) });
-  // The bridge wants a secret before it listens, and the registration wants the address: so the port comes first.
+  // The bridge needs a secret before it listens, and the registration needs the address, so the port is chosen first.
   const port = await freePort();
   const bridgeUrl = `http://127.0.0.1:${port}`;
   await ensureWebhook(api, { url: `${bridgeUrl}${webhookPath}`, name: 'test', secretFile });
@@ -134,7 +134,7 @@ export async function createStand(options: StandOptions = {}): Promise<Stand> {
     ...options.worker,
   } as const;
   const startWorker = async () => {
-    // What is given may be another one by the next start.
+    // The options may have changed by the next start.
     const worker = await createSandflowWorker({ ...workerOptions, ...options.worker });
     const running = worker.run();
     return {

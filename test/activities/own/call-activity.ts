@@ -1,4 +1,4 @@
-/** Calls one activity by its name, as a workflow of a user may. */
+/** Calls one activity by its name, as a user's workflow may. */
 import { proxyActivities } from '@temporalio/workflow';
 
 export async function callActivity(name: string, args: readonly unknown[]): Promise<unknown> {

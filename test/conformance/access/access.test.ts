@@ -4,7 +4,7 @@ import { type Person, startLocalTarget, startPeople } from '../target/index.js';
 
 const local = { needs: ['local'] } as const;
 
-/** What a viewer's own list says about a sandbox. */
+/** A sandbox in the viewer's own list. */
 async function listed(viewer: Person, id: string) {
   const { body } = await viewer.call('GET', '/sandboxes');
   return body.sandboxes.find((sandbox) => sandbox.id === id);

@@ -4,7 +4,7 @@ import { callSample, endpointNames, onesOfEverything, startPeople, type Target }
 
 const local = { needs: ['local'], timeoutMs: 120_000 } as const;
 
-/** What a process in the sandbox is given to call the service with. */
+/** The credential of a process in the sandbox. */
 async function credentialOf(target: Target, id: string) {
   const body = { command: 'echo "$SANDBOX_API_KEY $SANDBOX_API_URL"' };
   const answer = await target.call('POST', `/sandboxes/${id}/commands`, { body });

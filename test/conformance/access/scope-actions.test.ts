@@ -5,7 +5,7 @@ import { callSample, endpointNames, scopedKey, startLocalTarget, unknownIds } fr
 
 const local = { needs: ['local'], timeoutMs: 120_000 } as const;
 
-/** Written apart from the endpoint table: what each action unlocks (specification, "Scope"). */
+/** Independent of the endpoint table: what each action allows (specification, "Scope"). */
 const unlocks: Readonly<Record<string, readonly EndpointName[]>> = {
   'sandbox.create': ['createSandbox'],
   'sandbox.read': [
@@ -63,7 +63,7 @@ const unlocks: Readonly<Record<string, readonly EndpointName[]>> = {
     'createApiKey',
   ],
 };
-/** No key at all may do these. */
+/** Endpoints that no key may call. */
 const sessionOnly: readonly EndpointName[] = ['updateDataRetention', 'rotateApiKey', 'revokeApiKey'];
 
 const presets: Readonly<Record<string, readonly string[]>> = {
@@ -81,7 +81,7 @@ const presets: Readonly<Record<string, readonly string[]>> = {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Calls every endpoint with a key of its own, and expects it to be let in exactly where one of these actions unlocks it. */
+/** Calls every endpoint with its own key, and expects success exactly if one of these actions allows it. */
 async function letsInExactly(body: Body, actions: readonly string[]): Promise<void> {
   const target = await startLocalTarget();
   const { secret } = await scopedKey(target, body);
@@ -91,7 +91,7 @@ async function letsInExactly(body: Body, actions: readonly string[]): Promise<vo
     const { status, body: answer } = await callSample(target, name, unknownIds, { key: secret });
     if (status !== 403) letIn.push(name);
     else if (sessionOnly.includes(name)) expect(answer.code, name).toBe('forbidden');
-    // A key with `account.admin` alone is not admin-scoped: it may not make a key that can do more than itself.
+    // A key with `account.admin` alone is not admin-scoped: it may not create a key with more rights than its own.
     else if (name === 'createApiKey' && actions.includes('account.admin')) letIn.push(name);
     else expect(answer.code, name).toBe('api_key_action_forbidden');
   }

@@ -3,7 +3,7 @@ import { rule } from '../rule.js';
 import type { AnswerBody } from '../target/answer.js';
 import { startLocalTarget } from '../target/index.js';
 
-/** What the tests read of keys, in the legacy vocabulary. */
+/** The fields of keys that tests read, in the legacy vocabulary. */
 interface LegacyKey {
   readonly apiKey: {
     readonly id: string;

@@ -5,7 +5,7 @@ import { ruleTables } from './rule-tables.js';
 
 interface CoverageDocument {
   readonly text: string;
-  /** What the specification has and the project has not. */
+  /** Parts of the specification that the project lacks. */
   readonly gaps: readonly string[];
 }
 

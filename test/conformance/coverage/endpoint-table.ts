@@ -1,4 +1,4 @@
-/** Every endpoint of the contract beside the parts that are made for it. */
+/** Every endpoint of the contract with the parts that implement it. */
 import { createActivities, createFollowActivities } from '../../../activities/index.js';
 import { createSandboxClient } from '../../../src/client/index.js';
 import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
@@ -7,7 +7,7 @@ import { createResultStore } from '../../../src/result-store/index.js';
 import { inventory } from './inventory.js';
 import { cell } from './named-test.js';
 
-/** Where the activity does more than its endpoint, and has a name of its own. */
+/** Activities that do more than their endpoint, and have another name. */
 const activityNames: Readonly<Record<string, string>> = {};
 
 interface Row {
@@ -35,7 +35,7 @@ async function endpointRows(): Promise<Row[]> {
   return rows;
 }
 
-/** @returns the table, and what is missing from it */
+/** @returns the table, and its gaps */
 export async function endpointTable(): Promise<{ readonly markdown: string; readonly missing: readonly string[] }> {
   const rows = await endpointRows();
   const served = new Set(rows.map(({ endpoint: { method, path } }) => `${method} ${path}`));

@@ -1,4 +1,4 @@
-/** The endpoint inventory of the specification, with the endpoints of its other sections that the inventory leaves out. */
+/** The endpoint inventory of the specification, with endpoints of its other sections that the inventory omits. */
 export const inventory = [
   'GET /me',
   'GET /limits',

@@ -1,4 +1,4 @@
-/** What the document needs to know of a test. */
+/** The fields of a test that the document needs. */
 export interface NamedTest {
   /** Relative to the root of the project. */
   readonly file: string;

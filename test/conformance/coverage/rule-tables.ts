@@ -1,4 +1,4 @@
-/** Every rule beside the tests that name it. */
+/** Every rule with the tests that name it. */
 import { areas } from '../rules/catalogue.js';
 import type { RuleRecord } from '../rules/rule-record.js';
 import { table } from './endpoint-table.js';

@@ -1,4 +1,4 @@
-/** Environments for a test: the service shows no way to make one, so they are made through the object. */
+/** Environments for a test: the API cannot create any, so the object creates them. */
 import type { Environment } from '../../../src/contract/index.js';
 import type { LocalServiceOptions } from '../../../src/local-service/index.js';
 import type { Answer } from '../target/answer.js';
@@ -6,13 +6,13 @@ import { type LocalTarget, startLocalTarget } from '../target/index.js';
 
 export interface EnvironmentDesk {
   readonly target: LocalTarget;
-  /** Makes an environment and returns its id. */
+  /** Creates an environment and returns its id. */
   make(name: string, content?: Readonly<Record<string, unknown>>): string;
   put(environmentId: string, body: Readonly<Record<string, unknown>>): Promise<Answer>;
   upgrade(environmentId: string, body?: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** As GET /environments shows it. */
   read(environmentId: string): Promise<Environment>;
-  /** What a command prints. */
+  /** The output of a command. */
   run(sandboxId: string, command: string, env?: Readonly<Record<string, string>>): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export const website = {
   baseBranch: 'trunk',
 };
 
-/** A service of the test's own, with two repositories. */
+/** A separate service with two repositories. */
 export async function openEnvironmentDesk(options: Partial<LocalServiceOptions> = {}): Promise<EnvironmentDesk> {
   const target = await startLocalTarget({ repos: [laptop, website], ...options });
   return {

@@ -1,12 +1,12 @@
-/** How the statements of the specification are written down. */
+/** The format of the specification's statements. */
 
-/** A statement of the specification that a test can be held against. */
+/** A statement of the specification that a test can check. */
 export interface RuleRecord {
-  /** Heading of the specification that states it, or the page that it comes from. */
+  /** Heading of the specification that states it, or its source page. */
   readonly section: string;
   /** The rule in short. */
   readonly says: string;
-  /** Why no call over HTTP can show whether it holds. */
+  /** Why no HTTP call can show whether it is true. */
   readonly untestable?: string;
 }
 
@@ -15,12 +15,12 @@ interface Untestable {
   readonly untestable: string;
 }
 
-/** A statement that no call over HTTP can prove or refute. */
+/** A statement that no HTTP call can prove or refute. */
 export function untestable(says: string, why: string): Untestable {
   return { says, untestable: why };
 }
 
-/** The rules under one heading: their ids, which are stable because tests name them, and what each says. */
+/** The rules under one heading: their stable ids, which tests name, and their texts. */
 export function section<const Id extends string>(
   heading: string,
   statements: Readonly<Record<Id, string | Untestable>>,

@@ -1,6 +1,6 @@
 import { section } from './rule-record.js';
 
-/** The fifteen places where the obvious design goes wrong. */
+/** The fifteen traps that break the obvious design. */
 export const trapRules = section('Traps', {
   'trap.S1': 'Nothing is pushed when a prompt finishes: running → idle is usable → usable.',
   'trap.S2': 'The answer to a prompt may hold no `promptId`; the conversation and the events are enough.',

@@ -26,7 +26,7 @@ async function costs(local: LocalTarget) {
   return body.sandboxes.map(({ type, cost }) => ({ type, ...cost }));
 }
 
-/** Far from the end of a month, where the meter begins anew. */
+/** Far from the end of a month, when the meter restarts. */
 async function midMonth(local: LocalTarget): Promise<void> {
   const now = new Date(local.service.clock.now());
   if (now.getUTCDate() > 25) await local.service.clock.advance(10 * 24 * 3_600_000);

@@ -184,7 +184,7 @@ rule(
     await local.service.clock.advance(minute);
     const both = [fork(local, await created, {}, 'key-1'), fork(local, await created, {}, 'key-1')];
     const inProgress = { status: 409, body: { code: 'idempotency_in_progress' } };
-    // The other one waits for the clock, so this one is answered, whichever it is.
+    // The other one waits for the clock, so this one is answered first.
     expect(await Promise.race(both)).toMatchObject(inProgress);
     await local.service.clock.advance(4 * minute);
     expect(await fork(local, await created, {}, 'key-1')).toMatchObject(inProgress);

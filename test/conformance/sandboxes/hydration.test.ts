@@ -7,7 +7,7 @@ const hydrationMs = 100_000;
 
 const read = async (local: LocalTarget, id: string) => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
 
-/** A service whose clock is held, with a sandbox of ten files and one folder that has just been resumed. */
+/** A service with a held clock, and a just resumed sandbox of ten files and one folder. */
 async function resumed(): Promise<{ readonly local: LocalTarget; readonly id: string }> {
   const local = await startLocalTarget({ timings: { hydrationMs } });
   local.service.clock.hold();
@@ -22,7 +22,7 @@ async function resumed(): Promise<{ readonly local: LocalTarget; readonly id: st
 
 async function resume(local: LocalTarget, id: string): Promise<void> {
   await local.call('POST', `/sandboxes/${id}/resume`);
-  // Less than the boot, so that the copy begins at its end and not before.
+  // Shorter than the boot, so that the copy begins exactly at its end.
   await local.service.clock.advance(4);
 }
 

@@ -1,11 +1,11 @@
-/** A model of the states: which moves the specification's table has, and which events they send. */
+/** A model of the states: the changes of the specification's table, and their events. */
 
 const usable = ['ready', 'idle', 'running'];
 export const isUsable = (state: string): boolean => usable.includes(state);
 /** Why a state may change. */
 export type Cause = 'time' | 'stop' | 'resume' | 'prompt' | 'interrupt' | 'finish' | 'error' | 'recover' | 'delete';
 
-/** Moves that time makes: boots, archival, auto-stop and recovery. To `gone` when a cancelled sandbox was reported. */
+/** Changes by time: boots, archival, auto-stop and recovery. To `gone` after a cancelled sandbox was reported. */
 const byTime: Readonly<Record<string, readonly string[]>> = {
   provisioning: ['provisioned', 'cloning'],
   provisioned: ['ready', 'error', 'cancelled'],
@@ -17,9 +17,9 @@ const byTime: Readonly<Record<string, readonly string[]>> = {
   cancelled: ['gone'],
 };
 
-/** The states that a sandbox may be in after a cause, beside the one that it was in. */
+/** The states that a sandbox may have after a cause, besides its previous one. */
 export function movesOf(from: string, cause: Cause): readonly string[] {
-  // A cancelled sandbox is reported once, whatever else is done.
+  // A cancelled sandbox is reported once, whatever else happens.
   if (from === 'cancelled') return ['gone'];
   switch (cause) {
     case 'time':
@@ -42,15 +42,15 @@ export function movesOf(from: string, cause: Cause): readonly string[] {
   }
 }
 
-/** Whether the cause leaves no choice: the sandbox has moved. */
+/** Whether the cause must have changed the sandbox. */
 export function mustMove(from: string, cause: Cause): boolean {
   if (cause === 'time') return from === 'cancelled';
-  // A resume of what has kept nothing is refused.
+  // A resume without saved data is refused.
   if (cause === 'resume') return from === 'archiving';
   return movesOf(from, cause).length > 0 && from !== movesOf(from, cause)[0];
 }
 
-/** The event that a move sends; undefined for none. */
+/** The event of a change; undefined for none. */
 export function eventOf(from: string, to: string): string | undefined {
   if (to === 'error') return 'sandbox.error';
   if (to === 'archived') return 'sandbox.archived';

@@ -1,9 +1,9 @@
-/** Walks a service through operations on a held clock, and holds every state that it shows to the model. */
+/** Runs operations on a service with a held clock, and checks every state against the model. */
 import { expect } from 'vitest';
 import type { LocalTarget } from '../target/index.js';
 import { type Cause, eventOf, movesOf, mustMove } from './state-model.js';
 
-/** Less than any step of the service takes, so that no two moves fall into one. */
+/** Shorter than any step of the service, so that no two changes coincide. */
 export const stepMs = 500;
 export const walkTimings = { bootMs: 2_000, archiveMs: 1_000, stopRetryMs: 1_000, deleteMs: 1_000, hydrationMs: 3_000 };
 
@@ -16,9 +16,9 @@ export type Operation =
 
 export interface Walk {
   perform(operation: Operation): Promise<void>;
-  /** The events that the moves so far should have sent, of each sandbox in order. */
+  /** The events that the changes so far should have sent, for each sandbox in order. */
   events(): ReadonlyMap<string, readonly string[]>;
-  /** Every move that was seen, as `from → to`. */
+  /** Every change that was seen, as `from → to`. */
   readonly moves: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export function startWalk(local: LocalTarget): Walk {
     return status === 404 ? 'gone' : body.sandbox.state;
   }
 
-  /** Looks at every sandbox; that of the cause may have moved by it, and none of the others. */
+  /** Reads every sandbox; only that of the cause may have changed because of it. */
   async function look(cause: Cause, subject?: string): Promise<void> {
     for (const [id, before] of states) {
       if (before === 'gone') continue;

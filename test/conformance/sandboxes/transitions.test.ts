@@ -5,7 +5,7 @@ import { type LocalTarget, startLocalTarget, useTarget } from '../target/index.j
 
 const target = useTarget();
 
-/** The moves of the specification: its table, and for what is not shown among creating states, their order. */
+/** The changes of the specification: its table, and the order of the creating states. */
 const moves: Readonly<Record<string, readonly string[]>> = {
   provisioning: ['provisioned', 'cloning'],
   provisioned: ['ready', 'error', 'cancelled'],
@@ -18,7 +18,7 @@ const moves: Readonly<Record<string, readonly string[]>> = {
   error: ['ready', 'archiving', 'provisioning'],
 };
 
-/** Follows one sandbox and keeps the states that it shows, each once in a row. */
+/** Follows one sandbox and records its states without repetition. */
 function follow(local: LocalTarget, id: string) {
   const seen: string[] = [];
   let ended = false;
@@ -32,7 +32,7 @@ function follow(local: LocalTarget, id: string) {
     ended = true;
     await reading;
   };
-  // Before the service closes, whatever became of the test.
+  // Before the service closes, whatever the result of the test.
   onTestFinished(end);
   return { seen, end };
 }

@@ -16,7 +16,7 @@ const remove = (on: Target, snapshotId = '', confirmation = snapshotId) =>
   on.call('DELETE', `/snapshots/${snapshotId}`, { headers: { 'x-svc-confirm-delete': confirmation } });
 const operationStatus = async (on: Target, operationId: string) =>
   (await on.call('GET', `/deletion-operations/${operationId}`)).body.status;
-/** What is on the disks of the service, whatever its books say. */
+/** The content of the service's disks, independent of its records. */
 const snapshotsOnDisk = ({ directory }: LocalTarget) => readdir(join(directory, 'machines', 'snapshots'));
 
 async function archived(on: Target): Promise<{ readonly id: string; readonly snapshotId: string }> {

@@ -1,8 +1,8 @@
-/** What a call of a conformance test comes back with. */
+/** The answer to a call of a conformance test. */
 import type { EndpointName, ResponseOf } from '../../../src/contract/index.js';
 
 type AnyResponse = { [Name in EndpointName]: ResponseOf<Name> }[EndpointName];
-/** Keys that a schema lists, without the index signature that lets others pass. */
+/** Keys that a schema lists, without its index signature. */
 type Listed<T> = T extends unknown
   ? keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] }
   : never;
@@ -32,9 +32,9 @@ export type AnswerBody = Envelope & Omit<EveryField, keyof Envelope>;
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; empty where the answer is none. */
+  /** Parsed JSON; empty if the answer is not JSON. */
   readonly body: AnswerBody;
-  /** The body as it came. */
+  /** The body as it was received. */
   readonly bytes: Buffer;
   readonly text: string;
 }
@@ -44,8 +44,8 @@ export interface CallOptions {
   /** Sent as it is, instead of `body`. */
   readonly rawBody?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the target's key; null sends no `Authorization`. */
+  /** Replaces the target's key; null sends no `Authorization`. */
   readonly key?: string | null;
-  /** Another base than the target's, such as that of the legacy surface. Its answers are not checked. */
+  /** A base other than the target's, such as that of the legacy surface. Its answers are not checked. */
   readonly base?: string;
 }

@@ -1,4 +1,4 @@
-/** Holds every answer that a test receives against the contract and the strict envelope of the specification. */
+/** Checks every answer that a test receives against the contract and the strict envelope of the specification. */
 import { type Endpoint, endpoints } from '../../../src/contract/endpoints.js';
 import { strictError, strictRecords } from './strict-records.js';
 
@@ -17,12 +17,12 @@ interface Received {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Undefined where the answer is not JSON. */
+  /** Undefined if the answer is not JSON. */
   readonly json: unknown;
   readonly contentType: string;
 }
 
-/** @throws Error that says which answer breaks what */
+/** @throws Error with the answer and the violated rule */
 export function checkAnswer(received: Received): void {
   const { method, path, status, json, contentType } = received;
   const call = `${method} ${path} answered ${status}`;

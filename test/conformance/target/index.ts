@@ -1,4 +1,4 @@
-/** What a conformance test is run against. */
+/** The service that a conformance test runs against. */
 import { afterAll, beforeAll } from 'vitest';
 import { type LocalTarget, localPace, openLocalTarget } from './local-target.js';
 import { type Address, remoteTarget } from './remote.js';
@@ -10,12 +10,12 @@ export { callSample, endpointNames, onesOfEverything, unknownIds } from './sampl
 export { scopedKey } from './scoped-key.js';
 export type { Target } from './target.js';
 
-/** A real machine takes minutes where the local service takes milliseconds. */
+/** A real machine takes minutes for what the local service does in milliseconds. */
 const remotePace = { patienceMs: 300_000, intervalMs: 1_000 };
 
 /**
- * The service of a test file: the one whose address was given, or else a local service that starts before the file's
- * tests and ends after them. Tests of a file share it, so they look only at what they have made themselves.
+ * The service of a test file: the configured one, or a local service that starts before the file's
+ * tests and ends after them. Tests of a file share it, so they read only what they have created.
  */
 export function useTarget(): Target {
   const remote = remoteTarget();

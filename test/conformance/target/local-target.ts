@@ -1,4 +1,4 @@
-/** A local service of a test's own, on a free port and a real database. */
+/** A separate local service for a test, on a free port and a real database. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export const localPace = { patienceMs: 15_000, intervalMs: 5 };
 export interface LocalTarget extends Target {
   readonly service: LocalService;
   readonly directory: string;
-  /** Makes the service fail as the test says. */
+  /** Makes the service fail as configured. */
   arm(fault: FaultInput): Promise<void>;
   /** Ends the service and removes its directory. */
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export async function openLocalTarget(options: Partial<LocalServiceOptions> = {}
   });
 }
 
-/** Starts a service that ends with the test. For rules that need settings of their own: `needs: ['local']`. */
+/** Starts a service that ends with the test. For rules that need their own settings: `needs: ['local']`. */
 export async function startLocalTarget(options: Partial<LocalServiceOptions> = {}): Promise<LocalTarget> {
   const target = await openLocalTarget(options);
   onTestFinished(() => target.close());

@@ -7,7 +7,7 @@ import { createTarget, type Target } from './target.js';
 export interface Person extends Target {
   readonly accountId: string;
   readonly login: string;
-  /** A token that stands for their browser. */
+  /** A token of their browser session. */
   readonly session: string;
 }
 

@@ -1,9 +1,9 @@
-/** The service under test when it is not ours: `vitest.config.ts` reads it from the environment. */
+/** A configured service under test: `vitest.config.ts` reads it from the environment. */
 import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Base URL with the version; empty for a local service of the tests' own. */
+    /** Base URL with the version; empty for the tests' own local service. */
     readonly conformanceUrl: string;
     readonly conformanceKey: string;
   }
@@ -15,7 +15,7 @@ export interface Address {
   readonly key: string;
 }
 
-/** @returns undefined where the tests start a local service */
+/** @returns undefined if the tests start a local service */
 export function remoteTarget(): Address | undefined {
   const url = inject('conformanceUrl');
   return url ? { url: url.replace(/\/$/, ''), key: inject('conformanceKey') } : undefined;

@@ -5,7 +5,7 @@ import type { Target } from './target.js';
 
 export const endpointNames = Object.keys(endpoints) as EndpointName[];
 
-/** What stands for the `{parameters}` of paths. */
+/** Values for the `{parameters}` of paths. */
 export interface Ids {
   readonly sandboxId: string;
   readonly stopId: string;
@@ -17,7 +17,7 @@ export interface Ids {
   readonly apiKeyId: string;
 }
 
-/** Well-formed ids that nothing has. */
+/** Well-formed ids without a resource. */
 export const unknownIds: Ids = {
   sandboxId: 'bx_22222222',
   stopId: 'stop_000000000000000000000000',

@@ -1,9 +1,9 @@
 import type { Target } from './target.js';
 
 /**
- * Makes a scoped key.
- * @param body the fields of POST /api-keys/scoped; `name` may be left out
- * @param as a token that may; default the target's key
+ * Creates a scoped key.
+ * @param body the fields of POST /api-keys/scoped; `name` is optional
+ * @param as a token with that right; default the target's key
  */
 export async function scopedKey(
   target: Target,

@@ -1,4 +1,4 @@
-/** An environment as the specification has it, read strictly. */
+/** An environment of the specification, parsed strictly. */
 import { z } from 'zod';
 
 const dateTime = z.iso.datetime();

@@ -1,4 +1,4 @@
-/** Records as the specification has them, read strictly, and written apart from the contract's own schemas. */
+/** Records of the specification, parsed strictly, and independent of the contract's schemas. */
 import { z } from 'zod';
 import { strictEnvironment } from './strict-environment.js';
 
@@ -29,7 +29,7 @@ export const strictStop = z.looseObject({
 
 const sandboxId = z.string().regex(/^bx_[23456789abcdefghjkmnpqrstuvwxyz]{8}$/);
 
-/** What is reported, once, of a create or fork that got no machine (specification, "States and transitions"). */
+/** The single report of a create or fork without a machine (specification, "States and transitions"). */
 const cancelledReport = z.strictObject({ id: sandboxId, state: z.literal('cancelled'), error: z.string() });
 
 const liveSandbox = z.looseObject({

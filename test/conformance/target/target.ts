@@ -1,4 +1,4 @@
-/** Talks to the service under test with plain fetch, so that no client of ours hides a mistake. */
+/** Calls the service under test with plain fetch, so that our client cannot hide a mistake. */
 import { vi } from 'vitest';
 import type { Prompt, Sandbox } from '../../../src/contract/index.js';
 import type { Answer, AnswerBody, CallOptions } from './answer.js';
@@ -22,7 +22,7 @@ export interface Target {
   promptEnd(sandboxId: string, promptId: string): Promise<Prompt>;
   /** Stops a sandbox, waits until it is archived, and returns it. */
   archive(sandboxId: string): Promise<Sandbox>;
-  /** Deletes the sandboxes and webhooks that calls through this target have made. */
+  /** Deletes the sandboxes and webhooks that were created through this target. */
   cleanUp(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface TargetOptions {
   readonly intervalMs: number;
 }
 
-/** @param address is asked at each call, so that a target can be made before its service listens */
+/** @param address is read at each call, so a target can be created before its service listens */
 export function createTarget(address: () => Address, options: TargetOptions): Target {
   const made = new Map<string, Readonly<Record<string, string>>>();
 

@@ -76,7 +76,7 @@ rule(
     await register(local, receiver.url, ['sandbox.ready']);
     const id = await local.create();
     const sandbox = await local.reach(id, 'ready');
-    // Killed right after the change: what was not made in its transaction would be lost.
+    // Killed right after the change: an event outside its transaction would be lost.
     await local.service.close();
     const again = await startLocalTarget({ directory: local.directory });
     const [ready] = await receiver.waitFor(1, { sandboxId: id });

@@ -57,7 +57,7 @@ rule(
       expect(status).toBeNull();
       expect(error).toContain('rebound.example.com leads to an address that is not public');
     }
-    // Once at the registration, and at every attempt anew.
+    // Once at the registration, and again at every attempt.
     expect(asked.length).toBeGreaterThan(attempts().length);
   },
   { needs: ['clock', 'local'] },

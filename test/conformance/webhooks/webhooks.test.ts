@@ -54,7 +54,7 @@ rule(
     const refused = await local.call('POST', '/webhooks', { body: { name: 'x', url, events } });
     expect(refused).toMatchObject({ status: 429, body: { code: 'limit_reached' } });
   },
-  // An account that has webhooks of its own would lose the rest of its ten.
+  // An account with existing webhooks would lose the rest of its ten.
   { needs: ['local'] },
 );
 

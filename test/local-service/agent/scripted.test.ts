@@ -34,7 +34,7 @@ describe.each(usableIsolations)('the scripted agent in a %s sandbox', (isolation
   it('reports that a signal ended a block', async () => {
     const { host } = await machine(isolation);
     const { outcome } = await runAgent(agent, host, block('kill -KILL $$'));
-    // Bubblewrap tells a signal as a shell does: 128 and its number.
+    // Bubblewrap reports a signal as a shell does: 128 plus its number.
     const error = isolation === 'plain' ? 'block 1 was ended by a signal' : 'block 1 exited with 137';
     expect(outcome).toEqual({ status: 'failed', error, result: null });
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startService } from '../service-under-test.js';
 
-/** What the administration answers beside the fields that every answer has. */
+/** Fields of the administration's answers besides the usual ones. */
 interface AdminBody {
   readonly account: { readonly id: string; readonly login: string; readonly trial: boolean };
   readonly apiKey: string;

@@ -37,7 +37,7 @@ function sendRaw(under: ServiceUnderTest, pieces: readonly string[], pauseMs = 0
 const head = (method: string, path: string, ...more: readonly string[]) =>
   `${[`${method} /v1${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${apiKey}`, 'Connection: close', ...more].join('\r\n')}\r\n\r\n`;
 
-/** The service is as it was: it answers, and nobody was created. */
+/** The service is unchanged: it answers, and no account was created. */
 async function isUnharmed(under: ServiceUnderTest): Promise<void> {
   const { status, body } = await under.call('GET', '/sandboxes');
   expect({ status, sandboxes: body.sandboxes }).toEqual({ status: 200, sandboxes: [] });

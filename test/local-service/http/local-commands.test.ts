@@ -12,7 +12,7 @@ interface Commands {
     args: readonly string[],
     signal?: AbortSignal,
   ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>;
-  /** What has been printed so far by the run of now. */
+  /** The output of the current run so far. */
   readonly printed: { stdout: string };
 }
 

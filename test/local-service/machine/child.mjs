@@ -1,4 +1,4 @@
-/** A service of its own, to be killed: prints a line, then starts commands that do not end. */
+/** A separate service, to be killed: prints a line, then starts endless commands. */
 import { createViteServer } from 'vitest/node';
 
 const [, , directory, isolation, sandboxId, command, count] = process.argv;

@@ -45,7 +45,7 @@ describe.each(usableIsolations)('commands in a %s sandbox', (isolation) => {
   it('keep characters whole at any chunk boundary', async () => {
     const { host } = await machine(isolation);
     const pieces: string[] = [];
-    // Three bytes of one character, with a pause between them that a reader can see.
+    // Three bytes of one character, with a pause between them that separates the reads.
     const command = String.raw`printf '\342'; sleep 0.1; printf '\202'; sleep 0.1; printf '\254 \360\237'; sleep 0.1; printf '\230\200'`;
     const { stdout } = await host.run(ownSandboxId, { command }, { onStdout: (text) => pieces.push(text) });
     expect(stdout).toBe('\u20ac \u{1F600}');

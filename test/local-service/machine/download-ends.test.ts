@@ -15,7 +15,7 @@ const snapshotId = `snap_${'0'.repeat(24)}`;
 const diskAddress = { sandboxId: ownSandboxId };
 const mib = 1024 * 1024;
 
-/** A folder that no pipe takes whole: what sends it is still at work when the first piece is there. */
+/** A folder larger than a pipe: its sender still works when the first chunk arrives. */
 async function diskWithMuch() {
   const made = await machine('plain');
   await made.host.writeFile(ownSandboxId, 'much/data', randomBytes(8 * mib));

@@ -96,7 +96,7 @@ describe('files of a sandbox', () => {
     let swapping = true;
     const swap = (async () => {
       const folder = join(disk, 'folder');
-      // A write may have made the folder anew in between; then the swap starts over, also when the next write is faster.
+      // A write may have created the folder again meanwhile. Then the swap starts over, even if the next write is faster.
       const remove = () => rm(folder, { recursive: true, force: true }).catch(() => undefined);
       const move = (from: string, to: string) => rename(from, to).catch(remove);
       while (swapping) {

@@ -29,7 +29,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('bubblewrap', () => {
   it('passes variables to the command, and none to bubblewrap itself', async () => {
     const { host, directory } = await machine('bubblewrap');
     const trace = join(directory, 'trace');
-    // With these the dynamic loader of a program writes a file of its own.
+    // With these variables the dynamic loader of a program writes a file.
     const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: trace, LONG: 'x'.repeat(100_000), LINES: 'a\nb' };
     const command = 'printf "%s-%s-" "$LD_DEBUG" "$LINES"; printf "%s" "$LONG" | tr -d x';
     const { stdout } = await host.run(ownSandboxId, { command, env });

@@ -40,7 +40,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isol
     swapUntilTheEnd(host, disk);
     const seen = new Set<string>();
     for (let round = 0; round < 25 || !seen.has('inside'); round += 1) {
-      // A copy may fail under such a sandbox; it may not hold what is not the sandbox's.
+      // A copy may fail under such a sandbox, but must not contain foreign files.
       const taken = await host.takeSnapshot(ownSandboxId, snapshotId).catch(() => undefined);
       if (taken === undefined) continue;
       for (const text of await contents(join(directory, 'snapshots', snapshotId))) seen.add(text);
@@ -49,7 +49,7 @@ describe.skipIf(!usableIsolations.includes('bubblewrap'))('a snapshot of an isol
   });
 });
 
-/** As fast as it can, as a program of the sandbox could. */
+/** As fast as a program of the sandbox can. */
 function swapUntilTheEnd(host: MachineHost, disk: string): void {
   let swapping = true;
   const [folder, parked, evil] = [join(disk, 'folder'), join(disk, 'parked'), join(disk, 'evil')];

@@ -1,4 +1,4 @@
-/** Machine hosts for tests: each in a directory of its own, each closed and removed after its test. */
+/** Machine hosts for tests, each in its own directory, closed and removed after its test. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,12 @@ export const ownSandboxId = 'bx_abcd2345';
 export type Isolation = MachineHost['description']['isolation'];
 const both: readonly Isolation[] = ['bubblewrap', 'plain'];
 
-/** What of the two this machine can do. Bubblewrap is missing from many. */
+/** The modes that this machine supports. Many machines lack bubblewrap. */
 export const usableIsolations = (await bubblewrapWorks()) ? both : both.slice(1);
 
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'sandflow-machine-'));
-  // Also what a test has made read-only.
+  // Including files that a test has made read-only.
   onTestFinished(async () => await removeTree(directory));
   return directory;
 }
@@ -42,7 +42,7 @@ async function bubblewrapWorks(): Promise<boolean> {
   }
 }
 
-/** Pids of the live processes that have `argument` among theirs and are no shells that only quote it. */
+/** Pids of the live processes with `argument`, without shells that only quote it. */
 export function runningWith(argument: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {

@@ -14,7 +14,7 @@ interface Begun {
   readonly sandboxId?: string;
 }
 
-/** Starts what goes on until the sandbox ends. */
+/** Starts processes that run until the sandbox ends. */
 async function begin(host: MachineHost, { script, commandId, sandboxId = ownSandboxId }: Begun): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const spec = { command: `${script} echo begun; wait`, commandId };
@@ -71,7 +71,7 @@ describe.each(usableIsolations)('the processes of a %s sandbox', (isolation) => 
       const [busiest] = processes;
       expect(busiest?.ageMs).toBeGreaterThan(100);
       const idle = named(processes, 'sleep 1121');
-      // How much the machine has left for it, nobody knows.
+      // The share of the machine that is left for it is unknown.
       expect(busiest?.cpuPercent).toBeGreaterThan(idle.cpuPercent + 1);
       expect(idle.memoryMB).toBeGreaterThan(0.1);
       expect(idle.memoryMB).toBeLessThan(memory / 1024 / 1024);
@@ -104,7 +104,7 @@ describe('processes without a process table', () => {
     const { host } = await machine('plain');
     await begin(host, { script: 'sleep 1151 & setsid sleep 1152 &', commandId: 'cmd_1' });
     const commands = async () => (await host.processes(ownSandboxId)).processes.map(({ command }) => command);
-    // Until each has become what it was started for.
+    // Until each process runs its program.
     await expect.poll(commands).toEqual(expect.arrayContaining(['sleep 1151', 'sleep 1152']));
     const { processes } = await host.processes(ownSandboxId);
     const shell = processes.find(({ parentPid }) => parentPid === 0);

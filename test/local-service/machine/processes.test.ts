@@ -37,7 +37,7 @@ describe.each(usableIsolations)('processes of a %s sandbox', (isolation) => {
     const { host } = await machine(isolation);
     const mark = uniqueSeconds();
     const abort = new AbortController();
-    // Without isolation the shell ends first and leaves the other behind; with it, the other would end with the shell.
+    // Without isolation the shell ends first and leaves the other; with isolation the other ends with the shell.
     const command = isolation === 'plain' ? `(trap "" TERM; sleep ${mark}) & wait` : `trap "" TERM; sleep ${mark}; :`;
     const running = host.run(ownSandboxId, { command }, { signal: abort.signal });
     await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThan(0), patience);
@@ -120,7 +120,7 @@ describe('a service that is killed while it starts commands', () => {
     const directory = await temporaryDirectory();
     const args = [directory, 'bubblewrap', ownSandboxId, 'sleep 987656', '40'];
     const { service, exited } = await startService(args);
-    // Bubblewrap is told the disk: these are its own processes, those of the commands come later.
+    // Bubblewrap has the disk as an argument: these are its own processes, before those of the commands.
     const disk = join(directory, 'disks', ownSandboxId);
     await vi.waitFor(() => expect(runningWith(disk).length).toBeGreaterThan(10), { ...patience, interval: 1 });
     service.kill('SIGKILL');
@@ -154,7 +154,7 @@ describe('recovery', () => {
   });
 });
 
-/** A number of seconds that no other test sleeps for, so that its processes can be told by their arguments. */
+/** A number of seconds that no other test sleeps, so that its processes are identified by their arguments. */
 function uniqueSeconds(): string {
   return String(100_000_000 + Math.floor(Math.random() * 800_000_000));
 }

@@ -1,4 +1,4 @@
-/** Reads what a machine host sends, and takes archives apart. */
+/** Reads downloads of a machine host, and unpacks archives. */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

@@ -80,7 +80,7 @@ describe('the tree of a snapshot', () => {
       expect((await listTree(disk, deep)).map(({ path }) => path.split('/').length)).toEqual([29, 30, 31]);
       const end = await host.download({ sandboxId: ownSandboxId }, `${deep}/${name}/${name}/end`);
       expect((await bytesOf(end.stream)).toString()).toBe('deep\n');
-      // No half a snapshot is left, nor what cannot be removed.
+      // No partial snapshot, and no file that cannot be removed.
       await expect(host.takeSnapshot(ownSandboxId, snapshotId)).rejects.toMatchObject({ code: 'copy_failed' });
       await expect(host.tree(snapshotId)).rejects.toMatchObject({ code: 'no_snapshot' });
     } finally {

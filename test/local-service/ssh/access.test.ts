@@ -105,7 +105,7 @@ describe('access to a sandbox by SSH', () => {
     });
     await closed;
     expect(tried.length).toBeGreaterThanOrEqual(3);
-    // One question is free, and the answer that comes last may find the client on its next try.
+    // One signature request is free, and the last answer may arrive during the client's next attempt.
     expect(tried.length).toBeLessThanOrEqual(5);
     expect(logged.join()).not.toContain('entered');
   });

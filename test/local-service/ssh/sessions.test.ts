@@ -55,7 +55,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const { stdout, code } = await outcome;
     expect(stdout).toContain('33 91\r\n');
     expect(stdout).toContain('xterm-256color 42\r\n');
-    // What is typed is shown.
+    // The terminal echoes its input.
     expect(stdout).toContain('echo "$TERM');
     expect(code).toBe(4);
   });
@@ -81,7 +81,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const channel = await exec(await connect(port, pair), 'echo ready; sleep 1000');
     channel.once('data', () => channel.signal('TERM'));
     const { code, signal } = await outcomeOf(channel);
-    // Bubblewrap tells signals as a shell does.
+    // Bubblewrap reports signals as a shell does.
     if (isolation === 'plain') expect(signal).toBe('SIGTERM');
     else expect(code).toBe(128 + 15);
   });
@@ -100,7 +100,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const { port } = await sshUnderTest(isolation, [pair]);
     const client = await connect(port, pair);
     const mark = uniqueSeconds();
-    // Neither its output nor its input shows that the client is gone.
+    // Neither output nor input shows that the client has disconnected.
     await exec(client, `exec <&- >&- 2>&-; sleep ${mark} & sleep ${mark}; :`, terminal);
     await vi.waitFor(() => expect(runningWith(mark).length).toBeGreaterThanOrEqual(2), 10_000);
     client.destroy();
@@ -140,7 +140,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
     const client = await connect(port, pair);
     const channel = await exec(client, 'head -c 64000000 /dev/zero && echo written >written');
     channel.pause();
-    // The connection has time for another session meanwhile.
+    // The connection can serve another session meanwhile.
     expect((await run(client, 'head -c 64000000 /dev/zero')).stdout.length).toBe(64_000_000);
     await expect(host.readFile(ownSandboxId, 'written', 10)).rejects.toMatchObject({ code: 'not_found' });
     const { stdout } = await outcomeOf(channel.resume());
@@ -171,7 +171,7 @@ describe.each(usableIsolations)('a session in a %s sandbox', (isolation) => {
   });
 });
 
-/** A number of seconds that no other test sleeps for, so that its processes can be told by their arguments. */
+/** A number of seconds that no other test sleeps, so that its processes are identified by their arguments. */
 function uniqueSeconds(): string {
   return String(100_000_000 + Math.floor(Math.random() * 800_000_000));
 }

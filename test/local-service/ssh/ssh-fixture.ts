@@ -23,7 +23,7 @@ export function keyPair(type: 'ed25519' | 'ecdsa' | 'rsa' = 'ed25519'): KeyPair 
   return { publicKey: parsePublicKey(made.public), privateKey: made.private };
 }
 
-/** One in 256 that ssh2 makes is cut short. */
+/** One in 256 keys that ssh2 creates is truncated. */
 export function ed25519Pair(): { readonly public: string; readonly private: string } {
   for (;;) {
     const made = ssh2.utils.generateKeyPairSync('ed25519', { comment: 'me@home' });
@@ -62,13 +62,13 @@ export async function sshUnderTest(
   return { server, host, directory, port, logged };
 }
 
-/** Rejects where the server does not let the client in. */
+/** Rejects if the server refuses the client. */
 export async function connect(port: number, options: Partial<ConnectConfig>): Promise<Client> {
   const client = new ssh2.Client();
   onTestFinished(() => void client.destroy());
   const ready = new Promise<Client>((resolve, reject) => {
     client.once('ready', () => resolve(client));
-    // More than one is told where the server hangs up, and some tests want that later.
+    // A closing server causes several errors, and some tests check for them later.
     client.on('error', reject);
     client.once('close', () => reject(new Error('closed before it was ready')));
   });

@@ -1,4 +1,4 @@
-/** With the client that people have. */
+/** With the usual OpenSSH client. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -57,7 +57,7 @@ test('an import that a kill interrupted is completed by the next start', async (
     await rename(join(directory, 'import', 'machines', 'disks'), join(machines, 'disks'));
   });
   await holdsTheExport(under, id);
-  // Applied once, it does not come back.
+  // It is applied only once.
   const other = await under.ready({ name: 'after' });
   await under.service.close();
   const again = await startService({ directory: under.directory });

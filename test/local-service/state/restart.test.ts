@@ -4,8 +4,8 @@ import { emptyDirectory, type ServiceUnderTest, startService } from '../service-
 import { register, startReceiver } from '../webhooks/receiver.js';
 
 /**
- * What a kill would leave: the files as they are at this instant, with nothing flushed and nothing closed. The copy is
- * made in one turn of the event loop, so the service writes nothing meanwhile.
+ * The state after a kill: the files as they are at this moment, with nothing flushed or closed. The copy is
+ * created in one turn of the event loop, so the service writes nothing meanwhile.
  */
 async function killedCopy(under: ServiceUnderTest): Promise<string> {
   const directory = await emptyDirectory();

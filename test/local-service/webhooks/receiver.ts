@@ -1,4 +1,4 @@
-/** Receives webhooks on a free port, verifies them, and keeps what came. */
+/** Receives webhooks on a free port, verifies them, and keeps them. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
@@ -23,9 +23,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What came of one type, or of one sandbox. */
+  /** The deliveries of one type or one sandbox. */
   of(filter: { readonly type?: string; readonly sandboxId?: string }): Received[];
-  /** Waits until so many of these have come. */
+  /** Waits until this many of them have arrived. */
   waitFor(count: number, filter?: { readonly type?: string; readonly sandboxId?: string }): Promise<Received[]>;
 }
 
@@ -70,7 +70,7 @@ export async function startReceiver(
   };
 }
 
-/** What calls the service, in tests of every kind. */
+/** A client of the service for tests of every kind. */
 interface Caller {
   call(
     method: string,

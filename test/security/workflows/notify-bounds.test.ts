@@ -1,4 +1,4 @@
-/** Who cannot be told takes no more than so many children of a workflow, and no slot for longer than a moment. */
+/** An unreachable listener uses a limited number of child workflows, and a slot only for a moment. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -59,7 +59,7 @@ it('a workflow with a dead listener drops events at its limit, ends at another, 
     expect(await open()).toHaveLength(4);
     for (const { workflowId: id } of (await open()).slice(0, 3)) await client.workflow.getHandle(id ?? '').terminate();
     await expect.poll(open).toHaveLength(1);
-    // The workflow may hear of the ends later than the server shows them.
+    // The workflow may learn of the ends later than the server shows them.
     const toldAgain = async () => {
       await tell('blocked', 5);
       return open();

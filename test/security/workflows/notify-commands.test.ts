@@ -30,13 +30,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** A command as older inputs carry it, and what it leaves where it is run. */
+/** A command as older inputs have it, and the file that it would write. */
 function attack() {
   const ran = join(directory, randomUUID());
   return { ran, command: `touch ${ran}` };
 }
 
-/** What anybody can do who reaches Temporal: our own client, with its checks, is not asked. */
+/** What anyone with access to Temporal can do, without the checks of our client. */
 function start(type: string, workflowId: string, input: object): Promise<WorkflowHandle> {
   return stand.client.workflow.start(type, { workflowId, taskQueue: stand.taskQueue, args: [input] });
 }

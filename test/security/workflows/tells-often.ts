@@ -1,4 +1,4 @@
-/** A workflow of tests: tells as often as it is asked to, and lives until it is cancelled. */
+/** A workflow for tests: notifies as often as requested, and runs until it is cancelled. */
 import { CancellationScope, defineUpdate, setHandler, sleep } from '@temporalio/workflow';
 import type { Notification } from '../../../activities/notification/notify.js';
 import { sendNotification } from '../../../workflows/notification/notify.js';

@@ -39,7 +39,7 @@ const newDeployment = () => `m${randomBytes(5).toString('hex')}`;
 const hold = (client: Client, type: string, workflowId: string, memo: Record<string, unknown>) =>
   client.workflow.start(type, { workflowId, taskQueue, args: [], memo });
 
-/** Payloads that no client of ours would write. */
+/** Payloads that our clients never write. */
 const garbage: Record<string, Payload> = {
   'of another encoding': { metadata: { encoding: Buffer.from('binary/ENCRYPTED') }, data: Buffer.from('x') },
   'that is only said to be encrypted': { metadata: { encoding: Buffer.from('binary/encrypted') }, data: null },
@@ -58,7 +58,7 @@ const garbage: Record<string, Payload> = {
   'without anything': {},
 };
 
-/** A memo of this very payload. */
+/** A memo with exactly this payload. */
 function clientThatWrites(payload: Payload): Client {
   const codec = { encode: async (all: Payload[]) => all.map(() => payload), decode: async (all: Payload[]) => all };
   return clientWith({ payloadCodecs: [codec] });

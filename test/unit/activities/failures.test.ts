@@ -17,7 +17,7 @@ const apiError = (status: number, code: string, over: { typed?: boolean; retryAf
     details: null,
   });
 
-/** Who repeats a call that the service answered with each code. */
+/** Which part repeats a call after each error code. */
 const owners = {
   permanent: 'nobody',
   wait_out: 'workflow',

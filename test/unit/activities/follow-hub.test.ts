@@ -17,7 +17,7 @@ const refusal = (status: number, code: string) =>
     details: null,
   });
 
-/** Only the list is asked for, so only the list is there. */
+/** The hub calls only the list, so only the list exists. */
 function serviceWith(list: () => Promise<Sandbox[]>) {
   const listAllSandboxes = vi.fn(list);
   return { listAllSandboxes, client: { listAllSandboxes } as unknown as SandboxClient };

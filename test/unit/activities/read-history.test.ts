@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closing) await close();
 });
 
-/** Pages of 100 events, each as it is asked for the so-manieth time. */
+/** Pages of 100 events, which may differ at each request. */
 async function serving(count: number, row: (at: number, ask: number) => object): Promise<[SandboxClient, Stand]> {
   let asks = 0;
   const stand = await startStand(({ url }, response) => {

@@ -15,7 +15,7 @@ const page = (status: number) => (response: ServerResponse) =>
   void response.writeHead(status, { 'content-type': 'text/html' }).end('<html>a proxy</html>');
 const me = (response: ServerResponse) => sendJson(response, 200, { ok: true, user: { id: 'u', login: 'ann' } });
 
-/** What passes by itself. */
+/** Temporary failures. */
 const faults: Readonly<Record<string, Fault>> = {
   'a 502 of a proxy': page(502),
   'a 401 of a proxy': page(401),

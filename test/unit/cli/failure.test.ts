@@ -43,7 +43,7 @@ async function serviceThatAnswers(status: number, code: string): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** With a Temporal that nobody could reach: an answer of the service must end the command before it is asked. */
+/** With an unreachable Temporal: an answer of the service must end the command before it connects. */
 const configured = (apiUrl: string) => ({
   TEMPORAL_ADDRESS: '127.0.0.1:9',
   SANDBOX_API_URL: apiUrl,

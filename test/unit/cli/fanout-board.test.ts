@@ -12,7 +12,7 @@ import type { FanoutProgress } from '../../../workflows/fanout/types.js';
 const startMs = Date.parse('2026-03-01T10:00:00Z');
 const at = (seconds: number) => new Date(startMs + seconds * 1_000).toISOString();
 const paint = createPaint({ write: () => true });
-/** As a terminal gets it. */
+/** The bytes that a terminal receives. */
 function written(text: string): string {
   let out = '';
   createTerminal({ isTTY: true, write: (part) => (out += part) }).write(text);

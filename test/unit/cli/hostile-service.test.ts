@@ -1,4 +1,4 @@
-/** A service that redirects whoever asks it, or never ends its answer. */
+/** A service that redirects every request, or never ends its answer. */
 import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const serving = async (answer: Answer) => {
   return { SANDBOX_API_URL: stand.url, SANDBOX_API_KEY: 'key_secret' };
 };
 
-/** Until nobody reads any more. */
+/** Until nobody reads any longer. */
 function sendWithoutEnd(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   const piece = Buffer.alloc(mib, ' ');
@@ -28,7 +28,7 @@ function sendWithoutEnd(response: ServerResponse, status: number): void {
   send();
 }
 
-/** One GiB on a few KiB of wire. */
+/** One GiB, compressed to a few KiB. */
 const bomb = gzipSync(Buffer.alloc(64 * mib, ' '));
 const sendBomb: Answer = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });

@@ -13,15 +13,15 @@ export interface InProcessOptions {
   readonly stdin?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** In place of reading `env`; a test that hands in one that throws proves that nothing was configured or started. */
+  /** Replaces reading `env`. A test that passes one that throws proves that nothing was configured or started. */
   readonly readConfig?: () => Promise<Config>;
-  /** Ctrl-C. Default: nobody presses it. */
+  /** Ctrl-C. Default: never. */
   readonly interrupted?: AbortSignal;
-  /** Told what has come on stderr so far. */
+  /** Called with the stderr so far. */
   readonly onStderr?: (text: string) => void;
 }
 
-/** Runs the command line in this process, as a pipe would see it. */
+/** Runs the command line in this process, with pipes as its streams. */
 export async function cli(args: readonly string[], options: InProcessOptions = {}): Promise<CliOutcome> {
   const home = await temporaryDirectory();
   let stdout = '';

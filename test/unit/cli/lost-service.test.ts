@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cli } from './in-process.js';
 
-/** Of commands that would start what is not configured; the program that would be started is none. */
+/** For commands that would start unconfigured parts; the program to start does not exist. */
 const commands = [
   ['run', 'hello'],
   ['dev'],

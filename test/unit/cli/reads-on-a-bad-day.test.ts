@@ -9,7 +9,7 @@ const webhookId = 'wh_0123456789abcdef01234567';
 const url = 'https://bridge.example.com/webhooks/sandbox';
 const webhook = { id: webhookId, name: 'mine', url, events: ['sandbox.ready'] };
 
-/** A service whose every first answer to a request is a proxy's page. */
+/** A service that answers the first attempt of every request with a proxy's page. */
 async function flaky() {
   const met = new Set<string>();
   const stand = closing.keep(

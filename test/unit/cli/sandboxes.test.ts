@@ -6,7 +6,7 @@ import { cli } from './in-process.js';
 
 const closing = createClosing();
 const nowMs = Date.now();
-// What is told is told of this moment, however busy the machine is.
+// Ages are relative to this moment, however busy the machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: nowMs }));
 afterEach(async () => {
   vi.useRealTimers();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { cli } from './in-process.js';
 
-/** Ends the test where a command that is wrong in itself gets as far as its settings. */
+/** Fails the test if an invalid command reads its settings. */
 const unreachable = () => Promise.reject(new Error('the settings were read'));
 
 describe('the command line', () => {

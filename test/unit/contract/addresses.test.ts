@@ -20,7 +20,7 @@ const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
 const word = (maxLength: number) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength });
 const execution = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 12, maxLength: 12 });
 
-/** Every name of the grammar: a job id takes what the deployment leaves. */
+/** Every name of the grammar: a job id uses the characters that the deployment leaves. */
 const owned: fc.Arbitrary<OwnedName> = word(12).chain((deployment) =>
   fc.record({
     deployment: fc.constant(deployment),
@@ -31,7 +31,7 @@ const owned: fc.Arbitrary<OwnedName> = word(12).chain((deployment) =>
         .replace(/-+$/, ''),
     ),
     execution,
-    // One that stands for an item leads elsewhere.
+    // A job id that represents an item leads elsewhere.
     step: word(6).filter((step) => !/^i[0-9a-z]/.test(step)),
     generation: fc.integer({ min: 1, max: 999 }),
   }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { currentErrorCode, errorCodes, errorMeaning } from '../../../src/contract/error-codes.js';
 
-/** Written again from the specification and the design, so that a slip in the table shows. */
+/** Written separately from the specification and the design, so that a mistake in the table is found. */
 const table: [status: number, code: string, meaning: string][] = [
   [400, 'invalid_json', 'permanent'],
   [400, 'prompt_required', 'permanent'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { otherKey, otherName, otherPath, otherVocabulary } from '../../../src/contract/legacy-vocabulary.js';
 
-/** Words of which keys and names are made, so that both vocabularies come up. */
+/** Words for keys and names, so that both vocabularies occur. */
 const word = fc.constantFrom(
   'sandbox',
   'box',

@@ -27,7 +27,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** `fetch` sets no origin of its own choice. */
+/** `fetch` cannot set the header `Origin`. */
 function call(path: string, headers: Record<string, string>, body = '{"payloads":[]}', method = 'POST') {
   return new Promise<Answer>((resolve, reject) => {
     const request = httpRequest(url + path, { method, headers }, (response) => {

@@ -1,7 +1,7 @@
 import { headOf } from '../../../src/contract/texts.js';
 import { type ItemFormat, type ItemWish, type ReadItemsOptions, readItems } from '../../../src/fanout/index.js';
 
-/** Pieces of a few bytes, so that every border between pieces is met. */
+/** Chunks of a few bytes, so that every boundary occurs. */
 async function* inPieces(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSource, repository } from './source-imports.js';
 
-/** What is looked at in passing and is worth no wait: a price, and what the agent says while somebody watches. */
+/** Optional reads that are worth no retries: a price, and the agent's output during a watch. */
 const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/run/agent-output.ts'];
 const theirOwnFiles = ['src/cli/connect/service-reads.ts'];
 
@@ -12,6 +12,6 @@ test('every read of a command uses the retries of `reads`', () => {
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/cli/${file}`);
   const direct = files.filter((file) => /\b(service|client|api)\.(get|list)[A-Z]\w*\(/.test(readSource(file)));
-  // `checkService` makes its one call through `createAsk` itself.
+  // `checkService` uses `createAsk` itself for its one call.
   expect(direct.sort()).toEqual([...lookedAtInPassing, ...theirOwnFiles, 'src/cli/connect/check-service.ts'].sort());
 });

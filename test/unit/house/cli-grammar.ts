@@ -1,4 +1,4 @@
-/** Asks the command line's own grammar whether an invocation that a document shows exists. */
+/** Checks an invocation in a document against the grammar of the command line. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../../src/cli/command.js';
 import type { CliIo } from '../../../src/cli/io.js';
@@ -20,7 +20,7 @@ function program(): Command {
   return createProgram(context, '0.0.0');
 }
 
-/** Every command with a name of its own, such as `jobs resolve`; without those that are hidden. */
+/** Every visible command with its full name, such as `jobs resolve`. */
 export function commandNames(): string[] {
   const namesBelow = (parent: Command, prefix: string): string[] =>
     parent
@@ -29,7 +29,7 @@ export function commandNames(): string[] {
       .filter((command) => command.name() !== 'help')
       .flatMap((command) => {
         const name = `${prefix}${command.name()}`;
-        // A command that only groups others has no options of its own.
+        // A command that only groups others has no options.
         const own = command.commands.length === 0 || command.options.length > 0 ? [name] : [];
         return [...own, ...namesBelow(command, `${name} `)];
       });

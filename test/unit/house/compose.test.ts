@@ -30,9 +30,9 @@ const compose = parse(readSource('docker-compose.yml'), { merge: true }) as Comp
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 
-/** What the Compose Specification says against a file. */
+/** Violations of the Compose Specification in a file. */
 function schemaErrors(file: unknown): string[] {
-  // It calls its parts "id" as drafts before 2019-09 did.
+  // The schema uses "id" like drafts before 2019-09.
   const withoutIds = (key: string, value: unknown) => (key === 'id' && typeof value === 'string' ? undefined : value);
   const schema = JSON.parse(readSource('test/schemas/compose-spec.json'), withoutIds);
   const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
@@ -63,7 +63,7 @@ describe('docker-compose.yml', () => {
   test.each(services)('%s publishes on loopback only, except for the bridge', (name, { ports = [] }) => {
     const beyond = ports.filter((port) => !port.startsWith('127.0.0.1:'));
     expect(beyond).toEqual(name === 'bridge' ? ['7392:7392'] : []);
-    // Not even there: what can be reached from everywhere shows no metrics.
+    // Not even the bridge: a public port serves no metrics.
     for (const [, metrics = ''] of (compose.services[name]?.command ?? []).join(' ').matchAll(/--metrics \S+:(\d+)/g)) {
       expect(ports).toContain(`127.0.0.1:${metrics}:${metrics}`);
     }
@@ -100,7 +100,7 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the profile `local`', () => {
-  /** The networks that a service is in, also by another one whose network it shares. */
+  /** The networks of a service, including those of a service whose network it shares. */
   const networksOf = (name: string): readonly string[] => {
     const { networks = ['default'], network_mode: mode = '' } = compose.services[name] ?? { image: '' };
     return mode.startsWith('service:') ? networksOf(mode.slice('service:'.length)) : networks;
@@ -162,7 +162,7 @@ describe('the profile `local`', () => {
 
   test('treats a service with a missing address as an error, not as a local one', () => {
     const { environment = {} } = compose.services.worker ?? { image: '' };
-    // What nobody has set has the default of its placeholder.
+    // An unset variable has the default of its placeholder.
     const unset = (value: string) => value.replace(/^\$\{\w+:-(.*)\}$/, '$1');
     const forgotten = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, unset(value)]));
     expect(forgotten).toMatchObject({ SANDBOX_API_URL: '', SANDFLOW_ENCRYPTION_KEYS_FILE: '' });

@@ -7,7 +7,7 @@ describe('docs/coverage.md', () => {
   beforeAll(() => {
     ended = spawnSync(process.execPath, ['scripts/coverage.mjs', '--check', '--gaps'], {
       encoding: 'utf8',
-      // Without what this test's own runner has put there.
+      // Without the variables of this test's own runner.
       env: { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR },
     });
   });
@@ -18,7 +18,7 @@ describe('docs/coverage.md', () => {
   });
 
   test('shows no endpoint without its parts and no rule without a test', () => {
-    // A script that broke off has listed nothing either.
+    // A script that failed has listed nothing either.
     expect(ended.stderr).not.toContain('Error');
     expect(ended.stdout).toBe('');
   });

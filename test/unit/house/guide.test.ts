@@ -14,7 +14,7 @@ import { defaultTiming } from '../../../workflows/shared/wait-intervals.js';
 import { commandNames, grammarProblems } from './cli-grammar.js';
 import { readSource, repository } from './source-imports.js';
 
-/** What a user reads of commands and settings: the README, and the pages that it leads to. */
+/** The README and the task pages, which describe commands and settings. */
 const guide = [
   'README.md',
   ...[
@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
 });
 
-/** What follows `sandflow` in the shell blocks and in code within a line, as words. */
+/** The words after `sandflow` in shell blocks and inline code. */
 function invocations(): string[][] {
   const lines = [...guide.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n'));
   const inline = [...guide.matchAll(/`(sandflow [^`]+)`/g)].map(([, code = '']) => code);

@@ -24,9 +24,9 @@ export const dependencyFreeFiles = [
 interface Rule {
   /** A folder, or one file. The longest that fits a file counts. */
   readonly part: string;
-  /** Parts and files of our own that it may import, beside itself. */
+  /** Our own parts and files that it may import, besides itself. */
   readonly own: readonly string[];
-  /** Parts of which it may import types only. */
+  /** Parts whose types it may import. */
   readonly ownTypes?: readonly string[];
   /** Packages; `node:` stands for every built-in module. */
   readonly packages: readonly string[];
@@ -141,7 +141,7 @@ export const importRules: readonly Rule[] = [
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },
 ];
 
-/** What `file` must not import, as sentences; empty where all is well. */
+/** Forbidden imports of `file`, as sentences; empty if there are none. */
 export function violations(file: string, imports: readonly ImportedModule[]): string[] {
   const rule = ruleOf(file);
   if (!rule) return [`${file} is in no part of the table of import rules`];

@@ -22,7 +22,7 @@ const entries = Object.entries(
   (JSON.parse(readSource('package.json')) as { exports: Record<string, Entry | string> }).exports,
 ).filter((entry): entry is [string, Entry] => typeof entry[1] !== 'string');
 const changedAtMs = (path: string) => statSync(join(repository, path)).mtimeMs;
-/** False also where the sources are newer than the build. */
+/** False also if the sources are newer than the build. */
 const isBuilt =
   existsSync(join(repository, 'dist', 'workflow-bundle.js')) &&
   ['package.json', ...sourceFiles('src', 'workflows', 'activities')].every(
@@ -45,7 +45,7 @@ describe('entries of the package', () => {
     expect(readSource('docs/library.md')).toMatch(new RegExp(`['\`]${name.replace('.', 'sandflow')}['\`]`));
   });
 
-  // `npm run check` and `npm test` build first; a test that is run alone may find an old build, or none.
+  // `npm run check` and `npm test` build first; a test that runs alone may find an old build, or none.
   test.skipIf(!isBuilt).each(entries)('%s of the build loads and exports what its source does', async (_, entry) => {
     const source = entry.default.replace('./dist/', '').replace(/\.js$/, '.ts');
     const built = await import(pathToFileURL(join(repository, entry.default)).href);

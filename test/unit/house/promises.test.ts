@@ -16,7 +16,7 @@ const named = rows.flatMap(([promise = '', , , tests = '']) =>
   }),
 );
 
-/** What stands before the function or the settings of a test or a group: its title. */
+/** The titles of tests and groups: strings before a function or settings. */
 function titlesOf(file: string): string[] {
   return [...readSource(file).matchAll(/(['"`])((?:\\.|(?!\1)[^\n])*)\1,\s*(?:async\b|\(|\{)/g)].map(
     ([, , title = '']) => title,

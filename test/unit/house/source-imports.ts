@@ -1,4 +1,4 @@
-/** Reads what source files import, from their text. The formatter keeps imports in the one shape that this relies on. */
+/** Reads the imports of source files from their text. The formatter guarantees the format that this relies on. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';

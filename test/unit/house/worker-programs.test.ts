@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { importsIn, readSource, sourceFiles } from './source-imports.js';
 
-/** What runs in a worker beside what the SDK of Temporal brings along. */
+/** The parts that run in a worker, besides the SDK of Temporal. */
 const ofWorkers = [
   'activities',
   'workflows',

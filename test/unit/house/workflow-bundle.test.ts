@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { dependencyFreeFiles } from './import-rules.js';
 import { repository } from './source-imports.js';
 
-/** What `@temporalio/workflow` brings along. */
+/** Dependencies of `@temporalio/workflow`. */
 const temporalPackages = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'nexus-rpc'];
 const inlineSourceMap = /sourceMappingURL=data:application\/json;charset=utf-8;base64,([A-Za-z0-9+/=]+)/;
 

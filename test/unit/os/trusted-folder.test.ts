@@ -16,7 +16,7 @@ import { ensureKeyFile, readJsonFile, readPrivateFile } from '../../../src/os/pr
 import { checkTrustedFolder, prepareTrustedFolder } from '../../../src/os/trusted-folder.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
 
-/** Files can be given to somebody else by root alone. */
+/** Only root can change the owner of a file. */
 const asRoot = it.skipIf(process.getuid?.() !== 0);
 const stranger = 12_345;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dark, light, type Palette } from '../../../src/report/palette.js';
 
-/** Grounds that text lies on. */
+/** Background colours of text. */
 const grounds = ['page', 'card', 'raised', 'differs', 'differsMore'] as const;
 const texts = ['text', 'muted', 'accent', 'good', 'bad', 'warn', 'calm'] as const;
 const fills = ['queued', 'booting', 'preparing', 'prompting', 'ending', 'good', 'bad', 'warn', 'accent'] as const;
@@ -10,7 +10,7 @@ describe.each([
   ['light', light],
   ['dark', dark],
 ] as const)('the %s palette', (_, palette) => {
-  // Only the text itself and its marks lie on lines that differ.
+  // Only the text itself and its marks appear on differing lines.
   const pairs = grounds.flatMap((ground) =>
     texts
       .filter((text) => !ground.startsWith('differs') || text === 'text' || (text === 'muted' && ground === 'differs'))

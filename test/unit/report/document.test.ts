@@ -84,7 +84,7 @@ test('the script of the page is checked against the content of the page', () => 
   expect(status).toBe(0);
 });
 
-/** Without what only the end of a batch tells. */
+/** Without the fields that exist only after the end of a batch. */
 function onlyProgress(progress: FanoutProgress): FanoutReportData['result'] {
   const { apiCalls, durationMs, left, leftMore, leftSandboxIds, resultsRef, ...rest } = progress as FanoutProgress &
     Record<string, unknown>;

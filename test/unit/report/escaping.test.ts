@@ -75,7 +75,7 @@ function detailsOf(page: string): PageDetails[] {
   return JSON.parse(json);
 }
 
-/** The batch with `text` wherever somebody else chooses a text. */
+/** The batch with `text` in every field that others control. */
 function withTexts(data: FanoutReportData, text: string): FanoutReportData {
   const error = { code: text, message: text, status: null, requestId: text, details: null };
   const items = data.items.map((item): ItemResult => {

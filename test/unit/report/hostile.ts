@@ -1,4 +1,4 @@
-/** Texts that try to be more than text. */
+/** Texts that try to be interpreted. */
 import fc from 'fast-check';
 
 const known = [
@@ -18,7 +18,7 @@ const known = [
   '__proto__',
 ];
 
-/** Any text, above all such as above, alone and in pieces. */
+/** Any text, mostly those above, alone and in parts. */
 export const hostileText = fc
   .array(
     fc.oneof(fc.constantFrom(...known), fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ maxLength: 12 })),

@@ -38,7 +38,7 @@ test('texts share the space fairly: together they stay within it, and a short on
       const taken = sizes.reduce((sum, size) => sum + Math.min(size, limit), 0);
       expect(limit).toBeLessThanOrEqual(800);
       expect(taken).toBeLessThanOrEqual(total);
-      // No room is wasted: a limit higher by one would not fit.
+      // No space is wasted: a limit higher by one would not fit.
       if (limit < 800) {
         expect(sizes.reduce((sum, size) => sum + Math.min(size, limit + 1), 0)).toBeGreaterThan(total);
       }

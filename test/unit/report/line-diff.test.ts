@@ -76,7 +76,7 @@ test('common beginnings and ends of lines are cut between words and never overla
   );
 });
 
-/** The length of the longest common subsequence, the plain way. */
+/** The length of the longest common subsequence, by the simple algorithm. */
 function longest(left: readonly string[], right: readonly string[]): number {
   const [head, ...tail] = left;
   if (head === undefined || right.length === 0) return 0;

@@ -1,4 +1,4 @@
-/** Batches as they could have been: the same for the same number of items. */
+/** Realistic batches, identical for the same number of items. */
 import type { FanoutReportData } from '../../../src/report/index.js';
 import type { FanoutResult, ItemOutcome, ItemResult } from '../../../workflows/fanout/types.js';
 import { answerOf, topics, variants } from './sample-answers.js';
@@ -7,9 +7,9 @@ const startMs = Date.parse('2026-03-01T09:00:00Z');
 const slots = 40;
 
 export interface SampleOptions {
-  /** Every topic with every variant, rather than a list of prompts. */
+  /** Every topic with every variant, instead of a list of prompts. */
   readonly matrix?: boolean;
-  /** Ends each answer, in place of nothing. */
+  /** The end of each answer. Default: none. */
   readonly answer?: (index: number) => string;
   /** Only this outcome. */
   readonly outcome?: ItemOutcome;

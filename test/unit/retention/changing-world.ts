@@ -1,4 +1,4 @@
-/** A service and a Temporal that change while an action asks them. */
+/** A service and a Temporal that change while an action reads them. */
 import type { ActionPorts } from '../../../activities/cleanup/guarded-action.js';
 import { ownershipOf } from '../../../src/retention/ownership.js';
 import type { PlannedAction } from '../../../src/retention/plan-types.js';
@@ -8,11 +8,11 @@ import { deployment, type Truth, type World } from './worlds.js';
 export interface Witness {
   claims: number;
   releases: number;
-  /** What was stopped or deleted. */
+  /** Stopped or deleted sandboxes. */
   acted: string | null;
-  /** What was seen, each part when it was last looked at. */
+  /** Each part as it was last read. */
   truth(): Seen;
-  /** Anything that came in the wrong order, or between the last question and the action. */
+  /** Calls in a wrong order, or between the last read and the action. */
   disorder(): string[];
 }
 
@@ -37,7 +37,7 @@ export function changingWorld(
       const parts: { -readonly [Part in keyof Truth]?: Truth[Part] } = {};
       const lostKeeps: string[] = [];
       let isGone = false;
-      /** Temporal goes on knowing the owner of a sandbox that has vanished since. */
+      /** Temporal still knows the owner of a sandbox that has disappeared. */
       let last: Truth | undefined;
       const ask = (what: string) => {
         pass();

@@ -1,6 +1,6 @@
 /**
- * What is done to a fleet that changes between plan and apply, and while it is applied. The truth is checked on its own
- * (`truths.ts`); and each guard, taken out, lets something through that this notices.
+ * Actions on a fleet that changes between plan and apply, and during apply. The expected result is computed
+ * independently (`truths.ts`). Without any one of the guards, the check fails.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const titles = fc.shuffledSubarray(['first', 'second', 'third'], { minLength: 1 
 /** Changes before the first action, and at the calls of the actions. */
 const script = fc.array(fc.tuple(fc.nat({ max: 30 }), changes), { minLength: 1, maxLength: 4 });
 
-/** Plans and applies: honest plans, and others that are wrong from the start, so that only the guards are left. */
+/** Plans and applies correct plans, and plans that are wrong from the start, so that only the guards remain. */
 async function firstWrong(using: readonly Guard[], numRuns: number): Promise<string> {
   const { failed, errorInstance } = await fc.check(
     fc.asyncProperty(
@@ -50,7 +50,7 @@ interface Applied {
   readonly using: readonly Guard[];
 }
 
-/** @throws Error naming what was wrong with the first action that should not have been done */
+/** @throws Error with the reason against the first wrong action */
 async function applyAll(planned: readonly PlannedAction[], { world, by, at, given, using }: Applied): Promise<void> {
   const changing = changingWorld(world, at, given.nowMs);
   for (const action of planned) {
@@ -79,7 +79,7 @@ const honestPlan = (world: World, by: CleanupPolicy) =>
     fleetTonight: null,
   }).actions;
 
-/** Every sandbox is planned for something, whatever speaks against it. */
+/** A plan with an action for every sandbox, right or wrong. */
 function hostilePlan(world: World, by: CleanupPolicy, names: readonly string[]): PlannedAction[] {
   const truths = [...world.values()];
   return truths.map((truth, index) => {

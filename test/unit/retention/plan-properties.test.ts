@@ -1,4 +1,4 @@
-/** A plan of any fleet by any policy. */
+/** Plans of random fleets by random policies. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fitsAny } from '../../../src/retention/glob.js';
@@ -71,7 +71,7 @@ describe('a plan', () => {
           const kept = world.get(id)?.facts;
           if (!kept) throw new Error('kept nothing');
           expect(groupOf(rule, kept)).toBe(groupOf(rule, facts));
-          // Of unknown age counts as new.
+          // A sandbox of unknown age counts as new.
           const keptMs = kept.createdAt === null ? Number.POSITIVE_INFINITY : Date.parse(kept.createdAt);
           const ownMs = facts.createdAt === null ? Number.POSITIVE_INFINITY : Date.parse(facts.createdAt);
           if (facts.dataExpiredAt === null && facts.state !== 'cancelled') expect(keptMs).toBeGreaterThanOrEqual(ownMs);

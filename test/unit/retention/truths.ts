@@ -1,4 +1,4 @@
-/** Why an action should not have been done, told without the code that is tested. */
+/** Why an action is wrong, computed independently of the tested code. */
 import type { PlannedAction } from '../../../src/retention/plan-types.js';
 import type { CleanupPolicy } from '../../../src/retention/policy.js';
 import { nowMs, type Truth } from './worlds.js';
@@ -8,15 +8,15 @@ export interface Circumstances {
   readonly nowMs: number;
 }
 
-/** What was true of the sandbox when each part of it was last looked at; parts that nobody looked at, as they are now. */
+/** The sandbox as each part of it was last read; unread parts as they are now. */
 export interface Seen {
-  /** Undefined: it was gone. */
+  /** Undefined: the sandbox was gone. */
   readonly truth: Truth | undefined;
-  /** Of the sandboxes that are kept in its place, those that were gone. */
+  /** The sandboxes of its group to keep that were gone. */
   readonly lostKeeps: readonly string[];
 }
 
-/** Empty where it was right. The words are the names of the guards. */
+/** Empty if the action was right. The words are the names of the guards. */
 export function wrongs(
   action: PlannedAction,
   { truth, lostKeeps }: Seen,
@@ -46,20 +46,20 @@ export function wrongs(
   return found;
 }
 
-/** Whether the rule asks for this at all, as far as a few plain conditions tell. */
+/** Whether the rule requests this, checked by a few simple conditions. */
 function fits({ rules }: CleanupPolicy, { rule: title, action }: PlannedAction, facts: Truth['facts']): boolean {
   const rule = rules.find((known) => known.rule === title);
   if (rule?.action !== action) return false;
   const { states, olderThanMs, dataExpired } = rule.match;
   const isPlainState = action === 'stop' || facts.state === 'archived' || facts.state === 'error';
   if (states === null ? !isPlainState : !states.includes(facts.state)) return false;
-  // The clock may have been moved on by three days.
+  // The clock may have advanced by three days.
   const ageMs = facts.createdAt === null ? -1 : nowMs + 3 * 86_400_000 - Date.parse(facts.createdAt);
   if (olderThanMs !== null && ageMs <= olderThanMs) return false;
   return dataExpired === null || dataExpired === (facts.dataExpiredAt !== null);
 }
 
-/** Neither the only one left, nor one with a name that the rule does not name. */
+/** Neither the only one left, nor one with a name that the rule does not mention. */
 function mayGo({ snapshotId, rule: title }: PlannedAction, snapshots: Truth['snapshots'], by: CleanupPolicy): boolean {
   const snapshot = snapshots.find(({ id }) => id === snapshotId);
   if (!snapshot) return false;

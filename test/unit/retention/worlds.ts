@@ -10,10 +10,10 @@ export const deployment = 'mine';
 export const nowMs = Date.parse('2026-06-15T02:00:00Z');
 const dayMs = 86_400_000;
 
-/** What is true of a sandbox in a world: at the service, and at Temporal. */
+/** The state of a sandbox at the service and at Temporal. */
 export interface Truth {
   readonly facts: SandboxFacts;
-  /** What Temporal says of the workflow that the name leads to. */
+  /** Temporal's answer about the workflow in the name. */
   readonly seen: OwnerSeen | undefined;
   readonly leasedBy: readonly string[];
   readonly snapshots: readonly SnapshotFacts[];
@@ -58,7 +58,7 @@ const facts = (id: string): fc.Arbitrary<SandboxFacts> =>
     savedAt: maybe(at),
   });
 
-/** Of the jobs' own executions: running, ended, or unknown; or only another execution of the id is known. */
+/** The execution of the job is running, ended or unknown; or only another execution of the id is known. */
 const seenOf = (job: string): fc.Arbitrary<OwnerSeen | undefined> =>
   fc.constantFrom<OwnerSeen | undefined>(
     undefined,
@@ -94,7 +94,7 @@ export const fleet: fc.Arbitrary<World> = fc
 const jobOf = (sandboxName: string | null): string =>
   jobs.find((job) => sandboxName?.startsWith(`${jobWorkflowId(deployment, job)}-`)) ?? '';
 
-/** Changes of one world between plan and apply: any truth may be replaced, or vanish. */
+/** Changes of one world between plan and apply: any part may be replaced or disappear. */
 export const changes: fc.Arbitrary<(world: World) => World> = fc
   .array(fc.tuple(fc.nat({ max: 11 }), fc.option(oneTruth('bx_x'), { nil: null }), fc.nat({ max: 7 })), {
     maxLength: 8,
@@ -116,7 +116,7 @@ export const changes: fc.Arbitrary<(world: World) => World> = fc
 
 type Drawn = Pick<Truth, 'facts' | 'leasedBy' | 'snapshots'>;
 
-/** One aspect of a sandbox is another one by now. */
+/** One aspect of a sandbox has changed. */
 function changed(
   before: Truth,
   drawn: Drawn,

@@ -11,7 +11,7 @@ const addresses = {
   localService: { apiUrl: 'http://127.0.0.1:4001/v1', apiKeyFile: '/home/a/key' },
 };
 
-/** What a child of this command line sees of the environment. */
+/** The environment that a child with this command line sees. */
 function see({ command, args }: ChildCommand, environment: Record<string, string>) {
   const { stdout } = spawnSync(command, args, { env: { PATH: process.env.PATH, ...environment }, encoding: 'utf8' });
   return JSON.parse(stdout) as { environment: Record<string, string>; args: string[] };

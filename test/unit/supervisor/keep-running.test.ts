@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { keepRunning, type RunningService } from '../../../src/supervisor/keep-running.js';
 
-/** A service whose end the test decides. */
+/** A service that the test ends. */
 function createService(pid: number) {
   let end: () => void = () => undefined;
   const exited = new Promise<void>((resolve) => {

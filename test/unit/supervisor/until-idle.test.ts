@@ -22,7 +22,7 @@ describe('an idle stack', () => {
     let visits = 3;
     const clients = () => (visits-- > 0 ? 1 : 0);
     expect(await untilIdle({ clients, openJobs, idleMs: 80, signal: never })).toBe(true);
-    // One quiet look, then two that were busy; after these quiet ones for at least idleMs.
+    // One quiet check, then two busy ones, then quiet ones for at least idleMs.
     expect(Date.now() - (looksAt[3] ?? Number.POSITIVE_INFINITY)).toBeGreaterThanOrEqual(80);
   });
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SandflowError } from '../../../src/contract/sandflow-error.js';
 import { findTemporalServer } from '../../../src/temporal-server/find.js';
 
-/** A program that answers as a Temporal CLI of this server version. */
+/** A program that answers like a Temporal CLI with this server version. */
 function writeCli(path: string, serverVersion = '1.29.1'): void {
   writeFileSync(path, `#!/bin/sh\necho "temporal version 0.0.0-DEV (Server ${serverVersion}, UI 2.42.1)"\n`);
   chmodSync(path, 0o755);

@@ -16,7 +16,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('building the server with Go', () => {
   const version = 'v1.5.1';
-  /** A program in the place of Go. */
+  /** A program that replaces Go. */
   const fakeGo = (script: string) => {
     const path = join(directory, 'go');
     writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -79,7 +79,7 @@ describe('a download of the server', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** An archive as the publisher makes it. */
+  /** An archive as the publisher builds it. */
   const createArchive = (content: string): Buffer => {
     const source = mkdtempSync(join(tmpdir(), 'sandflow-release-'));
     writeFileSync(join(source, 'temporal'), content, { mode: 0o755 });

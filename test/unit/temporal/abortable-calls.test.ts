@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { abortable } from '../../../src/temporal/abortable-calls.js';
 
-/** As Temporal's client does: a listener for each request, never removed. */
+/** Like Temporal's client: a listener for each request, never removed. */
 function clientOfManyRequests(requests: number) {
   let cut = 0;
   const client = {

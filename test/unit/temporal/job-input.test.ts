@@ -89,7 +89,7 @@ describe('the input of a job', () => {
   });
 });
 
-/** Texts of a few bytes stay; so these are longer. */
+/** Texts of a few bytes stay inline, so these are longer. */
 const long = 'é'.repeat(60_000);
 const texts: Partial<JobInput> = {
   source: { kind: 'create', body: { setupScript: long } },

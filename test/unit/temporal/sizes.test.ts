@@ -1,4 +1,4 @@
-/** Every string and list of every input, found in the schemas by code, in sizes around Temporal's limits. */
+/** Every string and list of every input, found in the schemas by code, with sizes around Temporal's limits. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fanoutInputSchema, fanoutItemSchema } from '../../../src/temporal/fanouts/input.js';
@@ -49,7 +49,7 @@ const preparing = { kind: 'prepare', put: files, commands: ['true', stored], pro
 const source = (kind: string) => ({ kind, sandboxId: 'bx_22222222' });
 const storedBody = { ...body, setupScript: stored };
 
-/** Of each schema: values that together have every string. */
+/** For each schema: values that together contain every string. */
 const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
   [
     'job',
@@ -81,7 +81,7 @@ const inputs: readonly (readonly [string, z.ZodType, readonly object[]])[] = [
   ['stop', stopOptionsSchema, [{ sandboxId: 'bx_22222222', requestId: 'r', notify }]],
 ];
 
-/** These may be long: `store-texts.ts` takes them out of what travels. */
+/** Fields that may be long, because `store-texts.ts` replaces them by references. */
 const byReference = /(^|\.)(prompt|setupScript|base64)$/;
 
 type Path = readonly (string | number)[];
@@ -105,7 +105,7 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Paths of strings that may be anything. */
+/** Paths of unrestricted strings. */
 function stringsOfSchema(schema: JsonSchema, path: Path = []): Path[] {
   const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema;
   if (schema.enum !== undefined || schema.const !== undefined) return [];

@@ -21,7 +21,7 @@ const left = Array.from({ length: 20 }, (_, at) => ({
   why: 'w'.repeat(200),
 }));
 
-/** A chunk of a hundred items about which there is as much to say as there can be. */
+/** A chunk of a hundred items with every field at its maximum. */
 function busiest(chunk: number): ChunkRecord {
   const place = { chunk, firstIndex: chunk * 100, items: 100, digest: '0123456789abcdef' };
   const report: ChunkReport = {
@@ -108,7 +108,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
     source: { kind: 'sandbox', sandboxId: 'bx_22222222', allowStale: false },
     policy,
   };
-  /** All of whose chunks are `state`, and about which everything is to be said that there can be. */
+  /** A batch whose chunks are all `state`, with every field at its maximum. */
   function handedOn(state: ChunkRecord['state']) {
     const run = new BatchState(input);
     for (let chunk = 0; chunk < 1_000; chunk += 1) {

@@ -1,4 +1,4 @@
-/** Batch and chunks as they are, and between them signals that come late: in every order, nobody takes too much. */
+/** The real batch and chunks with delayed signals between them: in any order, nobody uses too much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
@@ -21,7 +21,7 @@ interface World {
   readonly budgetSeconds: number | null;
   /** Items of each chunk. */
   readonly sizes: readonly number[];
-  /** What happens next, by chance. */
+  /** The next event, at random. */
   readonly picks: readonly number[];
 }
 
@@ -69,7 +69,7 @@ function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency
   return run;
 }
 
-/** @returns what is left when nothing can happen any more, or the picks are used up */
+/** @returns what is left when nothing more can happen, or the picks are used up */
 function play(world: World, check: (state: { readonly atWork: number; readonly taken: number }) => void) {
   const { concurrency, budgetSeconds, sizes } = world;
   let firstIndex = 0;
@@ -138,7 +138,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       if (sent[0] && record) {
         const report = sent[0];
         possible.push(() => {
-          // As the batch takes it.
+          // As the batch counts it.
           if (applyReport(record, report)) record.report = heard(report);
           reports.set(chunk, []);
           share();
@@ -150,7 +150,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
 
   share();
   for (const [at, pick] of world.picks.entries()) {
-    // The service throttles for a while, and then no more.
+    // The service throttles for a limited time.
     if (at < 200 && pick % 10 === 0) {
       limit = 1 + (pick % concurrency);
       share();

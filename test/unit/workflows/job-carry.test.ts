@@ -3,7 +3,7 @@ import { carriedFields, carryJob } from '../../../workflows/job/carry-over.js';
 import { JobState } from '../../../workflows/job/state.js';
 import type { JobInput } from '../../../workflows/job/types.js';
 
-/** What a new run finds out anew, is handed over in a form of its own, or cannot be under way when a run hands over. */
+/** Fields that a new run computes again, receives in another form, or cannot need when a run continues as new. */
 const notCarried = [
   'input',
   'timing',

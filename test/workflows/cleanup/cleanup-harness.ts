@@ -1,4 +1,4 @@
-/** Sandboxes of all sorts on a stand, and cleanups of them. */
+/** Sandboxes of all kinds on a stand, and cleanups of them. */
 import { expect } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { executionOf, jobWorkflowId, ownedSandboxName } from '../../../src/contract/addresses.js';
@@ -47,11 +47,11 @@ export async function stateOf(stand: Stand, sandboxId: string): Promise<string> 
   return sandboxes.find(({ id }) => id === sandboxId)?.state ?? 'gone';
 }
 
-/** The name of a sandbox that the execution `runId` of a job made. */
+/** The name of a sandbox that the execution `runId` of a job created. */
 export const nameOf = (jobId: string, runId: string, of = deployment) =>
   ownedSandboxName({ deployment: of, jobId, execution: executionOf(runId), step: 'main', generation: 1 });
 
-/** An execution that holds the workflow id of a job, as a job does. Nobody takes its tasks. */
+/** An execution with the workflow id of a job. No worker takes its tasks. */
 export async function holdJob(stand: Stand, jobId: string) {
   const handle = await stand.client.workflow.start('createThenPrompt', {
     workflowId: jobWorkflowId(deployment, jobId),
@@ -64,7 +64,7 @@ export async function holdJob(stand: Stand, jobId: string) {
 export interface Cleaned {
   readonly summary: CleanupSummary;
   readonly report: CleanupReport;
-  /** What became of a sandbox: its reason, or its results' outcomes. */
+  /** The result for a sandbox: its reason, or the outcomes of its actions. */
   of(sandboxId: string): string;
 }
 
@@ -87,7 +87,7 @@ export async function cleaned(stand: Stand, summary: CleanupSummary): Promise<Cl
   return { summary, ...(await readReport(stand, summary)) };
 }
 
-/** A policy with one rule for everything of a prefix, of which no limit keeps anything. */
+/** A policy with one rule for all names of a prefix, without effective limits. */
 export const policyFor = (prefix: string, action: string, more = '', rule = '') =>
   `name: ${prefix}\nlimits: {maxActions: 1000, maxPercent: 100}\n${more}
 rules:

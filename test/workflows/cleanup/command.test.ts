@@ -28,7 +28,7 @@ const cli = (args: readonly string[], options: InProcessOptions = {}) =>
       SANDBOX_API_KEY: 'test-key',
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       SANDFLOW_TASK_QUEUE: stand.taskQueue,
-      // Of its own, since every test file of a run shares the server.
+      // A separate schedule, since all test files of a run share the server.
       SANDFLOW_DEPLOYMENT: stand.taskQueue.replaceAll('-', '').slice(0, 12),
       SANDFLOW_HOME: home,
     },

@@ -6,9 +6,9 @@ import { createStand, deployment, type Stand, script } from '../workflow-harness
 import { archived, begin, clean, holdJob, nameOf, policyFor, ready, stateOf, untilState } from './cleanup-harness.js';
 
 let stand: Stand;
-/** Done between the list that a plan is made from and the first action. */
+/** Runs between the list of a plan and the first action. */
 let meanwhile: () => Promise<unknown> = async () => undefined;
-/** Done when a sandbox is read once more, right before it would be deleted. */
+/** Runs when a sandbox is read again right before its deletion. */
 let atTheLast: { readonly sandboxId: string; readonly act: () => Promise<unknown> } | undefined;
 beforeAll(async () => {
   stand = await createStand({

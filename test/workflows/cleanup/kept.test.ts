@@ -16,7 +16,7 @@ it('a cleanup leaves alone what a job kept on purpose unless a rule names it', a
   const jobId = 'keeper-1';
   const { sandboxId: first } = await (await stand.start({ jobId, prompts, end: 'keep' })).result();
   const id = first ?? '';
-  // The same job, whose workflow was terminated: nobody has said that its sandbox is to stay.
+  // The same job, terminated: it has not kept its sandbox on purpose.
   const cut = await stand.start({ jobId: 'keeper-2', prompts: [{ prompt: script('sleep 60') }], end: 'keep' });
   const own = () => stand.service.books.sandboxes().find(({ name }) => name.includes('keeper-2'));
   await expect.poll(() => own()?.state).toBe('running');

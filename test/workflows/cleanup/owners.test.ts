@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-/** Nobody takes its tasks. */
+/** No worker takes its tasks. */
 const hold = (workflowId: string, memo: Record<string, unknown> = {}) =>
   client.workflow.start('forkFanout', { workflowId, taskQueue: 'nobody-takes-these', args: [], memo });
 
@@ -37,7 +37,7 @@ it('the fork of an item is owned while its workflow runs, even if its batch was 
   expect(await statusOf(name)).toBe('open');
   await batch.terminate();
   expect(await statusOf(name)).toBe('open');
-  // Temporal forgets the items of a long batch before the batch, and with them what they have kept on purpose.
+  // Temporal forgets the items of a long batch, and what they kept on purpose, before the batch.
   expect(await statusOf(other)).toBe('unknown');
   await item.terminate();
   expect(await statusOf(name)).toBe('closed');

@@ -4,9 +4,9 @@ import { createStand, type Stand } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, holdJob, nameOf, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 let stand: Stand;
-/** What the list of sandboxes says in place of the service's. */
+/** The list of sandboxes that replaces the service's. */
 let fleet: Sandbox[] | undefined;
-/** What it was asked for. */
+/** The parameters of its calls. */
 const queries: Parameters<Stand['api']['listAllSandboxes']>[0][] = [];
 beforeAll(async () => {
   stand = await createStand({

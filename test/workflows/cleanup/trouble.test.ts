@@ -8,7 +8,7 @@ import { createStand, type Stand } from '../workflow-harness.js';
 import { archived, begin, clean, cleaned, listedAsStopped, policyFor, ready, stateOf } from './cleanup-harness.js';
 
 let stand: Stand;
-/** What the worker's client sees in place of the service's own answers. */
+/** Answers for the worker's client that replace the service's. */
 let instead: Partial<SandboxClient> = {};
 beforeAll(async () => {
   stand = await createStand({

@@ -1,4 +1,4 @@
-/** What anyone without keys finds of whole batches, stops and cleanups: every run, its description, every schedule. */
+/** What a reader without keys finds of whole batches, stops and cleanups: every run, its description, every schedule. */
 import { createHash } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
@@ -57,7 +57,7 @@ afterAll(async () => {
   await stranger.connection.close();
 });
 
-/** All that the server holds of what has run on the stand's task queue. */
+/** Everything on the server about the workflows of the stand's task queue. */
 async function heldOfAll(): Promise<string> {
   const { namespace } = stranger.options;
   let held = await filesIn(stand.resultsDirectory).catch(() => '');
@@ -127,7 +127,7 @@ it('a batch with a preparation, items, files, a refusal and a notification leave
   expect(held).toContain('forkFanout');
   expect(held).toContain('deliverNotification');
   expectNone(held, { ...canaries, refusal });
-  // Whoever can guess an item must not be able to confirm it.
+  // A guessed item must not be verifiable.
   for (const text of [
     JSON.stringify(items),
     ...items.map((item) => JSON.stringify(item)),

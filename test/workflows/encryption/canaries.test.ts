@@ -15,11 +15,11 @@ import {
 } from './encrypted-harness.js';
 
 const ring = ringOf('one');
-/** Of its own: a list of it reads memos, and those of other tests have other keys. */
+/** A separate namespace: a list reads memos, and those of other tests have other keys. */
 const deployment = 'canaries';
 const refusal = canary('refusal');
 let stand: Stand;
-/** Sees what anyone sees who may read from Temporal. */
+/** Reads what any reader of Temporal can see. */
 let stranger: Client;
 beforeAll(async () => {
   stranger = new Client({ connection: await Connection.connect({ address: inject('temporalAddress') }) });
@@ -64,7 +64,7 @@ describe('with the codec', () => {
       put: [{ path: 'in.txt', content: { base64: Buffer.from(canaries.put).toString('base64') } }],
       commands: [`echo ${canaries.command}`],
       prompts: [
-        // The answer is made in the sandbox, and is no part of the prompt.
+        // The answer is created in the sandbox, and is not part of the prompt.
         {
           prompt: `${canaries.prompt} ${script(`echo ${reversed(answer)} | rev; echo ${reversed(collected)} | rev > out.txt; sleep 4`)}`,
         },

@@ -17,7 +17,7 @@ const ring = (...lines: string[]) => parseKeyRing(lines.join('\n'));
 const agreed = { kind: 'agreed' };
 const refused = { code: 'bad_configuration' };
 
-/** A deployment of its own, with processes that start in it. */
+/** A separate deployment, with processes that start in it. */
 function newDeployment() {
   const deployment = `k${randomBytes(5).toString('hex')}`;
   return {
@@ -53,7 +53,7 @@ describe('the comparison of keys at the start', () => {
       await expect(start(b, a)).rejects.toMatchObject(refused);
       await expect(start(newKeyLine('a'))).rejects.toMatchObject(refused);
     }
-    // What was refused has changed nothing.
+    // A refused process has changed nothing.
     expect(await command(a)).toEqual(agreed);
   });
 

@@ -1,4 +1,4 @@
-/** A stand whose payloads and results are encrypted, and a look at what a client without keys sees of it. */
+/** A stand with encrypted payloads and results, and a client without keys that reads them. */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { createStand, jobInput, type StandOptions } from '../workflow-harness.js
 
 let bundle: Promise<{ code: string }> | undefined;
 
-/** The workflows as workers that encrypt have them; bundled once for a process. */
+/** The workflows as encrypting workers have them, bundled once per process. */
 export function bundleEncrypted(): Promise<{ code: string }> {
   bundle ??= bundleWorkflowCode({
     ...encryptedBundle,
@@ -39,14 +39,14 @@ export async function createEncryptedStand(ring: KeyRing, options: StandOptions 
   });
 }
 
-/** Of its own: who lists another one reads memos of other keys. */
+/** A separate namespace: listing another one reads memos of other keys. */
 export const deployment = 'encrypted';
 
 export const encryptedJob = (over: Partial<JobInput>) => jobInput({ deployment, ...over });
 
 export const canary = (what: string) => `canary-${what}-${randomBytes(6).toString('hex')}`;
 
-/** All that a text could be found in: strings as they are, bytes as text. */
+/** Every place that may contain a text: strings unchanged, bytes as text. */
 export function everythingIn(value: unknown): string {
   if (typeof value === 'string') return `${value}\n`;
   if (value instanceof Uint8Array) return `${Buffer.from(value).toString('latin1')}\n`;
@@ -56,7 +56,7 @@ export function everythingIn(value: unknown): string {
     .join('');
 }
 
-/** What the server holds of a workflow, as anyone without keys reads it: every event, and its description. */
+/** Everything that a reader without keys can read of a workflow: every event, and its description. */
 export async function heldByServer(client: Client, workflowId: string): Promise<string> {
   const { workflowService } = client;
   const { namespace } = client.options;

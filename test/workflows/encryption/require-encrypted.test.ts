@@ -9,7 +9,7 @@ import { createEncryptedStand, deployment, encryptedJob, ringOf } from './encryp
 
 const ring = ringOf('one');
 let stand: Stand;
-/** A client that has no keys, on the same connection. */
+/** A client without keys on the same connection. */
 let clear: Client;
 beforeAll(async () => {
   const dataConverter = createEncryptedDataConverter(ring, { requireEncrypted: true });

@@ -1,4 +1,4 @@
-/** What happens to work that is under way when keys change. */
+/** Running work while keys change. */
 import { readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { describe, expect, inject, it } from 'vitest';
@@ -71,7 +71,7 @@ describe('a change of keys', () => {
       await expect.poll(async () => ((await handle.query('progress')) as { phase: string }).phase).toBe('following');
       encrypts = true;
       await stand.restartWorker();
-      // This client has no keys: only that it ended is in clear.
+      // This client has no keys: it can read only that the workflow has ended.
       const status = async () => (await handle.describe()).status.name;
       await expect.poll(status, { timeout: 100_000 }).toBe('COMPLETED');
       const { events } = await handle.fetchHistory();

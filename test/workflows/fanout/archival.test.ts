@@ -24,7 +24,7 @@ import {
 
 let stand: Stand;
 let sandboxId: string;
-/** Forks that the list leaves out (trap S13). */
+/** Forks that the list omits (trap S13). */
 const hidden = new Set<string>();
 beforeAll(async () => {
   stand = await createStand({
@@ -47,7 +47,7 @@ afterAll(() => stand.close());
 const itemOf = (input: { readonly batchId: string }, index: number) =>
   stand.client.workflow.getHandle(itemWorkflowId(deployment, input.batchId, index));
 
-/** Until the work of an item is stored, while its fork is not archived yet. */
+/** Waits until the work of an item is stored and its fork is not archived yet. */
 async function untilArchival(input: ReturnType<typeof fanoutInput>): Promise<string> {
   const { batchKey } = await fanoutProgress(stand.client, input);
   const stored = async () => (await storedResults(stand, { ...input, batchKey }))[0]?.times.endedAt;
@@ -108,7 +108,7 @@ it('is followed in a fork that the list omits, and not prompted there again', as
 });
 
 describe('a resumed batch with another size and auto-stop, whose stopped fork the list omits', () => {
-  /** Its item is at work, and then batch, chunk and item are terminated. */
+  /** Terminates batch, chunk and item while the item works. */
   async function cutShort() {
     const commands = 'sleep 2; echo done';
     const abandon = { policy: { onUnknownOutcome: 'abandon' } } as const;

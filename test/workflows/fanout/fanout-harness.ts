@@ -1,4 +1,4 @@
-/** Batches on a stand: a source that is archived, items that are cheap, and timings that are short. */
+/** Batches on a stand with an archived source, cheap items and short timings. */
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
@@ -44,7 +44,7 @@ export function fanoutInput(
 export const items = (count: number, commands: (at: number) => string = (at) => `echo item ${at}`): FanoutItem[] =>
   Array.from({ length: count }, (_, at) => ({ id: `item-${at}`, prompts: [{ prompt: script(commands(at)) }] }));
 
-/** A sandbox that is usable. For hooks too, unlike `readySandbox`. */
+/** A usable sandbox. For hooks too, unlike `readySandbox`. */
 export async function usableSandbox(stand: Stand, body: { readonly snapshots?: boolean } = {}): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
   await inState(stand, sandbox.id, 'ready');
@@ -52,7 +52,7 @@ export async function usableSandbox(stand: Stand, body: { readonly snapshots?: b
   return sandbox.id;
 }
 
-/** A sandbox that is archived with all that it holds saved. */
+/** An archived sandbox with all its content saved. */
 export async function archivedSandbox(stand: Stand): Promise<string> {
   const sandboxId = await usableSandbox(stand);
   await stand.api.stopSandbox(sandboxId);
@@ -72,7 +72,7 @@ export async function submit(stand: Stand, input: FanoutInput, of: readonly Fano
   return input;
 }
 
-/** The same in chunks of so many items, so that a small batch has several. */
+/** The same in chunks of this size, so that a small batch has several. */
 export async function submitInChunks(stand: Stand, input: FanoutInput, of: readonly FanoutItem[], perChunk: number) {
   await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
   const chunks = Math.ceil(of.length / perChunk);
@@ -91,7 +91,7 @@ export const chunkOf = (stand: Stand, { batchId }: FanoutAddress, chunk: number)
 export const batchOf = (stand: Stand, { batchId }: FanoutAddress) =>
   stand.client.workflow.getHandle(jobWorkflowId(deployment, batchId));
 
-/** Prompts that the forks of the batch were sent, by the names of the forks. */
+/** Prompts that the forks of the batch received, by the names of the forks. */
 export function promptedForks(stand: Stand, batch: { readonly batchId: string }): string[] {
   const names = new Map(forks(stand, batch).map(({ id, name }) => [id, name]));
   return stand.service.books
@@ -118,14 +118,14 @@ export async function lines(stand: Stand, { resultsRef }: FanoutResult): Promise
     .map((line) => JSON.parse(line) as ItemResult);
 }
 
-/** What the result store holds of each item now. */
+/** The current objects of each item in the result store. */
 export async function storedResults(stand: Stand, batch: FanoutAddress & { readonly batchKey: string }) {
   const found: ItemResult[] = [];
   for await (const item of fanoutItemResults(stand.results, batch)) found.push(item);
   return found;
 }
 
-/** What each generation of an item has left, oldest first. */
+/** The results of each generation of an item, oldest first. */
 export async function storedGenerations(
   stand: Stand,
   { batchId, batchKey }: FanoutResult,
@@ -138,15 +138,15 @@ export async function storedGenerations(
   return left;
 }
 
-/** Forks of the batch on the service's books, with those that were deleted. */
+/** Forks of the batch in the service's records, including deleted ones. */
 export const forks = (stand: Stand, { batchId }: { readonly batchId: string }) =>
   stand.service.books.sandboxes().filter(({ name }) => name.startsWith(`sf-${deployment}-${batchId}-`));
 
-/** Those that still have a machine or a disk. */
+/** Forks that still have a machine or a disk. */
 export const leftForks = (stand: Stand, batch: { readonly batchId: string }) =>
   forks(stand, batch).filter(({ gone, state }) => gone === null && state !== 'archived');
 
-/** The most forks that there were at the same time, by what the items say of themselves. */
+/** The maximum number of concurrent forks, by the times in the items. */
 export function mostAtOnce(results: readonly ItemResult[]): number {
   const spans = results.flatMap(({ times: { forkedAt, endedAt } }) =>
     forkedAt === null || endedAt === null ? [] : [{ from: Date.parse(forkedAt), to: Date.parse(endedAt) }],

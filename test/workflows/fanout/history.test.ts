@@ -24,10 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** Of the newest run. */
+/** The length of the newest run. */
 const eventsOf = async (workflow: ReturnType<typeof batchOf>) =>
   Number((await workflow.describe()).raw.workflowExecutionInfo?.historyLength);
-/** How often it has gone on as new, and one. */
+/** The number of runs. */
 async function runsOf(workflow: ReturnType<typeof batchOf>): Promise<number> {
   let runId: string | null | undefined = (await workflow.describe()).raw.workflowExecutionInfo?.firstRunId;
   let runs = 0;

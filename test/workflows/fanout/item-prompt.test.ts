@@ -72,7 +72,7 @@ describe('a second run of an item', () => {
       sendPrompt: async (id, body) => {
         calls += 1;
         await terminated;
-        // It arrives when the run that sent it is no more.
+        // It arrives after the run that sent it has ended.
         await stand.api.sendPrompt(id, body);
         throw lostAnswer('sendPrompt');
       },

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** Outside of a test there is no `expect.poll`. */
+/** `expect.poll` does not exist outside a test. */
 const untilSourceIs = (state: string) =>
   vi.waitFor(async () => expect((await stand.api.getSandbox(sourceId)).sandbox.state).toBe(state), 20_000);
 
@@ -194,7 +194,7 @@ describe('an item whose fork request gets no answer', () => {
 describe('an item whose fork is throttled', () => {
   it('reports to its chunk less and less often, waits, and then has its whole time', async () => {
     const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
-    // Nobody works for it, so it keeps what it is told.
+    // It has no worker, so its history keeps its signals.
     const chunk = await stand.client.workflow.start('nobody', {
       workflowId: chunkWorkflowId,
       taskQueue: chunkWorkflowId,

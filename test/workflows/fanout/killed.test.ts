@@ -25,7 +25,7 @@ import {
 
 let stand: Stand;
 let sandboxId: string;
-/** Where items that are not to end yet look for leave. */
+/** The file that items wait for before they end. */
 let marks: string;
 beforeAll(async () => {
   marks = await mkdtemp(join(tmpdir(), 'sandflow-marks-'));
@@ -59,7 +59,7 @@ it('a resumed batch adopts what it has after every workflow was terminated amid 
   const places = fanoutPlaces({ deployment, batchId: input.batchId, batchKey });
   const ofItems = all.map((_, index) => stand.client.workflow.getHandle(places.itemWorkflow(index)));
   const everything = [batchOf(stand, input), chunkOf(stand, input, 0), chunkOf(stand, input, 1), ...ofItems];
-  // Without a worker, so that no item sees its parent's end; those that have ended are not there to be terminated.
+  // Without a worker, no item sees the end of its parent. Ended workflows cannot be terminated.
   await stand.restartWorker(() => Promise.allSettled(everything.map((workflow) => workflow.terminate())));
   const before = (await storedResults(stand, { ...input, batchKey })).map(({ outcome }) => outcome);
   expect(new Set(before)).toEqual(new Set(['completed', 'not_started']));
@@ -97,6 +97,6 @@ it('an item whose later generation was terminated after its result was stored co
   await stand.client.workflow.getHandle(places.itemWorkflow(0)).terminate();
   const { outcome, budget } = await ended(stand, input);
   expect(outcome).toBe('completed');
-  // Accounts are rounded up by less than a thousandth of a second.
+  // Accounts are rounded up by less than a millisecond.
   expect(Math.abs(budget.spentSeconds - first.machineSeconds - 1_000)).toBeLessThan(0.01);
 });

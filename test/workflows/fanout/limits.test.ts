@@ -24,12 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** What the service itself has metered, in machine-seconds. */
+/** The machine-seconds that the service has metered. */
 const metered = (batch: { readonly batchId: string }) =>
   forks(stand, batch).reduce((sum, { meter, type }) => sum + (meter.ms / 1_000) * (type === 'large' ? 2 : 1), 0);
 
 describe('the budget of a batch', () => {
-  // A deadline of 30 s and 10 s to clean up: 40 machine-seconds an item are reserved, 80 for a large one.
+  // A deadline of 30 s and a clean-up of 10 s reserve 40 machine-seconds per item, 80 for a large one.
   const itemDeadlineMs = 30_000;
   const timing = { ...shortTiming, cleanUpMs: 10_000 };
 
@@ -89,7 +89,7 @@ describe('a service that throttles forks', () => {
       .calls()
       .filter(({ endpoint, status }) => endpoint === 'forkSandbox' && status === 429);
     expect(refused).toHaveLength(3);
-    // What was not on its way yet waited for the pause.
+    // Items that had not started waited for the pause.
     const lastRefusedAtMs = Math.max(...refused.map(({ at }) => Date.parse(at)));
     const forkedAtMs = (await lines(stand, result)).map(({ times }) => Date.parse(times.forkedAt ?? ''));
     expect(forkedAtMs.filter((at) => at > lastRefusedAtMs + 1_500).length).toBeGreaterThanOrEqual(4);

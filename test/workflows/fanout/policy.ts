@@ -1,4 +1,4 @@
-/** A policy for batches of tests: short, and without limits. */
+/** A policy for batches in tests: short, and without limits. */
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 
 export const policy: FanoutPolicy = {

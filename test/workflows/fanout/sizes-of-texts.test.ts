@@ -1,4 +1,4 @@
-/** Every input of a batch and its items, in sizes around Temporal's limits: it works, or it is refused before the start. */
+/** Every input of a batch and its items, with sizes around Temporal's limits: each works, or is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   addFanoutChunk,

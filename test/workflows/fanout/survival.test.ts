@@ -34,9 +34,9 @@ import {
 let stand: Stand;
 let sandboxId: string;
 let marks: string;
-/** Lasts long the first time, whatever the fork, and no time from then on. */
+/** Takes long the first time in any fork, and no time afterwards. */
 const longOnce = (mark: string) => `mkdir ${marks}/${mark} && sleep 60 || echo again`;
-/** Lasts until it is let go. */
+/** Lasts until it is released. */
 const untilLetGo = (mark: string) => `mkdir ${marks}/${mark}; while [ ! -e ${marks}/go-${mark} ]; do sleep 0.2; done`;
 const letGo = (...names: readonly string[]) => Promise.all(names.map((mark) => mkdir(join(marks, `go-${mark}`))));
 
@@ -237,7 +237,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     const input = fanoutInput(source(sandboxId));
     const all = items(4);
     const options = { taskQueue: stand.taskQueue };
-    // A submitter that died in the middle.
+    // The submitter died between two chunks.
     await startFanout(stand.client, input, options);
     expect((await submitFanout(stand.client, input, all, options)).started).toBe(false);
     await Promise.all([

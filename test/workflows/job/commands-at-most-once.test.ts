@@ -6,12 +6,12 @@ import { createStand, type Stand, type StandOptions } from '../workflow-harness.
 
 let stand: Stand;
 afterEach(async () => {
-  // Of commands that never began, these stay.
+  // The markers of commands that never started.
   await Promise.all((await markers()).map((name) => rm(`/tmp/${name}`, { recursive: true })));
   await stand.close();
 });
 
-/** Leaves a line for each time that it runs. */
+/** Writes a line each time it runs. */
 const counting = 'echo ran >> runs';
 const input = { prompts: [], commands: [counting], end: 'keep', onUnknownOutcome: 'abandon' } as const;
 
@@ -19,10 +19,10 @@ const sandboxId = () => stand.service.books.sandboxes()[0]?.id ?? '';
 const readFile = async (path: string) => (await stand.api.readFile(sandboxId(), path)).content;
 const run = async (over: Partial<JobInput> = {}) => (await stand.start({ ...input, ...over })).result();
 const begun = (path: string) => vi.waitFor(() => readFile(path), { timeout: 30_000, interval: 100 });
-/** What commands leave on the disk, which a stand without isolation shares with this machine. */
+/** The files of commands, which a stand without isolation stores on this machine. */
 const markers = async () => (await readdir('/tmp')).filter((name) => name.startsWith(`.sandflow-${sandboxId()}`));
 
-/** What the worker's client does with the texts of its commands. */
+/** The effect of the worker's client on the texts of its commands. */
 const texts = (change: (text: string, client: SandboxClient, id: string) => Promise<string>): StandOptions => ({
   through: (client) => ({
     ...client,
@@ -57,14 +57,14 @@ describe('a command', { timeout: 120_000 }, () => {
     stand = await createStand();
     await stand.fault({ kind: 'accept_late', endpoint: 'runCommand', ms: 3_000 });
     expect(await run()).toMatchObject({ outcome: 'completed' });
-    // The late one has been there by now.
+    // The late command has arrived by now.
     await vi.waitFor(() => expect(stand.service.books.calls().filter(isCommand).length).toBeGreaterThanOrEqual(3));
     expect(await readFile('runs')).toBe('ran\n');
   });
 
   it('whose answer was lost before its job continued as new runs once, and is found', async () => {
     let calls = 0;
-    // The looks at its marker are refused, so that a run ends between the command and its result.
+    // Reads of its marker are refused, so that a run ends between the command and its result.
     const refusal = { kind: 'error', endpoint: 'runCommand', status: 429, code: 'rate_limited', times: 2 } as const;
     stand = await createStand(
       texts(async (text) => {

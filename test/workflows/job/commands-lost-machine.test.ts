@@ -5,7 +5,7 @@ import { createStand, type Stand, type StandOptions, shortTiming } from '../work
 let stand: Stand;
 afterEach(() => stand.close());
 
-/** Before its first command reaches the service, somebody does this to the sandbox. */
+/** Somebody does this to the sandbox before its first command reaches the service. */
 const meanwhile = (act: (client: SandboxClient, sandboxId: string) => Promise<unknown>): StandOptions => {
   let acted = false;
   return {

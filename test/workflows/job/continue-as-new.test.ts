@@ -1,4 +1,4 @@
-/** A job whose history is long goes on as a new run, at every place where it may wait for long. */
+/** A job with a long history continues as new at every point where it may wait for long. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import { progressQuery, promptUpdate, resolveUpdate } from '../../../workflows/index.js';
@@ -17,7 +17,7 @@ afterAll(() => stand.close());
 
 type Handle = Awaited<ReturnType<Stand['start']>>;
 
-/** Runs of the chain, the last of them the one that ended. */
+/** Runs of the chain, including the last one. */
 async function runsOf(handle: Handle): Promise<number> {
   let runs = 0;
   for await (const _ of stand.client.workflow.list({ query: `WorkflowId = '${handle.workflowId}'` })) runs += 1;

@@ -1,4 +1,4 @@
-/** A job tells its own sandbox from others', and forgets none, whatever an answer or a person says. */
+/** A job distinguishes its own sandbox from others, and forgets none, whatever an answer or a person says. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { outcomeUnknown } from '../../../activities/retry/classify.js';
 import type { SandboxClient } from '../../../src/client/index.js';
@@ -90,7 +90,7 @@ it('a job counts every attempt of its own calls', async () => {
     await stand.fault({ ...error, endpoint });
   const before = stand.service.books.calls().length;
   const result = await (await stand.start({ commands: ['true'] })).result();
-  // The list is what follows of all jobs share.
+  // All follows of jobs share the list.
   const own = stand.service.books.calls().filter(({ endpoint }, at) => at >= before && endpoint !== 'listSandboxes');
   expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
 });

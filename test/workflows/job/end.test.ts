@@ -12,7 +12,7 @@ type Handle = Awaited<ReturnType<Stand['start']>>;
 const phase = async (handle: Handle) => (await handle.query(progressQuery)).phase;
 const promptOf = async (handle: Handle) => (await handle.query(progressQuery)).prompts[0];
 
-/** Waits until the agent is at work, as the service has it. */
+/** Waits until the service shows a working agent. */
 async function untilRunning(handle: Handle): Promise<string> {
   await expect.poll(() => phase(handle), { timeout: 20_000 }).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -97,7 +97,7 @@ describe('a step that fails while others run side by side', () => {
 
 describe('an unknown outcome', () => {
   const unknownPrompt = async (over = {}) => {
-    // The proxy's page leaves open whether the prompt went through; it did not.
+    // The proxy's page does not show whether the prompt was accepted; it was not.
     await stand.fault({ kind: 'error', endpoint: 'sendPrompt', status: 502, html: true });
     const handle = await stand.start({ ...over });
     return handle;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-/** A sandbox that somebody made by hand, with a file in it. */
+/** A manually created sandbox with a file in it. */
 async function somebodysSandbox(state: 'usable' | 'archived'): Promise<string> {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ttlSeconds: 3_600 });
   const stateOf = async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state;

@@ -1,4 +1,4 @@
-/** A cut job ends within its clean-up time, whichever call of its clean-up gets no answer. */
+/** A job that is cut short ends within its clean-up time, whichever call of its clean-up hangs. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { EndpointName } from '../../../src/contract/endpoints.js';
 import type { JobInput } from '../../../workflows/index.js';
@@ -31,7 +31,7 @@ it.each<[EndpointName, Partial<JobInput>]>([
   await stand.fault({ kind: 'latency', ms: hangsMs, times: 1_000, endpoint });
   const result = await (await stand.start({ ...cut, ...over })).result();
   expect(result.outcome).toBe('deadline_exceeded');
-  // A call is given up after 30 s.
+  // A call times out after 30 s.
   expect(result.durationMs).toBeLessThan(25_000);
   const sandbox = result.sandboxId && (await stand.api.getSandbox(result.sandboxId)).sandbox;
   if (sandbox && sandbox.state !== 'archived')

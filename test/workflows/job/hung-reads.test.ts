@@ -1,4 +1,4 @@
-/** A read that gets no answer while its workflow ends must not keep it from ending: Temporal takes no such end. */
+/** A read without an answer must not prevent its workflow from ending, because Temporal accepts no end meanwhile. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ask, heal, outcomeOf, readySandbox } from '../stop/stop-harness.js';
 import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';

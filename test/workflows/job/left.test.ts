@@ -1,4 +1,4 @@
-/** What a job could not end, find again or be sure of is named in its result. */
+/** The result of a job names what it could not end, find again or confirm. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError, type SandboxClient } from '../../../src/client/index.js';
 import { type JobResult, progressQuery, skipCollectingSignal } from '../../../workflows/index.js';
@@ -256,7 +256,7 @@ describe('the auto-stop of a sandbox', () => {
       ttlSeconds: 2,
     });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
-    // A renewal that is under way may have read what was there before.
+    // A renewal in progress may have read the previous value.
     const renewed = async () => {
       await stand.api.updateSandbox(sandbox.id, { ttlSeconds: 7_200 });
       set.length = 0;

@@ -10,7 +10,7 @@ afterEach(() => stand.close());
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 
-/** What money is lost on: never more than one of each. */
+/** Resources that cost money: never more than one of each. */
 function expectOneOfEach(): void {
   const { books } = stand.service;
   expect(books.sandboxes()).toHaveLength(1);

@@ -15,7 +15,7 @@ const inSandbox = (sandboxId: string): Partial<JobInput> => ({
   source: { kind: 'existing', sandboxId },
   end: 'keep',
 });
-/** Everybody else's prompt arrives where ours gets lost before the service has read it. */
+/** Prompts of others arrive, and ours are lost before the service has read them. */
 const overtakenBy = (body: { prompt: string; provider?: string }) => ({
   sendPrompt: async (sandboxId: string) => {
     await stand.api.sendPrompt(sandboxId, { new: true, ...body });

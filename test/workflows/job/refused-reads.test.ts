@@ -1,4 +1,4 @@
-/** What a workflow catches is tested with what really arrives there: the failures of local activities come bare. */
+/** Tests what workflows catch with the failures that arrive there: those of local activities are not wrapped. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).result();
 
-/** One of each for every job of this file that has ended. */
+/** The result of each kind of ended job in this file. */
 function books() {
   const { sandboxes, prompts, stops } = stand.service.books;
   return { sandboxes: sandboxes().length, prompts: prompts().length, stops: stops().length };
@@ -47,7 +47,7 @@ describe('a refusal of a read', () => {
     expect([sandboxes - before.sandboxes, prompts - before.prompts, stops - before.stops]).toEqual([1, 1, 1]);
   });
 
-  /** The first read of it is made by the workflow itself, and fails bare. */
+  /** The workflow itself makes the first read of it, whose failure is not wrapped. */
   it.each(refusals)('is waited out before an existing sandbox is adopted: %j', async (fault) => {
     const sandboxId = await readySandbox(stand);
     await stand.fault(fault);

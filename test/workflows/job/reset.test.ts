@@ -19,7 +19,7 @@ afterAll(() => stand.close());
 
 type Job = WorkflowHandle<typeof createThenPrompt>;
 
-/** Resets a job to the beginning of its current run. @returns the run that follows */
+/** Resets a job to the beginning of its current run. @returns the next run */
 async function reset(job: Job): Promise<Job> {
   const { events } = await job.fetchHistory();
   const firstTask = events?.find((event) => event.workflowTaskCompletedEventAttributes);

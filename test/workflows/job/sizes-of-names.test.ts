@@ -1,4 +1,4 @@
-/** What is neither a job nor a batch, in sizes around Temporal's limits: it works, or it is refused before anything is done. */
+/** Inputs of neither jobs nor batches, with sizes around Temporal's limits: each works, or is refused before anything happens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanupId, jobWorkflowId } from '../../../src/contract/addresses.js';
 import type { CleanupPolicy } from '../../../src/retention/index.js';
@@ -57,7 +57,7 @@ describe('a message to a job', () => {
       });
       const followUp = promptJob(stand.client, job, { prompt: 'hello' }, { updateId: long(bytes) });
       await expect(followUp).rejects.toThrow('The prompt cannot be sent: updateId: must not be longer than 1000 bytes');
-      // Whoever writes to Temporal itself is answered by the job, as far as Temporal takes it.
+      // The job answers requests that bypass our client, up to Temporal's limits.
       if (bytes > 1_500_000) continue;
       const raw = handle.executeUpdate(resolveUpdate, { args: [decision] });
       await expect(raw).rejects.toMatchObject({ cause: { message: expect.stringContaining('too long') } });
@@ -86,7 +86,7 @@ describe('a request to stop a sandbox', () => {
 
 describe('a cleanup policy', () => {
   const plain = readPolicy(policyFor('sized', 'stop'), 'test');
-  /** With so many bytes of patterns. */
+  /** A policy with this many bytes of patterns. */
   const policyOf = (bytes: number): CleanupPolicy => ({
     ...plain,
     protect: Array.from({ length: Math.ceil(bytes / 200) }, (_, at) => `${at}`.padEnd(197, 'x')),

@@ -1,4 +1,4 @@
-/** Every input of a job, in sizes around Temporal's limits: it works, or it is refused before the start. */
+/** Every input of a job, with sizes around Temporal's limits: each works, or is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { promptJob, startJob } from '../../../src/temporal/jobs/client.js';
@@ -7,7 +7,7 @@ import { progressQuery, promptUpdate } from '../../../workflows/messages.js';
 import { longFile, longPrompt, longScript, sizes } from '../long-inputs.js';
 import { createStand, jobInput, type Stand, script } from '../workflow-harness.js';
 
-/** What the agent works with. */
+/** The input of the agent. */
 const longJob = (bytes: number): Partial<JobInput> => ({
   put: [longFile('put.txt', bytes)],
   prompts: [{ prompt: longPrompt(bytes) }, { prompt: longPrompt(bytes, 'wc -c < put.txt') }],

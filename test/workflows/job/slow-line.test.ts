@@ -1,4 +1,4 @@
-/** What is long is given the time that a slow line needs for it, and is not begun again for ever. */
+/** Long inputs have the time that a slow connection needs, and are not started again without end. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startJob } from '../../../src/temporal/jobs/client.js';
 import { createStand, jobInput, type Stand, script } from '../workflow-harness.js';

@@ -1,4 +1,4 @@
-/** The stop at the end of a job, while others act too, reads lag, and answers are wrong. */
+/** The stop at the end of a job while others act, reads lag, or answers are wrong. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../workflows/index.js';
 import { createIntercept, lost, refusal } from '../intercept.js';
@@ -20,7 +20,7 @@ const run = async (over = {}): Promise<JobResult> => (await stand.start(over)).r
 const stops = (sandboxId: string | null) => stand.service.books.stops({ sandboxId: sandboxId ?? '' });
 const stateOf = async (sandboxId: string | null) => (await stand.api.getSandbox(sandboxId ?? '')).sandbox.state;
 
-/** What another person does, to the end. */
+/** An act of another person, to its end. */
 async function stopByHand(sandboxId: string): Promise<void> {
   await stand.api.stopSandbox(sandboxId);
   await expect.poll(() => stateOf(sandboxId)).toBe('archived');
@@ -30,7 +30,7 @@ async function resumeByHand(sandboxId: string): Promise<void> {
   await expect.poll(() => stateOf(sandboxId)).toBe('ready');
 }
 
-/** The file is not there before the first prompt, and is read once after the last. */
+/** The file does not exist before the first prompt, and is read once after the last. */
 function onceCollected(act: (sandboxId: string) => Promise<void>): void {
   intercept.on('readFile', async (call, _count, [sandboxId]) => {
     const content = await call();

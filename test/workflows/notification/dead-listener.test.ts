@@ -1,4 +1,4 @@
-/** A dead notification URL delays no answer, and is told when it is there again. */
+/** A dead notification URL delays no result, and is notified when it recovers. */
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
-  // What is not delivered goes on for a day, and the next test file has the same server.
+  // An open delivery continues for a day, and the next test file uses the same server.
   for await (const { workflowId, taskQueue } of stand.client.workflow.list({
     query: `WorkflowType = 'deliverNotification' AND ExecutionStatus = 'Running'`,
   })) {
@@ -48,7 +48,7 @@ const urlOf = (kind: 'refuses' | 'hangs' | 'fails') => {
   return listener.url;
 };
 
-/** It is there although nobody was told: the delivery still tries. */
+/** The result exists although nobody was notified: the delivery still retries. */
 async function expectUndelivered(workflowId: string, count = 1) {
   const deliveries = await deliveriesOf(stand, workflowId, count);
   for (const delivery of deliveries) expect((await delivery.describe()).status.name).toBe('RUNNING');

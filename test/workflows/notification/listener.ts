@@ -1,4 +1,4 @@
-/** Whoever is told: an HTTP server that keeps what it got, and the deliveries of a workflow. */
+/** The receiver of notifications: an HTTP server that keeps its requests, and the deliveries of a workflow. */
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -16,7 +16,7 @@ export interface Listener {
   readonly url: string;
   readonly told: readonly Told[];
   toldOf(workflowId: string): Told[];
-  /** The next answers; 204 behind them. */
+  /** The next statuses, then 204. */
   answerWith(...answers: Answer[]): void;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openListener(): Promise<Listener> {
   };
 }
 
-/** Those that Temporal has started for a workflow, once there are so many. */
+/** The deliveries that Temporal has started for a workflow, once there are this many. */
 export async function deliveriesOf(stand: Stand, workflowId: string, count: number): Promise<WorkflowHandle[]> {
   const found = async () => {
     const query = `WorkflowId STARTS_WITH '${notificationPrefix(workflowId)}/'`;

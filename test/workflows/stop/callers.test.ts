@@ -31,7 +31,7 @@ describe('callers for one sandbox', () => {
   it('with a resume in between have their own stops: one is superseded, the other archived', async () => {
     const sandboxId = await readySandbox(stand);
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
-    // No event tells of the resume, so the first request still waits when the second comes.
+    // No event reports the resume, so the first request still waits when the second arrives.
     await stand.fault({ kind: 'webhook_drop', times: 1_000 });
     const timing = { safetyPollFirstMs: 60_000 };
     const first = await ask(stand, { sandboxId, timing });

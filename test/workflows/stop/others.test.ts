@@ -1,4 +1,4 @@
-/** The workflow of a stop while others act too, reads lag, answers are wrong, and requests are many. */
+/** The stop workflow while others act, reads lag, answers are wrong, or requests are many. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIntercept, lost } from '../intercept.js';
 import { createStand, type Stand } from '../workflow-harness.js';
@@ -56,7 +56,7 @@ describe('a stop', () => {
       await call();
       await expect.poll(() => stateOf(sandboxId)).toBe('archived');
       await resumeByHand(sandboxId);
-      // The next attempt is refused before it can see anything; the one after it is another activity.
+      // The next attempt is refused before it can read anything; the one after it is another activity.
       await stand.fault({ kind: 'error', endpoint: 'getSandbox', status: 429, code: 'rate_limited' });
       throw lost('stopSandbox');
     });
@@ -105,7 +105,7 @@ describe('a workflow of stops', () => {
     expect(new Set(requested.map(({ runId }) => runId)).size).toBeGreaterThan(1);
     await heal(stand);
     const ended = await Promise.all(requested.map((one) => outcomeOf(stand, one)));
-    // Of one that was handed over before it was accepted the next run asks, which may be after the end.
+    // The next run makes a request that was carried over before its acceptance, possibly after the end.
     for (const { outcome } of ended) expect(['archived', 'already_archived']).toContain(outcome);
     expect(stops(sandboxId)).toHaveLength(1);
   });

@@ -13,7 +13,7 @@ const refused =
   (endpoint) =>
     Promise.reject(refusal(endpoint, { status, code, typed }));
 
-/** One for each meaning, and all that is no word of the service. */
+/** One code for each meaning, and every failure that is not an answer of the service. */
 const faults: Readonly<Record<string, Fault>> = {
   'wait_out: 400 machine_not_running': refused(400, 'machine_not_running'),
   'blocked: 402 billing_required': refused(402, 'billing_required'),
@@ -36,7 +36,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** The calls of a stop in their order: the read before it, the stop, and the two that confirm it. */
+/** The calls of a stop in order: the read before it, the stop, and the two that confirm it. */
 const places = [
   { endpoint: 'getSandbox', part: 'before' },
   { endpoint: 'stopSandbox', part: 'before' },
@@ -65,10 +65,10 @@ afterAll(() => stand.close());
 
 const rows = Object.keys(faults).flatMap((name) => places.map((place) => ({ name, ...place })));
 
-/** What is waited for a long time, or is the end. */
+/** Failures that are retried for long, or end the stop. */
 const endsOnce: Readonly<Record<string, string>> = { 'permanent: 403 forbidden': 'rejected' };
 
-/** True when the workflow has seen an error of this kind, as its history tells. */
+/** True if the history of the workflow has an error of this kind. */
 async function isInHistory(sandboxId: string, code: string): Promise<boolean> {
   const { events } = await stopWorkflow(stand, sandboxId).fetchHistory();
   const failures = (events ?? []).map(
@@ -83,7 +83,7 @@ describe('a stop', () => {
     const sandboxId = await readySandbox(stand);
     plans.set(sandboxId, { fault: faults[name] as Fault, endpoint, part, left: 1 });
     const ended = await outcomeOf(stand, await ask(stand, { sandboxId, deadlineMs: 60_000 }));
-    // A busy worker may lose what a read met, and read again.
+    // A busy worker may lose the result of a read, and read again.
     const isMet = endsOnce[name] === undefined || (await isInHistory(sandboxId, 'forbidden'));
     expect(ended.outcome).toBe((isMet ? endsOnce[name] : undefined) ?? 'archived');
     expect(stand.service.books.stops({ sandboxId }).length).toBeLessThanOrEqual(1);

@@ -1,4 +1,4 @@
-/** Sandboxes that are made by hand on a stand, and requests to stop them. */
+/** Manually created sandboxes, and requests to stop them. */
 import { expect, vi } from 'vitest';
 import { type RequestedStop, requestStop } from '../../../src/temporal/stops/client.js';
 import type { StopOptions } from '../../../src/temporal/stops/input.js';
@@ -8,10 +8,10 @@ import { type Stand, shortTiming } from '../workflow-harness.js';
 
 const patient = { timeout: 40_000, interval: 50 };
 
-/** A sandbox that is ready, of which no event is under way any more. */
+/** A ready sandbox without events in progress. */
 export async function readySandbox(stand: Stand, body: { readonly name?: string; readonly snapshots?: boolean } = {}) {
   const { sandbox } = await stand.api.createSandbox({ name: 'by hand', ...body });
-  // Not expect.poll, which cannot tell to which of several concurrent tests it belongs.
+  // Not expect.poll, which cannot find its test among concurrent ones.
   await vi.waitFor(async () => {
     expect((await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
     expect(stand.service.books.deliveries({ sandboxId: sandbox.id }).length).toBeGreaterThan(0);
@@ -27,7 +27,7 @@ export const outcomeOf = (stand: Stand, requested: RequestedStop) => awaitStop(s
 export const stopWorkflow = (stand: Stand, sandboxId: string) =>
   stand.client.workflow.getHandle(`sandbox-stop/${sandboxId}`);
 
-/** Signals an event as the bridge does; the service knows nothing of it. */
+/** Signals an event as the bridge does, without the service. */
 export async function signalEvent(stand: Stand, sandboxId: string, event: Pick<SandboxEvent, 'id' | 'type'>) {
   await stopWorkflow(stand, sandboxId).signal(sandboxEventSignal, {
     ...event,
@@ -37,7 +37,7 @@ export async function signalEvent(stand: Stand, sandboxId: string, event: Pick<S
   });
 }
 
-/** Takes all faults back. */
+/** Removes all faults. */
 export async function heal(stand: Stand): Promise<void> {
   await fetch(`${stand.service.adminUrl}/faults`, { method: 'DELETE', headers: { authorization: 'Bearer test-key' } });
 }

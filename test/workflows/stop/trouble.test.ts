@@ -21,7 +21,7 @@ const stopsOnTheBooks = (sandboxId: string) => stand.service.books.stops({ sandb
 const callsOf = (sandboxId: string, endpoint: string) =>
   stand.service.books.calls({ sandboxId }).filter((call) => call.endpoint === endpoint);
 
-/** Collects what is posted to it. */
+/** Collects the bodies of its requests. */
 async function receiver() {
   const received: Record<string, unknown>[] = [];
   const server = createServer(async (request, response) => {
@@ -135,7 +135,7 @@ describe('a stop', () => {
   it('that disappeared from the sandbox without being superseded is requested again', async () => {
     let lost = '';
     await open({
-      // The service has lost the stop: it finds none by that id, and the sandbox runs and shows none.
+      // The service has lost the stop: no stop has that id, and the sandbox runs and shows none.
       through: (api) => ({
         ...api,
         getStop: (sandboxId, stopId, options) =>

@@ -1,4 +1,4 @@
-/** Asks the watch of a sandbox for leases and claims, as workflows do. */
+/** Requests leases and claims from the watch of a sandbox, as workflows do. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { sandboxWatchId } from '../../../src/contract/addresses.js';
 import {
@@ -23,7 +23,7 @@ const watchStart = ({ taskQueue }: Stand, sandboxId: string, limits?: WatchLimit
     workflowIdConflictPolicy: 'USE_EXISTING',
   });
 
-/** @param over `limits` count only where it starts the watch */
+/** @param over `limits` apply only if this call starts the watch */
 export function leaseAs(
   stand: Stand,
   sandboxId: string,
@@ -38,7 +38,7 @@ export function leaseAs(
 
 const purpose = 'test';
 
-/** For a second, unless it is given back or `lastsMs` says otherwise. */
+/** For a second, unless it is released or `lastsMs` is set. */
 export function claimAs(stand: Stand, sandboxId: string, claimant: string, lastsMs = 1_000): Promise<HoldAnswer> {
   return stand.client.workflow.executeUpdateWithStart(claimSandboxUpdate, {
     args: [{ claimant, purpose, ends: 'any', lastsMs }],

@@ -34,7 +34,7 @@ describe.concurrent('a watch', () => {
     for (let asked = 0; asked < 17; asked += 1) expect(await claimAs(stand, id, 'somebody')).toMatchObject(refused);
     expect(await runOf(id)).not.toBe(first);
     expect(await firstRunOf(id)).toBe(first);
-    // All at once: some of them meet the hand-over.
+    // All at once, so some of them meet the change of runs.
     const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => leaseAs(stand, id, `another-${at}`)));
     expect(answers.map(({ granted }) => granted)).toEqual(answers.map(() => true));
     expect((await claimAs(stand, id, 'another-0')).leasedBy).toHaveLength(8);
@@ -115,7 +115,7 @@ describe('a busy batch', () => {
     await looking;
     expect(result).toMatchObject({ outcome: 'completed', counts: { completed: 16 } });
     expect(runs.size).toBeGreaterThan(3);
-    // One may fall between the end of the batch and the next look.
+    // One may arrive between the end of the batch and the next read.
     expect(lost.length).toBeLessThanOrEqual(1);
   }, 180_000);
 });
