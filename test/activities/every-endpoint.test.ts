@@ -85,23 +85,26 @@ beforeAll(async () => {
 afterAll(() => stand.close());
 
 describe('the activities', () => {
-  it.each(Object.keys(endpoints) as EndpointName[])('%s has an activity, and no secret reaches Temporal', async (name) => {
-    const { method, path, raw, type, status }: Endpoint = endpoints[name];
-    // For the class `read-first`: the read before the call returns a record that fits it.
-    const sandbox = { ...aSandbox, state: name === 'resumeSandbox' ? 'archived' : 'ready' };
-    stand.answer((request, response) => {
-      if (raw) return void response.end('bytes');
-      const ownPath = request.url.split('?')[0] === rows[name].sends.split(' ')[1]?.split('?')[0];
-      const own = request.method === method && ownPath;
-      sendJson(response, own ? status : 200, {
-        ok: true,
-        type,
-        ...(own ? withSecrets(name) : { webhooks: [], apiKeys: [], events: [], sandbox }),
+  it.each(Object.keys(endpoints) as EndpointName[])(
+    '%s has an activity, and no secret reaches Temporal',
+    async (name) => {
+      const { method, path, raw, type, status }: Endpoint = endpoints[name];
+      // For the class `read-first`: the read before the call returns a record that fits it.
+      const sandbox = { ...aSandbox, state: name === 'resumeSandbox' ? 'archived' : 'ready' };
+      stand.answer((request, response) => {
+        if (raw) return void response.end('bytes');
+        const ownPath = request.url.split('?')[0] === rows[name].sends.split(' ')[1]?.split('?')[0];
+        const own = request.method === method && ownPath;
+        sendJson(response, own ? status : 200, {
+          ok: true,
+          type,
+          ...(own ? withSecrets(name) : { webhooks: [], apiKeys: [], events: [], sandbox }),
+        });
       });
-    });
-    await stand.run(name, ...inputs[name]);
-    const matched = stand.seen().filter((line) => line.split('?')[0] === rows[name].sends.split('?')[0]);
-    expect(matched, path).toHaveLength(1);
-    expect(await stand.history()).not.toContain(canary);
-  });
+      await stand.run(name, ...inputs[name]);
+      const matched = stand.seen().filter((line) => line.split('?')[0] === rows[name].sends.split('?')[0]);
+      expect(matched, path).toHaveLength(1);
+      expect(await stand.history()).not.toContain(canary);
+    },
+  );
 });

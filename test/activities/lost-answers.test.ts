@@ -36,14 +36,11 @@ describe('a fork or create with a key that is 23 hours old', () => {
     });
   }
 
-  it.each(['createSandbox', 'forkSandbox'])(
-    'S4: %s sends a younger key without a lookup',
-    async (name) => {
-      answerWith([]);
-      expect(await stand.run(name, input(22.9))).toMatchObject({ value: { id: aSandbox.id }, calls: 1 });
-      expect(requests('POST')).toHaveLength(1);
-    },
-  );
+  it.each(['createSandbox', 'forkSandbox'])('S4: %s sends a younger key without a lookup', async (name) => {
+    answerWith([]);
+    expect(await stand.run(name, input(22.9))).toMatchObject({ value: { id: aSandbox.id }, calls: 1 });
+    expect(requests('POST')).toHaveLength(1);
+  });
 
   it.each(['createSandbox', 'forkSandbox'])(
     'S4: %s adopts the only sandbox with its name and sends nothing',

@@ -80,15 +80,18 @@ describe.each(['plain', 'bubblewrap'] as const)('with isolation %s, a command wi
   const newName = () => `${id}-test-${randomBytes(6).toString('hex')}`;
   const cases = Object.entries(commands);
 
-  it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap).each(cases)('behaves like one without a marker: %s', async (_, command) => {
-    const without = await ran(command);
-    const name = newName();
-    expect(await ran(claimText(id, name, command))).toEqual(without);
-    expect(await ran(recoverText(name))).toEqual(without);
-    expect(markerWord(name, (await ran(claimText(id, name, command))).stderr)).toBe('taken');
-    await ran(removalText(id));
-    expect((await ran(`ls -d /tmp/.sandflow-${id}-*`)).exitCode).not.toBe(0);
-  });
+  it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap).each(cases)(
+    'behaves like one without a marker: %s',
+    async (_, command) => {
+      const without = await ran(command);
+      const name = newName();
+      expect(await ran(claimText(id, name, command))).toEqual(without);
+      expect(await ran(recoverText(name))).toEqual(without);
+      expect(markerWord(name, (await ran(claimText(id, name, command))).stderr)).toBe('taken');
+      await ran(removalText(id));
+      expect((await ran(`ls -d /tmp/.sandflow-${id}-*`)).exitCode).not.toBe(0);
+    },
+  );
 
   it.skipIf(isolation === 'bubblewrap' && !hasBubblewrap)(
     'ends at its time limit with its output so far, and is detected as dead',

@@ -22,33 +22,30 @@ describe('each method', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it.each(Object.entries(rows))(
-    '%s sends its row of the contract and returns the whole body',
-    async (name, row) => {
-      const { status, type, confirmDelete, raw }: Endpoint = endpoints[name as EndpointName];
-      const answer = { ok: true, type, ...row.answer };
-      const stand = closing.keep(
-        await startStand((_, response) => {
-          if (raw) response.end('bytes');
-          else sendJson(response, status, answer);
-        }),
-      );
-      const to = join(directory, name);
+  it.each(Object.entries(rows))('%s sends its row of the contract and returns the whole body', async (name, row) => {
+    const { status, type, confirmDelete, raw }: Endpoint = endpoints[name as EndpointName];
+    const answer = { ok: true, type, ...row.answer };
+    const stand = closing.keep(
+      await startStand((_, response) => {
+        if (raw) response.end('bytes');
+        else sendJson(response, status, answer);
+      }),
+    );
+    const to = join(directory, name);
 
-      const result = await row.call(closing.client(stand), to);
+    const result = await row.call(closing.client(stand), to);
 
-      if (raw) expect(await readFile(to, 'utf8')).toBe('bytes');
-      else expect(result).toEqual(answer);
-      expect(stand.seen).toHaveLength(1);
-      const [request] = stand.seen;
-      expect(`${request?.method} ${request?.url}`).toBe(row.sends);
-      expect(request?.headers.authorization).toBe('Bearer key_secret');
-      expect(request?.body).toBe(row.body === undefined ? '' : JSON.stringify(row.body));
-      expect(request?.headers['content-type']).toBe(row.body === undefined ? undefined : 'application/json');
-      expect(request?.headers['x-svc-confirm-delete']).toBe(row.confirms);
-      expect(confirmDelete === true).toBe(row.confirms !== undefined);
-    },
-  );
+    if (raw) expect(await readFile(to, 'utf8')).toBe('bytes');
+    else expect(result).toEqual(answer);
+    expect(stand.seen).toHaveLength(1);
+    const [request] = stand.seen;
+    expect(`${request?.method} ${request?.url}`).toBe(row.sends);
+    expect(request?.headers.authorization).toBe('Bearer key_secret');
+    expect(request?.body).toBe(row.body === undefined ? '' : JSON.stringify(row.body));
+    expect(request?.headers['content-type']).toBe(row.body === undefined ? undefined : 'application/json');
+    expect(request?.headers['x-svc-confirm-delete']).toBe(row.confirms);
+    expect(confirmDelete === true).toBe(row.confirms !== undefined);
+  });
 });
 
 describe('the client', () => {

@@ -35,15 +35,19 @@ rule(['envelope.list-plural', 'sandboxes.list'], 'lists are returned under their
   expect((await target.call('GET', `/sandboxes/${id}/events`)).body.events).toEqual([]);
 });
 
-rule('envelope.json-requests', 'a JSON body is accepted with its content type, with and without a charset', async () => {
-  for (const type of ['application/json', 'application/json; charset=utf-8']) {
-    const { body } = await target.call('POST', '/sandboxes', {
-      rawBody: '{"name":"Ünïcode"}',
-      headers: { 'content-type': type },
-    });
-    expect(body.sandbox.name).toBe('Ünïcode');
-  }
-});
+rule(
+  'envelope.json-requests',
+  'a JSON body is accepted with its content type, with and without a charset',
+  async () => {
+    for (const type of ['application/json', 'application/json; charset=utf-8']) {
+      const { body } = await target.call('POST', '/sandboxes', {
+        rawBody: '{"name":"Ünïcode"}',
+        headers: { 'content-type': type },
+      });
+      expect(body.sandbox.name).toBe('Ünïcode');
+    }
+  },
+);
 
 /** Ids of the right form that belong to nothing. */
 const nobody: Readonly<Record<string, string>> = {
@@ -87,13 +91,17 @@ rule(
   },
 );
 
-rule(['versioning.v1', 'versioning.current-vocabulary'], 'the base URL ends in /v1 and answers about sandboxes', async () => {
-  expect(new URL(target.url).pathname).toMatch(/\/v1$/);
-  const { text } = await target.call('GET', `/sandboxes/${await target.create({ name: 'plain' })}`);
-  expect(text).not.toMatch(/"box/i);
-  const missing = await target.call('GET', '/sandboxes/bx_22222222');
-  expect(missing.body.code).toBe('sandbox_not_found');
-});
+rule(
+  ['versioning.v1', 'versioning.current-vocabulary'],
+  'the base URL ends in /v1 and answers about sandboxes',
+  async () => {
+    expect(new URL(target.url).pathname).toMatch(/\/v1$/);
+    const { text } = await target.call('GET', `/sandboxes/${await target.create({ name: 'plain' })}`);
+    expect(text).not.toMatch(/"box/i);
+    const missing = await target.call('GET', '/sandboxes/bx_22222222');
+    expect(missing.body.code).toBe('sandbox_not_found');
+  },
+);
 
 rule(
   'flow.commands-for-the-rest',

@@ -31,20 +31,16 @@ rule(['files.read', 'files.write'], 'a file of 32 MiB is accepted, and one byte 
   expect(await target.call('GET', `${path}?path=big`)).toMatchObject({ status: 413, body: { code: 'too_large' } });
 });
 
-rule(
-  ['files.read', 'errors.not-found'],
-  'missing files and paths that leave the sandbox are refused',
-  async () => {
-    const id = await target.ready();
-    const read = (path: string) => target.call('GET', `/sandboxes/${id}/files?path=${encodeURIComponent(path)}`);
-    expect(await read('missing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
-    expect((await read('../../../../../../etc/passwd')).status).toBeGreaterThanOrEqual(400);
-    expect(await target.call('GET', `/sandboxes/${id}/files`)).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_request' },
-    });
-  },
-);
+rule(['files.read', 'errors.not-found'], 'missing files and paths that leave the sandbox are refused', async () => {
+  const id = await target.ready();
+  const read = (path: string) => target.call('GET', `/sandboxes/${id}/files?path=${encodeURIComponent(path)}`);
+  expect(await read('missing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await read('../../../../../../etc/passwd')).status).toBeGreaterThanOrEqual(400);
+  expect(await target.call('GET', `/sandboxes/${id}/files`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+});
 
 rule('commands.run', 'a command runs in the sandbox and returns its exit code and both outputs', async () => {
   const id = await target.ready();

@@ -50,18 +50,14 @@ rule(
   },
 );
 
-rule(
-  'processes.command-id',
-  'a background process has the id of the command that started it',
-  async () => {
-    const local = await startLocalTarget({ isolation: 'plain' });
-    const id = await local.ready();
-    const started = await local.call('POST', `/sandboxes/${id}/commands`, {
-      body: { command: `${longCommand} >/dev/null 2>&1 &` },
-    });
-    expect(await sleeping(local, id)).toMatchObject([{ commandId: (started.text.match(/cmd_\w+/) ?? [])[0] }]);
-  },
-);
+rule('processes.command-id', 'a background process has the id of the command that started it', async () => {
+  const local = await startLocalTarget({ isolation: 'plain' });
+  const id = await local.ready();
+  const started = await local.call('POST', `/sandboxes/${id}/commands`, {
+    body: { command: `${longCommand} >/dev/null 2>&1 &` },
+  });
+  expect(await sleeping(local, id)).toMatchObject([{ commandId: (started.text.match(/cmd_\w+/) ?? [])[0] }]);
+});
 
 rule(
   ['processes.stopped-sample', 'processes.sample-top-12'],

@@ -51,7 +51,9 @@ describe('an unreliable service', () => {
     expect(accepted(await readBooks(service))).toEqual({ sandboxes: 1, prompts: 1, stops: 1 });
   });
 
-  it.concurrent('does not prevent a job from completing if it sometimes answers with a proxy’s HTML page', async ({ expect }) => {
+  it.concurrent('does not prevent a job from completing if it sometimes answers with a proxy’s HTML page', async ({
+    expect,
+  }) => {
     const service = await parts.startService('bad-day', { faultsEnabled: true });
     await arm(service, badDay);
     const ended = await runOn(service, 'bad-day');

@@ -20,16 +20,13 @@ syscall(${addKey}, $type, $name, $text, length $text, ${sessionId});
 open(my $root, "<", "/") or die; POSIX::dup2(fileno $root, 37); exec @ARGV`;
 
 describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
-  it.skipIf(whyNot(user) || !knownCalls)(
-    'cannot read or change the keys of the service’s session',
-    async () => {
-      const host = await attackedHost(user, { before: ['perl', '-e', perlPrelude] });
-      const attack = `my ($type, $name, $new) = ("user", "attacked", "changed"); my $text = " " x 100;
+  it.skipIf(whyNot(user) || !knownCalls)('cannot read or change the keys of the service’s session', async () => {
+    const host = await attackedHost(user, { before: ['perl', '-e', perlPrelude] });
+    const attack = `my ($type, $name, $new) = ("user", "attacked", "changed"); my $text = " " x 100;
       my $key = syscall(${keyctl}, 10, ${sessionId}, $type, $name, 0); exit if $key < 0;
       syscall(${keyctl}, 11, $key, $text, 100); print "READ $text"; syscall(${keyctl}, 2, $key, $new, 7) == 0 and print "CHANGED"`;
-      expect((await host.run(ownSandboxId, `perl -e '${attack}'`)).stdout).toBe('');
-    },
-  );
+    expect((await host.run(ownSandboxId, `perl -e '${attack}'`)).stdout).toBe('');
+  });
 
   it.skipIf(whyNot(user) || !knownCalls)('gets no descriptor of the service', async () => {
     const host = await attackedHost(user, { before: ['perl', '-e', perlPrelude] });

@@ -14,10 +14,14 @@ const change = ({ service, key }: LocalTarget, id: string, body: object) =>
 const read = async (local: LocalTarget, id: string) => (await local.call('GET', `/sandboxes/${id}`)).body.sandbox;
 const well = { health: 'ok', healthReason: null, degradedSince: null };
 
-rule(['sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'], 'a sandbox starts healthy', async () => {
-  const id = await target.ready();
-  expect((await target.call('GET', `/sandboxes/${id}`)).body.sandbox).toMatchObject(well);
-});
+rule(
+  ['sandbox.health-enum', 'sandbox.health-reason', 'sandbox.degraded-since'],
+  'a sandbox starts healthy',
+  async () => {
+    const id = await target.ready();
+    expect((await target.call('GET', `/sandboxes/${id}`)).body.sandbox).toMatchObject(well);
+  },
+);
 
 rule(
   ['sandbox.machine-provider', 'sandbox.url', 'sandbox.ip', 'sandbox.desktop-available', 'sandbox.subdomain'],

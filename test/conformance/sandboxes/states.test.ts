@@ -187,18 +187,25 @@ rule(
   { needs: ['clock', 'local'] },
 );
 
-rule(['sandboxes.list', 'sandbox.cost-included'], 'lists are paged by cursor and contain every sandbox once', async () => {
-  const ids: string[] = [];
-  for (let index = 0; index < 5; index++) ids.push(await target.create());
-  const found: string[] = [];
-  let cursor = '';
-  do {
-    const { body } = await target.call('GET', `/sandboxes?limit=2${cursor && `&cursor=${cursor}`}`);
-    found.push(...body.sandboxes.map(({ id }) => id));
-    cursor = body.nextCursor ?? '';
-  } while (cursor !== '');
-  // Others of this account may be listed too.
-  expect(found.filter((id) => ids.includes(id)).sort()).toEqual(ids.sort());
-  const withCost = await target.call('GET', '/sandboxes?include=cost');
-  expect(withCost.body.sandboxes[0]?.cost).toMatchObject({ seconds: expect.any(Number), dollars: expect.any(Number) });
-});
+rule(
+  ['sandboxes.list', 'sandbox.cost-included'],
+  'lists are paged by cursor and contain every sandbox once',
+  async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index++) ids.push(await target.create());
+    const found: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await target.call('GET', `/sandboxes?limit=2${cursor && `&cursor=${cursor}`}`);
+      found.push(...body.sandboxes.map(({ id }) => id));
+      cursor = body.nextCursor ?? '';
+    } while (cursor !== '');
+    // Others of this account may be listed too.
+    expect(found.filter((id) => ids.includes(id)).sort()).toEqual(ids.sort());
+    const withCost = await target.call('GET', '/sandboxes?include=cost');
+    expect(withCost.body.sandboxes[0]?.cost).toMatchObject({
+      seconds: expect.any(Number),
+      dollars: expect.any(Number),
+    });
+  },
+);

@@ -106,20 +106,17 @@ describe('a cleanup with an unreadable memo', () => {
   it.each([
     ['was written in clear, where encryption is required', () => clear, strict],
     ['was encrypted with a lost key', () => stranger, () => mine],
-  ])(
-    'deletes no sandbox whose job kept it according to a memo that %s',
-    async (_, writer, reader) => {
-      const deployment = newDeployment();
-      const workflowId = jobWorkflowId(deployment, 'kept');
-      const handle = await hold(writer(), 'createThenPrompt', workflowId, { prompt: 'p', kept: 'bx_kept' });
-      await handle.terminate();
-      const execution = executionOf(handle.firstExecutionRunId);
-      const name = ownedSandboxName({ deployment, jobId: 'kept', execution, step: 'main', generation: 1 });
-      const ask = (client: Client, id: string) => askOwner(client, { id, name }, deployment);
-      expect(await ask(writer(), 'bx_kept')).toMatchObject({ status: 'kept' });
-      expect(await ask(reader(), 'bx_kept')).toMatchObject({ status: 'unknown' });
-    },
-  );
+  ])('deletes no sandbox whose job kept it according to a memo that %s', async (_, writer, reader) => {
+    const deployment = newDeployment();
+    const workflowId = jobWorkflowId(deployment, 'kept');
+    const handle = await hold(writer(), 'createThenPrompt', workflowId, { prompt: 'p', kept: 'bx_kept' });
+    await handle.terminate();
+    const execution = executionOf(handle.firstExecutionRunId);
+    const name = ownedSandboxName({ deployment, jobId: 'kept', execution, step: 'main', generation: 1 });
+    const ask = (client: Client, id: string) => askOwner(client, { id, name }, deployment);
+    expect(await ask(writer(), 'bx_kept')).toMatchObject({ status: 'kept' });
+    expect(await ask(reader(), 'bx_kept')).toMatchObject({ status: 'unknown' });
+  });
 
   it('treats a sandbox that was not kept as an orphan', async () => {
     const deployment = newDeployment();

@@ -251,9 +251,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
     await expect(submitFanout(stand.client, other, all, options)).rejects.toMatchObject({ code: 'fanout_differs' });
   });
 
-  it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({
-    expect,
-  }) => {
+  it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
     const { addFanoutChunk } = await import('../../../src/temporal/fanouts/index.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });

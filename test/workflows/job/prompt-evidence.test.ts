@@ -98,22 +98,25 @@ describe('an answer about something else', () => {
     expect(stand.service.books.prompts()).toHaveLength(2);
   });
 
-  describe.each(['create', 'existing'] as const)('an answer about something else to the first prompt, in a sandbox of source %s', (kind) => {
-    it('is detected if nothing appears of what it named', async () => {
-      stand.play({
-        sendPrompt: async (id, body, options) => {
-          const answer = await stand.api.sendPrompt(id, body, options);
-          return { ...answer, promptId: `prm_${'0'.repeat(24)}`, conversationId: `conv_${'0'.repeat(24)}` };
-        },
+  describe.each(['create', 'existing'] as const)(
+    'an answer about something else to the first prompt, in a sandbox of source %s',
+    (kind) => {
+      it('is detected if nothing appears of what it named', async () => {
+        stand.play({
+          sendPrompt: async (id, body, options) => {
+            const answer = await stand.api.sendPrompt(id, body, options);
+            return { ...answer, promptId: `prm_${'0'.repeat(24)}`, conversationId: `conv_${'0'.repeat(24)}` };
+          },
+        });
+        const own = { outcome: 'completed', prompts: [{ status: 'completed', result: 'mine\n' }] };
+        const shared = { outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] };
+        const source = kind === 'create' ? {} : inSandbox(await somebodysSandbox(stand));
+        const result = await (await stand.start({ ...decided, deadlineMs: 40_000, ...source })).result();
+        expect(result).toMatchObject(kind === 'create' ? own : shared);
+        expect(stand.service.books.prompts()).toHaveLength(1);
       });
-      const own = { outcome: 'completed', prompts: [{ status: 'completed', result: 'mine\n' }] };
-      const shared = { outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] };
-      const source = kind === 'create' ? {} : inSandbox(await somebodysSandbox(stand));
-      const result = await (await stand.start({ ...decided, deadlineMs: 40_000, ...source })).result();
-      expect(result).toMatchObject(kind === 'create' ? own : shared);
-      expect(stand.service.books.prompts()).toHaveLength(1);
-    });
-  });
+    },
+  );
 });
 
 describe('a prompt that is accepted slowly', () => {
