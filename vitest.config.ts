@@ -11,18 +11,22 @@ const shared = {
   expect: { poll: { timeout: 40_000, interval: 50 } },
 };
 
+/** Tests that start processes come first, and fewer files at once: what they wait for shares the cores with the others. */
+const startsProcesses = { maxWorkers: 3, sequence: { groupOrder: 0 } };
+/** More than cores: most of these tests wait, for timers and one another. */
+const inOneProcess = { maxWorkers: 4, sequence: { groupOrder: 1 } };
+
 /** Tests that wait side by side on one stand: most of a file's time is such waiting. Those that start processes are fewer at once. */
 const waiting = { maxConcurrency: 12 };
 
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
-    // More than cores: most tests wait, for processes, timers and one another.
-    maxWorkers: 4,
     projects: [
       {
         test: {
           ...shared,
+          ...inOneProcess,
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'test/local-service/**/*.test.ts', 'test/client/**/*.test.ts'],
         },
@@ -30,6 +34,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...inOneProcess,
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
           provide: {
@@ -42,6 +47,7 @@ export default defineConfig({
         test: {
           ...shared,
           ...waiting,
+          ...inOneProcess,
           name: 'temporal',
           include: [
             'test/workflows/**/*.test.ts',
@@ -56,6 +62,7 @@ export default defineConfig({
         test: {
           ...shared,
           ...waiting,
+          ...inOneProcess,
           name: 'matrix',
           include: ['test/matrix/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
@@ -73,6 +80,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...startsProcesses,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
@@ -82,6 +90,7 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...startsProcesses,
           name: 'security',
           include: ['test/security/**/*.test.ts'],
           exclude: ['test/security/workflows/**'],

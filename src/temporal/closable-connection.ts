@@ -1,9 +1,7 @@
 /**
  * A connection to Temporal that can be closed at any moment. The SDK repeats a failed call after a pause, and a
- * repetition that is due after `close` throws where nobody can catch it, which ends the whole process. So `close`
- * waits for the repetition that is due.
+ * repetition that is due after `close` throws where nobody can catch it, which ends the whole process. Here it fails.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Connection,
   type ConnectionOptions,
@@ -12,39 +10,55 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 
-/** A repetition has begun so long after it was due. */
-const settleMs = 50;
-/** The longest pause, and so the longest that `close` waits, in ms. Each is up to a fifth longer by chance. */
+/** The longest pause between two attempts, in ms. Each is up to a fifth longer by chance. */
 const maxPauseMs = 2_000;
+/** The gRPC status UNAVAILABLE. */
+const unavailable = 14;
 
 export interface ClosableConnectionOptions {
   /** Whether a call that has failed so many times is made again. Default: nine times, as by the SDK itself. */
   readonly isRepeated?: (attempts: number) => boolean;
 }
 
+type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
+type Call = ReturnType<Interceptor>;
+
 /** @throws what `Connection.connect` throws */
 export async function connectClosably(
   connectionOptions: ConnectionOptions,
   { isRepeated = (attempts) => attempts < 10 }: ClosableConnectionOptions = {},
 ): Promise<Connection> {
-  const { delayFunction } = defaultGrpcRetryOptions({ maxIntervalMs: () => maxPauseMs });
-  let isClosing = false;
-  let repeatedUntilMs = 0;
+  let isClosed = false;
   const repeat = makeGrpcRetryInterceptor({
-    retryableDecider: (attempts, status) => !isClosing && isRepeated(attempts) && isRetryableError(status),
-    delayFunction(attempts, status) {
-      const delayMs = delayFunction(attempts, status);
-      repeatedUntilMs = Math.max(repeatedUntilMs, Date.now() + delayMs);
-      return delayMs;
-    },
+    retryableDecider: (attempts, status) => !isClosed && isRepeated(attempts) && isRetryableError(status),
+    delayFunction: defaultGrpcRetryOptions({ maxIntervalMs: () => maxPauseMs }).delayFunction,
   });
-  const connection = await Connection.connect({ ...connectionOptions, interceptors: [repeat] });
+  // Each attempt passes here, before the channel that would throw.
+  const failOnceClosed: Interceptor = (options, nextCall) => (isClosed ? failedCall() : nextCall(options)) as Call;
+  const connection = await Connection.connect({ ...connectionOptions, interceptors: [repeat, failOnceClosed] });
   const close = connection.close.bind(connection);
   connection.close = async () => {
-    isClosing = true;
-    const waitMs = repeatedUntilMs + settleMs - Date.now();
-    if (waitMs > 0) await sleep(waitMs);
+    isClosed = true;
     await close();
   };
   return connection;
+}
+
+function failedCall(): Pick<
+  Call,
+  'start' | 'startRead' | 'sendMessage' | 'halfClose' | 'cancelWithStatus' | 'getPeer'
+> {
+  const nothing = () => undefined;
+  return {
+    start(metadata, listener) {
+      const status = { code: unavailable, details: 'The connection to Temporal is closed', metadata };
+      listener?.onReceiveMessage?.(null);
+      listener?.onReceiveStatus?.(status);
+    },
+    getPeer: () => 'closed',
+    startRead: nothing,
+    sendMessage: nothing,
+    halfClose: nothing,
+    cancelWithStatus: nothing,
+  };
 }

@@ -88,7 +88,8 @@ test('a connection is closed while one of its calls waits for a retry', async ()
   // The first pause is short, and the third is not.
   await sleep(400);
   await connection.close();
-  await expect(asked).rejects.toMatchObject({ code: 14 });
+  await expect(asked).rejects.toMatchObject({ code: 14, details: 'The connection to Temporal is closed' });
+  await expect(connection.workflowService.getClusterInfo({})).rejects.toMatchObject({ code: 14 });
   // A retry after the end would be an unhandled error, which fails the run.
   await sleep(3_000);
 });
