@@ -41,7 +41,7 @@ describe('an error answer', () => {
   });
 
   it.each([502, 503, 429, 404, 403, 413, 401, 302])(
-    'of a proxy (%i) is untyped and not a refusal, whatever its status',
+    'D2: of a proxy (%i) is untyped and not a refusal, whatever its status',
     async (status) => {
       const client = await clientOfText(status, '<html>key_secret</html>', { location: '/elsewhere' });
       const error = await rejectionOf(client.getMe());
@@ -140,42 +140,42 @@ describe('a success answer without required content', () => {
 describe('an answer about another resource', () => {
   const other = { ...aSandbox, id: 'bx_zzzzzzzz' };
   it.each([
-    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
-    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
-    ['another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.getSandbox(id), 'sandbox.id'],
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.updateSandbox(id, {}), 'sandbox.id'],
+    ['D3: another sandbox', { sandbox: other }, (c: SandboxClient) => c.resumeSandbox(id), 'sandbox.id'],
     [
-      'another stop',
+      'D3: another stop',
       { stop: { id: 'stop_b', status: 'completed' } },
       (c: SandboxClient) => c.getStop(id, 'stop_a'),
       'stop.id',
     ],
     [
-      'another prompt',
+      'D3: another prompt',
       { prompt: { id: 'prm_b', status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.id',
     ],
     [
-      'the prompt of another sandbox',
+      'D3: the prompt of another sandbox',
       { prompt: { id: 'prm_a', sandboxId: other.id, status: 'completed' } },
       (c: SandboxClient) => c.getPrompt(id, 'prm_a'),
       'prompt.sandboxId',
     ],
     [
-      'another deletion',
+      'D3: another deletion',
       { operation: { id: 'del_b', status: 'completed' } },
       (c: SandboxClient) => c.getDeletionOperation('del_a'),
       'operation.id',
     ],
-    ['a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
+    ['D3: a fork that is its source', { sandbox: aSandbox }, (c: SandboxClient) => c.forkSandbox(id), 'sandbox.id'],
     [
-      'a fork of another source',
+      'D3: a fork of another source',
       { sandbox: other, sourceSandboxId: 'bx_yyyyyyyy' },
       (c: SandboxClient) => c.forkSandbox(id),
       'sourceSandboxId',
     ],
     [
-      'a sandbox that no id can name',
+      'D8: a sandbox that no id can name',
       { sandbox: { ...aSandbox, id: '../me' } },
       (c: SandboxClient) => c.createSandbox(),
       'sandbox.id',
@@ -201,7 +201,7 @@ describe('a list', () => {
   });
 
   it.each([{ name: null }, { createdAt: 7 }, { error: {}, hydrated: 'yes' }])(
-    'omits an optional field with a wrong type: %j',
+    'D4: omits an optional field with a wrong type: %j',
     async (wrong) => {
       const client = await clientOf(200, { ok: true, sandboxes: [{ ...aSandbox, ...wrong }] });
       const [read] = (await client.listSandboxes()).sandboxes;
@@ -210,7 +210,7 @@ describe('a list', () => {
     },
   );
 
-  it('is refused if it is not a list', async () => {
+  it('D4: is refused if it is not a list', async () => {
     const client = await clientOf(200, { ok: true, sandboxes: 'none' });
     await expect(client.listSandboxes()).rejects.toMatchObject({ code: 'unexpected_response', field: 'sandboxes' });
   });

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => cli.close());
 
-it('the embedded stack runs the command of --notify, whose text is in a file of the home and not in Temporal', async () => {
+it('C1: the embedded stack runs the command of --notify, whose text is in a file of the home and not in Temporal', async () => {
   const told = join(cli.home, 'told.json');
   const command = `command:cat > ${told}.part && mv ${told}.part ${told} # canary-of-the-command`;
   const run = () => cli.run(['run', prompt, '--id', 'told', '--notify', command, '--json']);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CliHome, createCliHome } from '../e2e/cli-program.js';
 import { patient } from '../e2e/stack-fixture.js';
 
-describe('the home of a running stack', () => {
+describe('C7: the home of a running stack', () => {
   let cli: CliHome;
   let said: Readonly<Record<string, string>>;
 

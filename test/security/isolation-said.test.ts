@@ -10,7 +10,7 @@ import { apiKey, emptyDirectory, startService } from '../local-service/service-u
 const closing = createClosing();
 afterEach(closing.closeAll);
 
-describe('the isolation of a local service’s sandboxes', () => {
+describe('C3: the isolation of a local service’s sandboxes', () => {
   it('is requested, printed with its warnings, and checked by doctor', async () => {
     const { service } = await startService({ isolation: 'plain' });
     const isolation = await readIsolation({ apiUrl: service.url, apiKey });
@@ -81,7 +81,7 @@ describe('the isolation of a local service’s sandboxes', () => {
   });
 });
 
-describe('the setting `network`', () => {
+describe('C1: the setting `network`', () => {
   async function read(network: unknown) {
     const file = join(await emptyDirectory(), 'local-service.json');
     await writeFile(file, JSON.stringify({ network }));

@@ -29,7 +29,7 @@ function addressesOfTheHost(): string[] {
   ];
 }
 
-describe.skipIf(!bubblewrap).each(users)('the network of a sandbox of %s', (user) => {
+describe.skipIf(!bubblewrap).each(users)('C1: the network of a sandbox of %s', (user) => {
   it.skipIf(whyNot(user))('reaches no listener of the host through any address', async () => {
     const port = await openService();
     const host = await attackedHost(user);
@@ -120,7 +120,7 @@ describe.skipIf(!bubblewrap).each(users)('the network of a sandbox of %s', (user
   });
 });
 
-describe.skipIf(!bubblewrap || !isRoot)('if a plain user may not open the tun device', () => {
+describe.skipIf(!bubblewrap || !isRoot)('C1: if a plain user may not open the tun device', () => {
   it('sandboxes have no network, and the reason is reported', async () => {
     const host = await attackedHost('a plain user', { tun: false });
     if (host.network.kind === 'internet') return;
@@ -130,7 +130,7 @@ describe.skipIf(!bubblewrap || !isRoot)('if a plain user may not open the tun de
   });
 });
 
-describe.skipIf(!bubblewrap)('without slirp4netns', () => {
+describe.skipIf(!bubblewrap)('C1: without slirp4netns', () => {
   it('sandboxes have no network, the log reports it, and the user can choose the host network', async () => {
     const messages: string[] = [];
     const log = (message: string) => void messages.push(message);

@@ -116,7 +116,7 @@ function growsTooFast(act: (length: number) => unknown, small = smallSize): bool
   });
 }
 
-describe('reading takes linear time', () => {
+describe('C10: reading takes linear time', () => {
   it.each(Object.entries(readers))('%s', (_name, read) => {
     const slow = beginnings
       .flatMap((start) => pieces.flatMap((piece) => endings.map((end) => ({ start, piece, end }))))
@@ -134,7 +134,7 @@ describe('reading takes linear time', () => {
   });
 });
 
-describe('a regular expression', () => {
+describe('C10: a regular expression', () => {
   it('is built from our own texts only', () => {
     const root = new URL('../../src/', import.meta.url).pathname;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));

@@ -15,7 +15,7 @@ describe('the rate of forks', () => {
   });
 });
 
-describe('an unconfigured service', () => {
+describe('K2: an unconfigured service', () => {
   const noLocalService = (env: Record<string, string>) => readConfig({ HOME: '/home/nobody', ...env }).noLocalService;
 
   it('is replaced by a local one if nothing is configured, or only the secret of a bridge', () => {
@@ -63,7 +63,7 @@ describe('an http:// URL of the service', () => {
   });
 });
 
-describe('encryption', () => {
+describe('C6: encryption', () => {
   it('is off without a key file', () => {
     expect(readConfig({})).toMatchObject({ encryption: undefined, promptSummaries: true });
   });

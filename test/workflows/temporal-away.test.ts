@@ -55,7 +55,7 @@ const ask =
   () =>
     client.workflowService.getClusterInfo({});
 
-test('a command waits for a Temporal that is unavailable when it begins', async () => {
+test('D6: a command waits for a Temporal that is unavailable when it begins', async () => {
   const road = await createRoad();
   await road.shut();
   const linking = linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
@@ -66,7 +66,7 @@ test('a command waits for a Temporal that is unavailable when it begins', async 
   await ask(link)();
 });
 
-test('a start survives a temporarily unavailable Temporal, and a watch notices it soon', async () => {
+test('D6: a start survives a temporarily unavailable Temporal, and a watch notices it soon', async () => {
   const road = await createRoad();
   const link = await linkToTemporal({ address: road.address }, { timeoutMs: 20_000 });
   ends.push(link.close);
@@ -79,7 +79,7 @@ test('a start survives a temporarily unavailable Temporal, and a watch notices i
   await patient;
 });
 
-test('a connection is closed while one of its calls waits for a retry', async () => {
+test('D6: a connection is closed while one of its calls waits for a retry', async () => {
   const road = await createRoad();
   const { connection } = await connectTemporal({ address: road.address });
   await road.shut();
@@ -94,7 +94,7 @@ test('a connection is closed while one of its calls waits for a retry', async ()
   await sleep(3_000);
 });
 
-test('Ctrl-C ends the wait for an unavailable Temporal', async () => {
+test('D6: Ctrl-C ends the wait for an unavailable Temporal', async () => {
   const road = await createRoad();
   await road.shut();
   const stop = new AbortController();

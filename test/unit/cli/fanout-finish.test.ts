@@ -59,7 +59,7 @@ describe('the output of a finished batch', () => {
     );
   });
 
-  it('exits with 1 and names what is left of a completed batch, even if quiet', () => {
+  it('A14: exits with 1 and names what is left of a completed batch, even if quiet', () => {
     const text = 'issue-1: left: the sandbox bx_2345abcd may still run. Why. End it: sandflow stop bx_2345abcd --wait';
     const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
     expect(exitCode).toBe(1);

@@ -105,7 +105,7 @@ describe('the output of a finished job', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', error: { code: 'files_missing' } });
   });
 
-  describe('what a job left behind', () => {
+  describe('A14: what a job left behind', () => {
     const left = {
       kind: 'sandbox',
       sandboxId: 'bx_2345abcd',
@@ -140,7 +140,7 @@ describe('the output of a finished job', () => {
     });
   });
 
-  it('includes whether a file is partial or unchanged', async () => {
+  it('B13: includes whether a file is partial or unchanged', async () => {
     const file = {
       path: 'a',
       size: 1,

@@ -17,7 +17,7 @@ const create = {
   lastFailure: { message: 'createSandbox: no whole answer within 30000 ms' },
 };
 
-describe('the display of what a job waits for', () => {
+describe('D9: the display of what a job waits for', () => {
   it('names a sandbox that an unanswered create may have created', () => {
     const [call, ...others] = waitingCalls(described([create]), job, { sandboxId: null });
     expect(others).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { timeToReceive, timeToSend } from '../../../src/contract/transfer-time.js';
 
-it('a call that transfers a file has a timeout that fits a slow connection', () => {
+it('B7: a call that transfers a file has a timeout that fits a slow connection', () => {
   const largest = Math.ceil((32 * 1024 * 1024 * 4) / 3);
   expect(timeToSend(1_000)).toBeUndefined();
   expect((timeToSend(largest) ?? 0) / 1_000).toBeGreaterThan((largest * 8) / 1_000_000);

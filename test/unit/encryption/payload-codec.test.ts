@@ -19,7 +19,7 @@ const payload = fc.record({
   data: bytes,
 });
 
-describe('encryption of payloads', () => {
+describe('C6: encryption of payloads', () => {
   test('restores every payload with its metadata, and leaves none of it readable', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(payload), async (payloads) => {
@@ -117,7 +117,7 @@ describe('encryption of payloads', () => {
   });
 });
 
-describe('key rings', () => {
+describe('C6: key rings', () => {
   const key = newKeyLine('k').slice(2);
   test.each([
     ['no key', '\n# only a comment\n', 'holds no key'],

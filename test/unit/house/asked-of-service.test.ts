@@ -7,7 +7,7 @@ import { readSource, repository } from './source-imports.js';
 const lookedAtInPassing = ['src/cli/fanout/progress/price.ts', 'src/cli/run/agent-output.ts'];
 const theirOwnFiles = ['src/cli/connect/service-reads.ts'];
 
-test('every read of a command uses the retries of `reads`', () => {
+test('D6: every read of a command uses the retries of `reads`', () => {
   const files = readdirSync(join(repository, 'src/cli'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `src/cli/${file}`);

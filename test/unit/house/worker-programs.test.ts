@@ -16,7 +16,7 @@ const ofWorkers = [
   'src/worker',
 ];
 
-test('in a worker only notify commands start programs', () => {
+test('C1: in a worker only notify commands start programs', () => {
   const starters = sourceFiles(...ofWorkers).filter((file) =>
     importsIn(file, readSource(file)).some(({ target }) => /^(?:node:)?(?:child_process|cluster|vm)$/.test(target)),
   );

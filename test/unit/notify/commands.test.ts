@@ -20,7 +20,7 @@ const write = async (text: string, mode = 0o600) => {
   return createNotifyCommands(path);
 };
 
-describe('the file of notify commands', () => {
+describe('C1: the file of notify commands', () => {
   it('is created with mode 600 in a folder of mode 700, and names a command by an id of its text', async () => {
     const commands = createNotifyCommands(file);
     const id = await commands.keep('mail me');

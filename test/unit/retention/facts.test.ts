@@ -95,13 +95,13 @@ describe('the owner of a sandbox', () => {
     ['a later execution of the same id that runs', name, { isOpen: true, closedFirstRunIds: [fits] }, 'open'],
     ['its execution, closed', name, { isOpen: false, closedFirstRunIds: [fits] }, 'closed'],
     [
-      'its execution, closed, that kept it',
+      'B3: its execution, closed, that kept it',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_kept'] },
       'kept',
     ],
     [
-      'its execution, closed, that kept another',
+      'B3: its execution, closed, that kept another',
       name,
       { isOpen: false, closedFirstRunIds: [fits], keptSandboxIds: ['bx_other'] },
       'closed',

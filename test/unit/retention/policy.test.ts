@@ -52,7 +52,7 @@ describe('a policy', () => {
     expect(readPolicy(text, 'p.json').warnBeforeExpiryMs).toBeNull();
   });
 
-  test('names a command by its id, and contains no command text', () => {
+  test('C1: names a command by its id, and contains no command text', () => {
     const text = (notify: string) => `notify: {${notify}}\n${minimal}`;
     const seen: string[] = [];
     const idOfCommand = (command: string) => `id-${seen.push(command)}`;

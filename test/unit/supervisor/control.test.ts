@@ -90,7 +90,7 @@ describe('the control connection', () => {
     expect(control.clients()).toBe(0);
   });
 
-  it('trusts no process on the port of a dead supervisor, and shows it no token', async () => {
+  it('C7: trusts no process on the port of a dead supervisor, and shows it no token', async () => {
     let heard = '';
     const ready = { type: 'ready', stack: { ...stack, sandboxApiUrl: 'http://127.0.0.1:6666/v1' } };
     const impostor = createServer((socket) => {
@@ -118,7 +118,7 @@ describe('the control connection', () => {
     }
   });
 
-  it('reads no file that a supervisor’s answer names', async () => {
+  it('C7: reads no file that a supervisor’s answer names', async () => {
     control.ready({ ...stack, sandboxApiKeyFile: '/home/victim/.ssh/id_ed25519' } as typeof stack);
     const presence = await enter();
     if (typeof presence === 'string') throw new Error('it has not joined');

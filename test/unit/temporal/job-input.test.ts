@@ -70,7 +70,7 @@ describe('the input of a job', () => {
     ['collect', { collect: Array.from({ length: 1_001 }, () => 'a') }],
     ['collect.0', { collect: ['x'.repeat(5_000)] }],
     ['prompts.0.prompt', { prompts: [{ prompt: 'x'.repeat(40_000_000) }] }],
-  ])('is refused if it is too large: %s', (field, change) => {
+  ])('A1: is refused if it is too large: %s', (field, change) => {
     expect(refusal(change)).toContain(`${field}: `);
   });
 
@@ -83,7 +83,7 @@ describe('the input of a job', () => {
     expect(inputDigest({ ...input, prompts: [{ prompt: 'Say goodbye' }] })).not.toBe(inputDigest(input));
   });
 
-  it('has the same digest wherever its texts and files are stored', async () => {
+  it('A1: has the same digest wherever its texts and files are stored', async () => {
     const kept = await keepJobTexts(input, { results: memoryStore(), refuse: (why) => new Error(why), roomBytes: -1 });
     expect(inputDigest(kept)).toBe(inputDigest(input));
   });
@@ -107,7 +107,7 @@ function memoryStore() {
   return { kept, put } as unknown as ResultStore & { readonly kept: ReadonlyMap<string, Buffer> };
 }
 
-describe('long texts', () => {
+describe('A1: long texts', () => {
   const refuse = (why: string) => new Error(why);
 
   it('are stored once each, and only their references are sent', async () => {

@@ -64,14 +64,14 @@ function busiest(chunk: number): ChunkRecord {
   };
 }
 
-it('a thousand chunks with full records take less than 300 bytes each when a batch continues as new', () => {
+it('B12: a thousand chunks with full records take less than 300 bytes each when a batch continues as new', () => {
   const packed = Array.from({ length: 1_000 }, (_, chunk) => packChunk(busiest(chunk), startedAtMs));
   const bytes = Buffer.byteLength(JSON.stringify(packed));
   expect(Buffer.byteLength(JSON.stringify(busiest(1)))).toBeGreaterThan(1_000);
   expect(bytes / 1_000).toBeLessThan(300);
 });
 
-it('packing keeps everything except the text of what blocks a chunk', () => {
+it('B12: packing keeps everything except the text of what blocks a chunk', () => {
   const record = busiest(7);
   const back = unpackChunk(JSON.parse(JSON.stringify(packChunk(record, startedAtMs))), startedAtMs);
   expect(back.report?.blocked?.since).toBe(record.report?.blocked?.since);
@@ -81,7 +81,7 @@ it('packing keeps everything except the text of what blocks a chunk', () => {
   expect(unpackChunk(packChunk(fresh, startedAtMs), startedAtMs)).toEqual(fresh);
 });
 
-it('ended chunks are counted as one, repeatedly', () => {
+it('B12: ended chunks are counted as one, repeatedly', () => {
   const ended = [1, 2, 3].map((chunk): ChunkRecord => ({ ...busiest(chunk), state: 'ended' }));
   const once = sumEndedChunks(ended.slice(0, 2));
   const twice = sumEndedChunks([...(once ? [once] : []), ...ended.slice(2)]);
@@ -91,7 +91,7 @@ it('ended chunks are counted as one, repeatedly', () => {
   expect(Buffer.byteLength(JSON.stringify(twice))).toBeLessThan(1_500);
 });
 
-it('what is left is named up to a limit, and counted from then on', () => {
+it('B12: what is left is named up to a limit, and counted from then on', () => {
   const list = new LeftList();
   for (let more = 0; more < 5; more += 1) list.add(left.slice(0, 7), 1);
   expect(list.all).toMatchObject({ left: { length: 20 }, leftMore: 20 });
@@ -118,7 +118,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
     return run.carry();
   }
 
-  it('takes less than 400 kB while none has ended, and contains all of them', () => {
+  it('B12: takes less than 400 kB while none has ended, and contains all of them', () => {
     const carried = handedOn('open');
     expect(payloadBytes(carried)).toBeLessThan(400_000);
     expect(carried.carried?.left).toHaveLength(100);
@@ -127,7 +127,7 @@ describe('what a batch of 1,000 chunks carries over to its next run', () => {
     expect(payloadBytes(next.carry())).toBeLessThan(400_000);
   });
 
-  it('takes less than 150 kB once all have ended, run after run, and counts all of them', () => {
+  it('B12: takes less than 150 kB once all have ended, run after run, and counts all of them', () => {
     const carried = handedOn('ended');
     const next = new BatchState(carried);
     expect(payloadBytes(next.carry())).toBeLessThan(150_000);

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 afterAll(() => stand.close());
 
-it('a cleanup fails with the reason if the list is refused permanently', async () => {
+it('D1: a cleanup fails with the reason if the list is refused permanently', async () => {
   await stand.fault({ kind: 'error', endpoint: 'listSandboxes', status: 401, code: 'unauthorized', times: 1_000 });
   const policy = policyFor('refused', 'stop');
   const { summary } = await clean(stand, policy, { planDeadlineMs: 3_000 });
@@ -27,7 +27,7 @@ it('a cleanup fails with the reason if the list is refused permanently', async (
   expect(summary.error?.message).toContain('unauthorized');
 });
 
-it('a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
+it('D2: a cleanup reports a deletion that nobody can follow as unconfirmed, and releases its claim', async () => {
   const id = await archived(stand, 'unnamed-1');
   instead = {
     deleteSandbox: async (sandboxId, options) => {
@@ -40,7 +40,7 @@ it('a cleanup reports a deletion that nobody can follow as unconfirmed, and rele
   await expect.poll(() => claimAs(stand, id, 'somebody', 1)).toMatchObject({ granted: true });
 });
 
-it('a cleanup accepts a missing stop only after it has been missing for longer than reads lag', async () => {
+it('D5: a cleanup accepts a missing stop only after it has been missing for longer than reads lag', async () => {
   const id = await ready(stand, 'lagging-1');
   let looks = 0;
   instead = {
@@ -55,7 +55,7 @@ it('a cleanup accepts a missing stop only after it has been missing for longer t
   expect(done.of(id)).toBe('stopped');
 });
 
-it('a cleanup handles the rest in time if the reads of one sandbox are refused permanently', async () => {
+it('D1: a cleanup handles the rest in time if the reads of one sandbox are refused permanently', async () => {
   const [bad, good] = [await archived(stand, 'mixed-1'), await archived(stand, 'mixed-2')];
   const body = { error: { code: 'unauthorized', message: 'no' } };
   instead = {
@@ -73,7 +73,7 @@ it('a cleanup handles the rest in time if the reads of one sandbox are refused p
   expect(await stateOf(stand, bad)).toBe('archived');
 });
 
-it('a cleanup reports unreadable rows of the list, and leaves alone what they represent', async () => {
+it('D4: a cleanup reports unreadable rows of the list, and leaves alone what they represent', async () => {
   const [read, unread] = [await archived(stand, 'torn-1'), await archived(stand, 'torn-2')];
   instead = {
     listAllSandboxes: async (query, options) => {
@@ -88,7 +88,7 @@ it('a cleanup reports unreadable rows of the list, and leaves alone what they re
   expect(await stateOf(stand, unread)).toBe('archived');
 });
 
-it('a cleanup counts unreadable rows of the list of snapshots too', async () => {
+it('D4: a cleanup counts unreadable rows of the list of snapshots too', async () => {
   await archived(stand, 'frayed-1');
   instead = {
     listSnapshots: async (options) => {

@@ -50,7 +50,7 @@ afterAll(async () => {
 const start = (input: ReturnType<typeof encryptedJob>) =>
   startJob(stand.client, input, { taskQueue: stand.taskQueue, results: stand.results });
 
-describe('with the codec', () => {
+describe('C6: with the codec', () => {
   it('no prompt, follow-up, answer, script, file or command is in the history, a memo, a heartbeat, a query or the result store', async () => {
     const names = ['prompt', 'followup', 'answer', 'setup', 'put', 'long', 'command', 'collected'] as const;
     const canaries = Object.fromEntries(names.map((name) => [name, canary(name)])) as Record<

@@ -29,7 +29,7 @@ function newDeployment() {
   };
 }
 
-describe('the comparison of keys at the start', () => {
+describe('C6: the comparison of keys at the start', () => {
   it('refuses nobody and writes nothing if there are no keys', async () => {
     const { worker, client: command, deployment } = newDeployment();
     expect(await worker()).toEqual(agreed);
@@ -90,7 +90,7 @@ describe('the comparison of keys at the start', () => {
   });
 });
 
-describe('doctor reports about keys', () => {
+describe('C6: doctor reports about keys', () => {
   it('which one encrypts, which can be read here, and whether the workers have the same', async () => {
     const { worker, deployment } = newDeployment();
     const look = (...lines: string[]) =>
@@ -109,7 +109,7 @@ describe('doctor reports about keys', () => {
   });
 });
 
-it('an incomplete announcement lets no process with keys start', async () => {
+it('C6: an incomplete announcement lets no process with keys start', async () => {
   const { client: command, deployment } = newDeployment();
   const args = [{ current: 'x', checks: { a: ring(a).first.check } }];
   const action = { type: 'startWorkflow', workflowType: 'none', workflowId: 'x', taskQueue: 'none', args } as const;
@@ -117,7 +117,7 @@ it('an incomplete announcement lets no process with keys start', async () => {
   await expect(command(a)).rejects.toMatchObject(refused);
 });
 
-it('an unreachable Temporal refuses nobody', async () => {
+it('C6: an unreachable Temporal refuses nobody', async () => {
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   try {
     const away = new Client({ connection });

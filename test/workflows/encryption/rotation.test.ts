@@ -14,7 +14,7 @@ import { bundleEncrypted, createEncryptedStand, deployment, encryptedJob, ringOf
 
 const folder = new URL('../../histories/', import.meta.url);
 
-describe('a change of keys', () => {
+describe('C6: a change of keys', () => {
   it('lets a job that began with one key end with the next, and its history replays with the keys', async () => {
     const one = newKeyLine('one');
     const two = newKeyLine('two');

@@ -54,7 +54,7 @@ const promptStatus = async (handle: Awaited<ReturnType<typeof start>>) =>
 const promptsSent = () => stand.service.books.prompts().filter(({ sandboxId }) => sandboxId !== sourceId);
 
 describe('a second run of an item', () => {
-  it('continues with the first prompt, in a fork that the list omits', async () => {
+  it('A3: continues with the first prompt, in a fork that the list omits', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');
@@ -64,7 +64,7 @@ describe('a second run of an item', () => {
     expect(promptsSent()).toHaveLength(1);
   });
 
-  it('does not repeat what the first run may have sent, and adopts what arrived', async () => {
+  it('A3: does not repeat what the first run may have sent, and adopts what arrived', async () => {
     let release: () => void = () => undefined;
     const terminated = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
@@ -86,7 +86,7 @@ describe('a second run of an item', () => {
     expect([promptsSent().length, calls]).toEqual([1, 1]);
   });
 
-  it('adopts a stopped fork that the list omits, and does not prompt another', async () => {
+  it('A3: adopts a stopped fork that the list omits, and does not prompt another', async () => {
     stand.play({ listAllSandboxes: async () => [] });
     const first = await start(false);
     await expect.poll(() => promptStatus(first)).toBe('queued');

@@ -135,7 +135,7 @@ describe('a second run of an item after the first was terminated', () => {
     expect([forksOf('again').length, promptsOf('again').length]).toEqual([1, 1]);
   });
 
-  it('collects the answer from its fork that was stopped since, and prompts nothing', async () => {
+  it('A2: collects the answer from its fork that was stopped since, and prompts nothing', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 1; echo was done') }] };
     const first = await start(itemInput('dead', 3, { job, origin: { key } }));
@@ -151,7 +151,7 @@ describe('a second run of an item after the first was terminated', () => {
     expect([forksOf('dead').length, promptsOf('dead').length]).toEqual([1, 1]);
   });
 
-  it('reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
+  it('A2: reports an unknown outcome for a fork that was deleted since, and prompts in no other one', async () => {
     const key = keyOfBatch();
     const job = { prompts: [{ prompt: script('sleep 60') }], onUnknownOutcome: 'abandon' } as const;
     const first = await start(itemInput('deleted', 3, { job, origin: { key } }));
@@ -192,7 +192,7 @@ describe('an item whose fork request gets no answer', () => {
 });
 
 describe('an item whose fork is throttled', () => {
-  it('reports to its chunk less and less often, waits, and then has its whole time', async () => {
+  it('A11: reports to its chunk less and less often, waits, and then has its whole time', async () => {
     const chunkWorkflowId = `chunk-${randomBytes(4).toString('hex')}`;
     // It has no worker, so its history keeps its signals.
     const chunk = await stand.client.workflow.start('nobody', {
@@ -210,7 +210,7 @@ describe('an item whose fork is throttled', () => {
     await chunk.terminate();
   });
 
-  it('continues as new when its history is long, and creates one fork', async () => {
+  it('A11: continues as new when its history is long, and creates one fork', async () => {
     await stand.fault({ kind: 'error', endpoint: 'forkSandbox', status: 429, code: 'rate_limited', times: 2 });
     const handle = await start(itemInput('patient', 5, { job: { maxHistoryEvents: 12 } }));
     expect(await handle.result()).toMatchObject({ outcome: 'completed', generation: 1 });

@@ -21,7 +21,7 @@ const cli = (args: readonly string[]) =>
   });
 
 describe('jobs show', () => {
-  it('names the sandbox that may exist while a create gets no valid answer', async () => {
+  it('D9: names the sandbox that may exist while a create gets no valid answer', async () => {
     await stand.fault({ kind: 'error', endpoint: 'createSandbox', status: 503, code: 'http_500', times: 4 });
     const handle = await stand.start({});
     const { jobId } = await handle.query(progressQuery);
@@ -37,7 +37,7 @@ describe('jobs show', () => {
 });
 
 describe('jobs cancel', () => {
-  it('sent twice makes the job skip collecting files, and reports it', async () => {
+  it('B13: sent twice makes the job skip collecting files, and reports it', async () => {
     const handle = await stand.start({ prompts: [{ prompt: script('sleep 60') }] });
     await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
     const { jobId } = await handle.query(progressQuery);

@@ -31,7 +31,7 @@ const texts = (change: (text: string, client: SandboxClient, id: string) => Prom
   }),
 });
 
-describe('a command', { timeout: 120_000 }, () => {
+describe('A17: a command', { timeout: 120_000 }, () => {
   it('runs once if its answer is lost, and its result is the recorded one', async () => {
     stand = await createStand();
     await stand.fault({ kind: 'drop_response', endpoint: 'runCommand' });

@@ -21,7 +21,7 @@ const meanwhile = (act: (client: SandboxClient, sandboxId: string) => Promise<un
 };
 const input = { prompts: [], commands: ['echo one'], deadlineMs: 40_000, end: 'keep' } as const;
 
-describe('a job with commands whose sandbox', { timeout: 60_000 }, () => {
+describe('A12: a job with commands whose sandbox', { timeout: 60_000 }, () => {
   it('was stopped by somebody ends as sandbox_failed, not at its deadline', async () => {
     stand = await createStand(meanwhile((client, id) => client.stopSandbox(id)));
     const result = await (await stand.start(input)).result();

@@ -23,7 +23,7 @@ afterAll(() => stand.close());
 const missing = { kind: 'error', status: 404, code: 'sandbox_not_found' } as const;
 const stateOf = async (id: string | null | undefined) => (await stand.api.getSandbox(id ?? '')).sandbox.state;
 
-it('a sandbox that the answer to a create wrongly named is not adopted if the list omits the job’s own', async () => {
+it('D3: a sandbox that the answer to a create wrongly named is not adopted if the list omits the job’s own', async () => {
   const { sandbox: innocent } = await stand.api.createSandbox({ name: 'made a moment ago' });
   const touched: string[] = [];
   let answers = 0;
@@ -47,7 +47,7 @@ it('a sandbox that the answer to a create wrongly named is not adopted if the li
   expect((await stand.api.getSandbox(innocent.id)).sandbox).toMatchObject({ name: innocent.name, state: 'ready' });
 });
 
-it('a 404 to a deletion counts as a lag until it has lasted, and the deletion is requested again', async () => {
+it('A6: a 404 to a deletion counts as a lag until it has lasted, and the deletion is requested again', async () => {
   await stand.fault({ ...missing, endpoint: 'deleteSandbox', times: 1 });
   const result = await (await stand.start({ end: 'delete' })).result();
   expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' }, left: [] });
@@ -56,7 +56,7 @@ it('a 404 to a deletion counts as a lag until it has lasted, and the deletion is
 it.each([
   ['deleteSandbox', 'delete', 'The deletion was last seen failed'],
   ['stopSandbox', 'stop', 'The stop was not accepted'],
-] as const)('a sandbox that %s never finds, and reads show, is named in the result', async (endpoint, end, why) => {
+] as const)('A6: a sandbox that %s never finds, and reads show, is named in the result', async (endpoint, end, why) => {
   await stand.fault({ ...missing, endpoint, times: 1_000 });
   const timing = { ...shortTiming, readLagMs: 500, cleanUpMs: 6_000 };
   const result = await (await stand.start({ end, timing })).result();
@@ -67,7 +67,7 @@ it.each([
   });
 });
 
-it('a create that is repeated by decision has its own generation beyond the limit', async () => {
+it('B6: a create that is repeated by decision has its own generation beyond the limit', async () => {
   let sent = 0;
   change.createSandbox = (...args) => {
     sent += 1;
@@ -84,7 +84,7 @@ it('a create that is repeated by decision has its own generation beyond the limi
   });
 });
 
-it('a job counts every attempt of its own calls', async () => {
+it('D11: a job counts every attempt of its own calls', async () => {
   const error = { kind: 'error', status: 503, code: 'http_500', times: 2 } as const;
   for (const endpoint of ['createSandbox', 'listEvents', 'runCommand', 'stopSandbox'] as const)
     await stand.fault({ ...error, endpoint });
@@ -95,7 +95,7 @@ it('a job counts every attempt of its own calls', async () => {
   expect(result).toMatchObject({ outcome: 'completed', apiCalls: own.length });
 });
 
-it('a sandbox that another job works in is not stopped, and is named', async () => {
+it('A9: a sandbox that another job works in is not stopped, and is named', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script('sleep 4; echo mine') }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
@@ -114,7 +114,7 @@ it('a sandbox that another job works in is not stopped, and is named', async () 
   expect(await guest.result()).toMatchObject({ outcome: 'completed' });
 });
 
-it('a sandbox that another job has worked in is stopped', async () => {
+it('A9: a sandbox that another job has worked in is stopped', async () => {
   const owner = await stand.start({ prompts: [{ prompt: script('sleep 5; echo mine') }] });
   await expect.poll(async () => (await owner.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await owner.query(progressQuery);
@@ -124,7 +124,7 @@ it('a sandbox that another job has worked in is stopped', async () => {
   expect(await owner.result()).toMatchObject({ outcome: 'completed', stop: { status: 'completed' }, left: [] });
 });
 
-it('a sandbox that a person has renamed is leased, so no cleanup stops it by its new name', async () => {
+it('A9: a sandbox that a person has renamed is leased, so no cleanup stops it by its new name', async () => {
   const handle = await stand.start({ prompts: [{ prompt: script('sleep 15') }], ttlSeconds: 8 });
   await expect.poll(async () => (await handle.query(progressQuery)).phase).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);

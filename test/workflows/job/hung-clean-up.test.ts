@@ -27,7 +27,7 @@ it.each<[EndpointName, Partial<JobInput>]>([
   ['readFile', {}],
   ['stopSandbox', {}],
   ['deleteSandbox', { end: 'delete' }],
-])('a job at its deadline ends even if %s hangs, and names what it leaves', async (endpoint, over) => {
+])('A20: a job at its deadline ends even if %s hangs, and names what it leaves', async (endpoint, over) => {
   await stand.fault({ kind: 'latency', ms: hangsMs, times: 1_000, endpoint });
   const result = await (await stand.start({ ...cut, ...over })).result();
   expect(result.outcome).toBe('deadline_exceeded');

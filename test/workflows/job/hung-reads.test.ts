@@ -12,7 +12,7 @@ afterAll(() => stand.close());
 
 const hung = { kind: 'latency', ms: 60_000, times: 1_000 } as const;
 
-it('a job at its deadline ends even if its reads hang', async () => {
+it('A20: a job at its deadline ends even if its reads hang', async () => {
   await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
   await stand.fault({ ...hung, endpoint: 'getSandbox' });
   const handle = await stand.start({ deadlineMs: 2_000, timing: { ...shortTiming, cleanUpMs: 2_000 } });
@@ -21,7 +21,7 @@ it('a job at its deadline ends even if its reads hang', async () => {
   expect(result.durationMs).toBeLessThan(45_000);
 });
 
-it('a cancelled job ends even if the reads of its stop hang', async () => {
+it('A20: a cancelled job ends even if the reads of its stop hang', async () => {
   const handle = await stand.start({
     prompts: [{ prompt: script('sleep 60') }],
     timing: { ...shortTiming, cleanUpMs: 2_000 },
@@ -33,7 +33,7 @@ it('a cancelled job ends even if the reads of its stop hang', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
 });
 
-it.each(['getSandbox', 'getStop'] as const)('a stop at its deadline ends even if %s hangs', async (endpoint) => {
+it.each(['getSandbox', 'getStop'] as const)('A20: a stop at its deadline ends even if %s hangs', async (endpoint) => {
   const sandboxId = await readySandbox(stand);
   await stand.fault({ kind: 'stop_fails', times: 1_000 });
   const requested = await ask(stand, { sandboxId, deadlineMs: 4_000 });

@@ -37,7 +37,7 @@ const notFound = () => Promise.reject(refusal('getSandbox', 404, 'sandbox_not_fo
 const long = [{ prompt: script('sleep 60') }];
 
 describe('a created sandbox that is not found', () => {
-  it('for less than the lag of reads is awaited, and no second one is created', async () => {
+  it('A6, D5: for less than the lag of reads is awaited, and no second one is created', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     const until = Date.now() + 2_500;
     change.getSandbox = (id, options) => (Date.now() < until ? notFound() : stand.api.getSandbox(id, options));
@@ -50,7 +50,7 @@ describe('a created sandbox that is not found', () => {
     expect(stand.service.books.sandboxes().length - before).toBe(1);
   });
 
-  it('for longer is replaced by the next one, named, and stopped if it appears', async () => {
+  it('A6: for longer is replaced by the next one, named, and stopped if it appears', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     let first: string | undefined;
     const until = Date.now() + 6_000;
@@ -71,7 +71,7 @@ describe('a created sandbox that is not found', () => {
 });
 
 describe('a create', () => {
-  it('whose answers are all lost until the deadline is named', async () => {
+  it('A13, D9: whose answers are all lost until the deadline is named', async () => {
     await stand.fault({ kind: 'drop_response', endpoint: 'createSandbox', times: 1_000 });
     const began = Date.now();
     const result = await run({ deadlineMs: 1_500, timing: { ...shortTiming, cleanUpMs: 2_500 } });
@@ -85,7 +85,7 @@ describe('a create', () => {
     await heal(stand);
   });
 
-  it('that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
+  it('A19: that the service refuses does not age: the age of its key counts from the first call that may have been accepted', async () => {
     const sent: number[] = [];
     let refused = 0;
     change.createSandbox = (body, options) => {
@@ -106,7 +106,7 @@ describe('a create', () => {
 });
 
 describe('a deletion', () => {
-  it('that fails is requested again', async () => {
+  it('A14: that fails is requested again', async () => {
     let asked = 0;
     change.deleteSandbox = async (id, options) => {
       asked += 1;
@@ -120,7 +120,7 @@ describe('a deletion', () => {
     expect(asked).toBe(2);
   });
 
-  it('that keeps failing is named', async () => {
+  it('A14: that keeps failing is named', async () => {
     change.deleteSandbox = async () => ({ ok: true, operationId: 'del_1' });
     change.getDeletionOperation = async () => ({
       ok: true,
@@ -137,7 +137,7 @@ describe('a deletion', () => {
 });
 
 describe('an interrupt', () => {
-  it('that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
+  it('A15: that is refused is repeated, and the prompt is interrupted when the result says so', async () => {
     let refused = 0;
     change.interruptSandbox = (id, query, options) => {
       refused += 1;
@@ -153,7 +153,7 @@ describe('an interrupt', () => {
     expect(prompt.status).toBe('interrupted');
   });
 
-  it('that is never accepted leaves a working agent, which is named', async () => {
+  it('A15: that is never accepted leaves a working agent, which is named', async () => {
     change.interruptSandbox = () =>
       Promise.reject(refusal('interruptSandbox', 429, 'rate_limited', 'throttled_shortly'));
     const handle = await stand.start({ prompts: long, end: 'keep', timing: { ...shortTiming, cleanUpMs: 8_000 } });
@@ -180,7 +180,7 @@ describe('files', () => {
       .toContain('half');
   };
 
-  it('are collected at a cancel, before the machine ends, and marked partial', async () => {
+  it('B13: are collected at a cancel, before the machine ends, and marked partial', async () => {
     const handle = await stand.start(work);
     await works(handle);
     await handle.cancel();
@@ -191,12 +191,12 @@ describe('files', () => {
     });
   });
 
-  it('are collected at a deadline', async () => {
+  it('B13: are collected at a deadline', async () => {
     const result = await run({ ...work, deadlineMs: 4_000 });
     expect(result).toMatchObject({ outcome: 'deadline_exceeded', files: [{ size: 5, partial: true, error: null }] });
   });
 
-  it('never take the time of the stop, and a second cancel skips them', async () => {
+  it('B13: never take the time of the stop, and a second cancel skips them', async () => {
     const handle = await stand.start({ ...work, timing: { ...shortTiming, cleanUpMs: 120_000 } });
     await works(handle);
     let asked = 0;
@@ -229,7 +229,7 @@ describe('files', () => {
     ]);
   });
 
-  it('of a sandbox that somebody stopped are not awaited, and the actual outcome stands', async () => {
+  it('A12: of a sandbox that somebody stopped are not awaited, and the actual outcome stands', async () => {
     const handle = await stand.start({ ...work, deadlineMs: 60_000 });
     await works(handle);
     const { sandboxId } = await handle.query(progressQuery);
@@ -241,7 +241,7 @@ describe('files', () => {
 });
 
 describe('the auto-stop of a sandbox', () => {
-  it('of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
+  it('A20: of an existing sandbox is renewed to its current value, not to the one at the start', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'shared', ttlSeconds: 900 });
     await expect.poll(async () => (await stand.api.getSandbox(sandbox.id)).sandbox.state).toBe('ready');
     const set: unknown[] = [];
@@ -270,7 +270,7 @@ describe('the auto-stop of a sandbox', () => {
     expect(new Set(set.map((body) => JSON.stringify(body)))).toEqual(new Set(['{"ttlSeconds":7200}']));
   });
 
-  it('that stopped the sandbox without a stop record ends the wait', async () => {
+  it('B1: that stopped the sandbox without a stop record ends the wait', async () => {
     await stand.fault({ kind: 'webhook_drop', event: 'sandbox.ready' });
     change.getSandbox = async (id, options) => {
       const answer = await stand.api.getSandbox(id, options);

@@ -24,14 +24,14 @@ const overtakenBy = (body: { prompt: string; provider?: string }) => ({
 });
 
 describe('a prompt whose request was lost', () => {
-  it("has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
+  it("A4: has an unknown outcome in a shared sandbox with somebody's prompt of the same text", async () => {
     const sandboxId = await somebodysSandbox(stand);
     stand.play(overtakenBy({ prompt: text }));
     const result = await (await stand.start({ ...decided, ...inSandbox(sandboxId) })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown', result: null }] });
   });
 
-  it('is not an older prompt of the source, when the history of a fork begins with its source', async () => {
+  it('A4: is not an older prompt of the source, when the history of a fork begins with its source', async () => {
     const sourceId = await somebodysSandbox(stand);
     const { conversationId } = await stand.api.sendPrompt(sourceId, { prompt: text });
     const eventsOf = async (id: string) => (await stand.api.listEvents(id)).events;
@@ -55,7 +55,7 @@ describe('a prompt whose request was lost', () => {
     expect(conversationId).toBeTruthy();
   });
 
-  it('is not one of a history that was misrouted once', async () => {
+  it('D3: is not one of a history that was misrouted once', async () => {
     let looks = 0;
     stand.play({
       sendPrompt: async (id, body) => {
@@ -74,7 +74,7 @@ describe('a prompt whose request was lost', () => {
     expect(stand.service.books.prompts()).toHaveLength(1);
   });
 
-  it('is not one of another conversation or provider', async () => {
+  it('A4: is not one of another conversation or provider', async () => {
     stand.play(overtakenBy({ prompt: text, provider: 'claude-code' }));
     const result = await (await stand.start({ ...decided, prompts: [{ prompt: text, provider: 'codex' }] })).result();
     expect(result).toMatchObject({ outcome: 'outcome_unknown', prompts: [{ status: 'unknown' }] });
@@ -82,7 +82,7 @@ describe('a prompt whose request was lost', () => {
 });
 
 describe('an answer about something else', () => {
-  it('to a prompt in a given conversation is replaced by evidence', async () => {
+  it('D3: to a prompt in a given conversation is replaced by evidence', async () => {
     let calls = 0;
     stand.play({
       sendPrompt: async (id, body, options) => {
@@ -101,7 +101,7 @@ describe('an answer about something else', () => {
   describe.each(['create', 'existing'] as const)(
     'an answer about something else to the first prompt, in a sandbox of source %s',
     (kind) => {
-      it('is detected if nothing appears of what it named', async () => {
+      it('D3: is detected if nothing appears of what it named', async () => {
         stand.play({
           sendPrompt: async (id, body, options) => {
             const answer = await stand.api.sendPrompt(id, body, options);
@@ -120,7 +120,7 @@ describe('an answer about something else', () => {
 });
 
 describe('a prompt that is accepted slowly', () => {
-  it('heartbeats, and is not taken for one of a dead worker', async () => {
+  it('A16: heartbeats, and is not taken for one of a dead worker', async () => {
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 17_000 });
     const handle = await stand.start({ onUnknownOutcome: 'abandon' });
     const result = await handle.result();
@@ -128,7 +128,7 @@ describe('a prompt that is accepted slowly', () => {
     expect(JSON.stringify(await handle.fetchHistory())).not.toContain('outcome_unknown');
   });
 
-  it('is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
+  it('A16: is interrupted by a cancel before the answer, in a sandbox that stays', async () => {
     const sandboxId = await somebodysSandbox(stand);
     await stand.fault({ kind: 'latency', endpoint: 'sendPrompt', ms: 12_000 });
     const handle = await stand.start({ ...inSandbox(sandboxId), prompts: [{ prompt: script('sleep 60') }] });

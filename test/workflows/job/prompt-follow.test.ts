@@ -27,14 +27,14 @@ describe('a follow whose shared list', () => {
       async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 7 as never })),
     ],
   ];
-  it.each(lists)('%s detects the end of its prompt', async (_, listAllSandboxes) => {
+  it.each(lists)('D4, B10: %s detects the end of its prompt', async (_, listAllSandboxes) => {
     stand.play({ listAllSandboxes });
     const result = await (await start({ deadlineMs: 30_000 })).result();
     expect(result).toMatchObject({ outcome: 'completed', prompts: [{ status: 'completed', result: 'said\n' }] });
   });
 });
 
-it('an unknown state does not hide the end of a prompt', async () => {
+it('D10: an unknown state does not hide the end of a prompt', async () => {
   const strange: Partial<SandboxClient> = {
     listAllSandboxes: async () => (await stand.api.listAllSandboxes()).map((row) => ({ ...row, state: 'dreaming' })),
     getSandbox: async (id) => {
@@ -48,7 +48,7 @@ it('an unknown state does not hide the end of a prompt', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-it('a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
+it('D7: a prompt that ended because its sandbox was stopped is a failed sandbox', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -62,7 +62,7 @@ it('a prompt that ended because its sandbox was stopped is a failed sandbox', as
   });
 });
 
-it('a prompt that somebody interrupted is a failed prompt', async () => {
+it('D7: a prompt that somebody interrupted is a failed prompt', async () => {
   const handle = await start({ prompts: [{ prompt: script('sleep 60') }] });
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const { sandboxId } = await handle.query(progressQuery);
@@ -71,7 +71,7 @@ it('a prompt that somebody interrupted is a failed prompt', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'prompt_failed', error: { code: 'prompt_interrupted' } });
 });
 
-it('a temporary 404 does not end the sandbox under its prompt', async () => {
+it('D5: a temporary 404 does not end the sandbox under its prompt', async () => {
   const handle = await start();
   await expect.poll(() => phaseOf(handle)).toBe('following');
   const missing = () => Promise.reject(refusal('getSandbox', 404, 'not_found'));
@@ -81,7 +81,7 @@ it('a temporary 404 does not end the sandbox under its prompt', async () => {
   expect(await handle.result()).toMatchObject({ outcome: 'completed', prompts: [{ result: 'said\n' }] });
 });
 
-describe('a service without any prompt ids', () => {
+describe('A18: a service without any prompt ids', () => {
   const without: Partial<SandboxClient> = {
     sendPrompt: async (id, body, options) => ({ ...(await stand.api.sendPrompt(id, body, options)), promptId: null }),
     getPrompt: () => Promise.reject(refusal('getPrompt', 404, 'not_found')),

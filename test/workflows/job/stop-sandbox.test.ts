@@ -42,7 +42,7 @@ function onceCollected(act: (sandboxId: string) => Promise<void>): void {
 const collecting = { prompts: [{ prompt: script('echo done > out.txt') }], collect: ['out.txt'] };
 
 describe('a stop by somebody else', () => {
-  it('that ended before the own request is not taken for it if the own request is lost once', async () => {
+  it('A5: that ended before the own request is not taken for it if the own request is lost once', async () => {
     onceCollected(async (sandboxId) => {
       await stopByHand(sandboxId);
       await resumeByHand(sandboxId);
@@ -54,7 +54,7 @@ describe('a stop by somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([expect.any(String), result.stop?.stopId]);
   });
 
-  it('that is in progress is joined', async () => {
+  it('A5: that is in progress is joined', async () => {
     await stand.fault({ kind: 'stop_fails', times: 3 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       if (count === 1) await stand.api.stopSandbox(String(sandboxId));
@@ -65,7 +65,7 @@ describe('a stop by somebody else', () => {
     expect(stops(result.sandboxId).map(({ id }) => id)).toEqual([result.stop?.stopId]);
   });
 
-  it('that has completed is the answer if the sandbox is archived, and nothing is requested', async () => {
+  it('A5: that has completed is the answer if the sandbox is archived, and nothing is requested', async () => {
     onceCollected(stopByHand);
     const result = await run(collecting);
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
@@ -75,7 +75,7 @@ describe('a stop by somebody else', () => {
 });
 
 describe('a person who resumes after the job’s stop', () => {
-  it('keeps the machine if the answer to the stop was lost, and the result names it', async () => {
+  it('A5: keeps the machine if the answer to the stop was lost, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, count, [sandboxId]) => {
       const answer = await call();
@@ -90,7 +90,7 @@ describe('a person who resumes after the job’s stop', () => {
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('keeps the machine if the stop was awaited, and the result names it', async () => {
+  it('A5: keeps the machine if the stop was awaited, and the result names it', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
       const answer = await call();
@@ -105,14 +105,14 @@ describe('a person who resumes after the job’s stop', () => {
 });
 
 describe('the job’s request to stop', () => {
-  it('is repeated until it is accepted', async () => {
+  it('A5: is repeated until it is accepted', async () => {
     intercept.on('stopSandbox', (call, count) => (count <= 2 ? Promise.reject(lost('stopSandbox')) : call()));
     const result = await run();
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
     expect(stops(result.sandboxId)).toHaveLength(1);
   });
 
-  it('is repeated if the answer names an unknown stop, and the machine does not keep running', async () => {
+  it('D3: is repeated if the answer names an unknown stop, and the machine does not keep running', async () => {
     intercept.on('stopSandbox', (call, count) =>
       count === 1 ? Promise.resolve({ id: 'stop_00000000', stop: undefined }) : call(),
     );
@@ -121,7 +121,7 @@ describe('the job’s request to stop', () => {
     expect(result).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   });
 
-  it.each(['{}', 'null id'])('is followed up if it is answered with %s', async (shape) => {
+  it.each(['{}', 'null id'])('D2: is followed up if it is answered with %s', async (shape) => {
     intercept.on('stopSandbox', async (call, count) => {
       const answer = await call();
       return count > 1 ? answer : shape === '{}' ? {} : { id: undefined, stop: undefined };
@@ -151,7 +151,7 @@ describe('reads after the stop', () => {
     expect(asked).toBeGreaterThan(1);
   });
 
-  it('are not believed while they answer 404 for a while', async () => {
+  it('D5: are not believed while they answer 404 for a while', async () => {
     let untilMs = 0;
     intercept.on('stopSandbox', async (call) => {
       untilMs = Date.now() + 1_500;
@@ -164,7 +164,7 @@ describe('reads after the stop', () => {
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'completed', kept: 'saved' }, left: [] });
   });
 
-  it('are believed if they answer 404 for longer than reads lag', async () => {
+  it('D5: are believed if they answer 404 for longer than reads lag', async () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     intercept.on('stopSandbox', async (call, _count, [sandboxId]) => {
       const answer = await call();
@@ -174,7 +174,7 @@ describe('reads after the stop', () => {
     expect(await run()).toMatchObject({ outcome: 'completed', stop: { status: 'gone', kept: null } });
   });
 
-  it('with an unknown status of the stop end with the archived sandbox', async () => {
+  it('D10: with an unknown status of the stop end with the archived sandbox', async () => {
     const strange = (stop: { status: string } | null | undefined) => stop && { ...stop, status: 'sealed' };
     intercept.on('stopSandbox', async (call) => {
       intercept.on('getSandbox', async (read) => {

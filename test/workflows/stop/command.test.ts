@@ -68,7 +68,7 @@ describe('sandflow stop', () => {
     });
   });
 
-  it('--all under a working agent ends its job as sandbox_failed, and not as a failed prompt', async () => {
+  it('D7: --all under a working agent ends its job as sandbox_failed, and not as a failed prompt', async () => {
     const job = await stand.start({ prompts: [{ prompt: script('sleep 50') }] });
     const working = () => stand.service.books.prompts().find(({ status }) => status === 'running');
     await expect.poll(working, { timeout: 20_000 }).toBeDefined();

@@ -34,7 +34,7 @@ const watchStatus = async (sandboxId: string) =>
   (await stand.client.workflow.getHandle(sandboxWatchId(sandboxId)).describe()).status.name;
 
 describe('a lease', () => {
-  it('that is requested while a cleanup holds its claim waits, and finds the sandbox gone', async () => {
+  it('A8: that is requested while a cleanup holds its claim waits, and finds the sandbox gone', async () => {
     const id = await archived(stand, 'claimed-1');
     let job: Awaited<ReturnType<Stand['start']>> | undefined;
     atTheLast = {
@@ -55,7 +55,7 @@ describe('a lease', () => {
     expect(resumes.map(({ gone }) => gone)).toEqual([]);
   });
 
-  it('keeps a batch from stopping its source while a job works in it by command', async () => {
+  it('A9: keeps a batch from stopping its source while a job works in it by command', async () => {
     const id = await ready(stand, 'shared source');
     const job = await stand.start({ ...existing(id), commands: ['sleep 4; echo done > made'], prompts: [] });
     await expect.poll(() => watchStatus(id)).toBe('RUNNING');
@@ -67,7 +67,7 @@ describe('a lease', () => {
     expect(await job.result()).toMatchObject({ outcome: 'completed' });
   });
 
-  it('outlasts its time while the job works, even if the service refuses to renew the auto-stop', async () => {
+  it('A10: outlasts its time while the job works, even if the service refuses to renew the auto-stop', async () => {
     const { sandbox } = await stand.api.createSandbox({ name: 'lent for long', ttlSeconds: 600 });
     const { id } = sandbox;
     await untilState(stand, id, 'ready');
@@ -89,7 +89,7 @@ describe('a lease', () => {
     await job.result();
   });
 
-  it('of a job that deletes its sandbox leaves no watch open', async () => {
+  it('A20: of a job that deletes its sandbox leaves no watch open', async () => {
     const result = await (await stand.start({ prompts: [{ prompt: script('true') }], end: 'delete' })).result();
     expect(result).toMatchObject({ outcome: 'completed', deletion: { status: 'completed' } });
     await expect.poll(() => watchStatus(result.sandboxId ?? '')).toBe('COMPLETED');
