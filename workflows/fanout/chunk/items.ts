@@ -104,7 +104,7 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
     // Somebody else started it: a reset of this chunk, or an unknown earlier one.
     slot.isAttached = true;
-    CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
+    void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';
   }
 }
