@@ -4,9 +4,8 @@ import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig';
 import { deploymentProblem } from './contract/addresses.js';
-import { withoutEndSlashes } from './contract/base-url.js';
-import { isLoopbackHost } from './contract/loopback-host.js';
 import { SandflowError } from './contract/sandflow-error.js';
+import { isLoopbackHost, withoutEndSlashes } from './contract/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */
 export interface Config {

@@ -1,10 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { createBridgeMetrics } from './bridge-metrics.js';
+import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { closeServer, type ListenAddress, listenOn } from './listening-server.js';
-import { createMetricsHandler, metricsPath } from './metrics-handler.js';
 import { createReadiness } from './readiness.js';
 import { createRequestHandler } from './request-handler.js';
 import { createSignalAllowance } from './signal-allowance.js';
@@ -106,4 +105,30 @@ export function createBridge(options: BridgeOptions): Bridge {
       return closing;
     },
   };
+}
+
+interface ListenAddress {
+  /** 0 takes any that is free. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+}
+
+/** @throws what listening throws, such as EADDRINUSE */
+async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
+  // The sender gives up after 5 s; a request that trickles in for longer is of no use to anybody.
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, handler);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
 }

@@ -14,9 +14,9 @@ export function createReadiness(
   options: { readonly maxAgeMs?: number; readonly timeoutMs?: number } = {},
 ): Readiness {
   const { maxAgeMs = 1_000, timeoutMs = 1_000 } = options;
-  let asked: { readonly atMs: number; readonly answer: Promise<string | undefined> } | undefined;
+  let cached: { readonly atMs: number; readonly answer: Promise<string | undefined> } | undefined;
 
-  async function ask(): Promise<string | undefined> {
+  async function check(): Promise<string | undefined> {
     try {
       if ((await secrets()).length === 0) return 'no webhook secret';
     } catch {
@@ -33,11 +33,11 @@ export function createReadiness(
   return {
     problem() {
       const nowMs = performance.now();
-      if (asked === undefined || nowMs - asked.atMs > maxAgeMs) asked = { atMs: nowMs, answer: ask() };
-      return asked.answer;
+      if (cached === undefined || nowMs - cached.atMs > maxAgeMs) cached = { atMs: nowMs, answer: check() };
+      return cached.answer;
     },
     reset() {
-      asked = undefined;
+      cached = undefined;
     },
   };
 }

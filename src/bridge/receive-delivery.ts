@@ -9,11 +9,10 @@ import { parseSandboxWebhookEvent, type SandboxWebhookEvent } from '../contract/
 import { type RefusalReason, verifyDelivery } from '../webhook/index.js';
 import type { BridgeMetrics } from './bridge-metrics.js';
 import type { BridgeLog, SecretSource } from './bridge-options.js';
-import { addressesOf, type EventAddress } from './event-addresses.js';
 import type { SignalAllowance } from './signal-allowance.js';
-import { type SignalOutcome, signalEvent } from './signal-event.js';
+import { addressesOf, type EventAddress, type SignalOutcome, signalEvent } from './signal-event.js';
 
-export type DeliveryResult =
+type DeliveryResult =
   | RefusalReason
   | 'accepted'
   | 'unknown_type'

@@ -1,7 +1,8 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { type SandboxEvent, sandboxEventSignal } from '../../workflows/messages.js';
-import type { EventAddress } from './event-addresses.js';
+import { ownerWorkflowId, sandboxStopId, sandboxWatchId } from '../contract/addresses.js';
+import type { SandboxWebhookEvent } from '../contract/webhook-events.js';
 
 /**
  * What became of a signal:
@@ -11,7 +12,7 @@ import type { EventAddress } from './event-addresses.js';
  * - `unavailable`: Temporal did not answer, or refuses for now.
  * - `limited`: the workflow has had enough events of this sandbox for now; the event is dropped there.
  */
-export const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
+const signalResults = ['accepted', 'nobody', 'rejected', 'unavailable', 'limited'] as const;
 export type SignalResult = (typeof signalResults)[number];
 
 export interface SignalOutcome {
@@ -65,4 +66,22 @@ function outcomeOf(address: EventAddress, error: unknown): SignalOutcome {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return { address, result: hopelessGrpcCodes.has(code) ? 'rejected' : 'unavailable', reason };
+}
+
+const addressKinds = ['owner', 'stop', 'watch'] as const;
+export type AddressKind = (typeof addressKinds)[number];
+
+export interface EventAddress {
+  readonly kind: AddressKind;
+  readonly workflowId: string;
+}
+
+/** The workflows that an event is for, computed from the event alone; whether anybody is there, Temporal knows. */
+export function addressesOf(event: SandboxWebhookEvent): EventAddress[] {
+  const addresses: EventAddress[] = [{ kind: 'watch', workflowId: sandboxWatchId(event.sandboxId) }];
+  const owner = ownerWorkflowId(event.sandboxName);
+  if (owner !== undefined) addresses.push({ kind: 'owner', workflowId: owner });
+  // No stop waits for files to be copied.
+  if (event.type !== 'sandbox.hydrated') addresses.push({ kind: 'stop', workflowId: sandboxStopId(event.sandboxId) });
+  return addresses;
 }

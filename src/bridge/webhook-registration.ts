@@ -1,9 +1,7 @@
 /** Registers the bridge at the service and keeps its secret: created, adopted, repaired or rotated. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from '../client/api-error.js';
-import { ConnectionError } from '../client/connection-error.js';
-import type { SandboxClient } from '../client/sandbox-client.js';
-import { TimeoutError } from '../client/timeout-error.js';
+import type { SandboxClient } from '../client/create-sandbox-client.js';
+import { ApiError, ConnectionError, TimeoutError } from '../client/errors.js';
 import type { Webhook } from '../contract/records.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { sandboxEventTypes } from '../contract/states.js';

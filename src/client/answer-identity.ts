@@ -1,11 +1,11 @@
 /**
- * Whether an answer is of what was asked for. A router or a cache on the way may give the answer to somebody else's
- * question, and who believes it works in somebody else's sandbox.
+ * Checks that an answer belongs to its request. A router or a cache may return the answer to another request, and a client that
+ * accepts it works in another sandbox.
  */
 import { type EndpointName, endpoints } from '../contract/endpoints.js';
 import { isSandboxId } from '../contract/ids.js';
 
-/** Where answers repeat each parameter of a path. A field that an answer does not have says nothing. */
+/** The fields in which answers repeat the parameters of the path. A missing field is accepted. */
 const repeatedIn: Readonly<Record<string, readonly string[]>> = {
   sandboxId: ['sandbox.id', 'prompt.sandboxId', 'operation.sandboxId', 'snapshot.sandboxId'],
   stopId: ['id', 'stop.id'],
@@ -17,16 +17,16 @@ const repeatedIn: Readonly<Record<string, readonly string[]>> = {
   environmentId: ['environment.id'],
 };
 
-const makesSandbox: ReadonlySet<EndpointName> = new Set(['createSandbox', 'forkSandbox']);
+const createsSandbox: ReadonlySet<EndpointName> = new Set(['createSandbox', 'forkSandbox']);
 
 /**
- * The first field of an answer that belongs to something else than what was asked for, or undefined.
+ * The first field of an answer that belongs to another object than the requested one, or undefined.
  * @param path of the request, relative to the base URL
  */
 export function foreignField(endpoint: EndpointName, path: string, answer: unknown): string | undefined {
-  const asked = parametersOf(endpoint, path);
-  if (makesSandbox.has(endpoint)) return foreignFieldOfNew(asked.sandboxId, answer);
-  for (const [parameter, id] of Object.entries(asked)) {
+  const requested = parametersOf(endpoint, path);
+  if (createsSandbox.has(endpoint)) return foreignFieldOfNew(requested.sandboxId, answer);
+  for (const [parameter, id] of Object.entries(requested)) {
     const foreign = repeatedIn[parameter]?.find((field) => {
       const shown = fieldOf(answer, field);
       return shown != null && shown !== id;
@@ -45,13 +45,13 @@ function foreignFieldOfNew(sourceId: string | undefined, answer: unknown): strin
 }
 
 function parametersOf(endpoint: EndpointName, path: string): Readonly<Record<string, string>> {
-  const asked: Record<string, string> = {};
+  const requested: Record<string, string> = {};
   const given = path.split('/');
   for (const [at, part] of endpoints[endpoint].path.split('/').entries()) {
     const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name !== undefined) asked[name] = decodeURIComponent(given[at] ?? '');
+    if (name !== undefined) requested[name] = decodeURIComponent(given[at] ?? '');
   }
-  return asked;
+  return requested;
 }
 
 function fieldOf(answer: unknown, field: string): unknown {

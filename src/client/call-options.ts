@@ -1,5 +1,8 @@
-/** Options and records of calls. */
+/** Options of the client and of its calls, and what calls return and record. */
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import type { EndpointName, ResponseOf } from '../contract/endpoints.js';
+import type { Query } from './request-address.js';
 
 /** Where an error or a record comes from: an endpoint, or the request line of `SandboxClient.request`. */
 export type CallName = EndpointName | `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
@@ -46,3 +49,47 @@ export interface CallRecord {
 
 /** The result of an endpoint's method: the whole parsed body. */
 export type Answer<Name extends EndpointName> = Promise<ResponseOf<Name>>;
+
+/** A request to any path below the base URL. */
+export interface PlainRequest {
+  /** HTTP method. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Relative to the base URL and escaped; without a query. */
+  readonly path: `/${string}`;
+  /** Query parameters. Default: none. */
+  readonly query?: Query;
+  /** JSON, sent as it is. */
+  readonly body?: string;
+  /** Id for the header that confirms a delete. */
+  readonly confirmDelete?: string;
+}
+
+/** A response with any status. */
+export interface PlainResponse {
+  /** HTTP status. */
+  readonly status: number;
+  /** First value of a header; names in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** All of them; names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Read or destroy it, whatever the status: it holds a connection until then. */
+  readonly body: Readable;
+}
+
+/** Options of `createSandboxClient`. */
+export interface SandboxClientOptions {
+  /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
+  readonly baseUrl: string;
+  /** Whether the base URL may be `http://` on another machine, which sends the key in plain text. Default: false. */
+  readonly allowHttp?: boolean;
+  /** The key, or a function that is called at every call, so that a key can be replaced under a running worker. */
+  readonly apiKey: string | (() => string | Promise<string>);
+  /** Deadline per call in ms, over waiting for a connection, connect, headers and body. Default: 30 000. */
+  readonly timeoutMs?: number;
+  /** Maximum number of open connections; further calls wait. Default: 128. */
+  readonly connections?: number;
+  /** Called after every call, for metrics. */
+  readonly onCall?: (record: CallRecord) => void;
+  /** Sends the requests instead of a connection pool; for tests. The client closes it. */
+  readonly dispatcher?: Dispatcher;
+}

@@ -1,79 +1,77 @@
 /** The call behind every method: address, headers and body in; parsed response or typed error out. */
 import { finished } from 'node:stream';
-import { type Dispatcher, Pool } from 'undici';
-import { type EndpointName, endpoints, type RawEndpointName, type ResponseOf } from '../contract/endpoints.js';
+import { Pool } from 'undici';
+import {
+  type EndpointName,
+  endpoints,
+  type PathParameters,
+  pathOf,
+  type RawEndpointName,
+  type ResponseOf,
+} from '../contract/endpoints.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../contract/requests.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import type { CallName, CallRecord, CreateOptions, StreamOptions } from './call-options.js';
+import { stableJson } from '../contract/stable-json.js';
+import type {
+  CallName,
+  CreateOptions,
+  PlainRequest,
+  PlainResponse,
+  SandboxClientOptions,
+  StreamOptions,
+} from './call-options.js';
 import { startRecord } from './call-record.js';
 import { type ExchangeRequest, type ExchangeResponse, exchange } from './exchange.js';
-import type { PlainRequest, PlainResponse } from './plain-request.js';
-import { readFailure, readSuccess } from './read-response.js';
-import { readWhole } from './read-whole.js';
+import { readFailure, readSuccess, readWhole } from './read-response.js';
 import { checkPath, type Query, queryString, readBaseUrl } from './request-address.js';
-import { stableJson } from './stable-json.js';
 import { type StreamResponse, streamExchange } from './stream-exchange.js';
 
-export interface CallerOptions {
-  readonly baseUrl: string;
-  readonly allowHttp?: boolean;
-  readonly apiKey: string | (() => string | Promise<string>);
-  readonly timeoutMs: number;
-  readonly connections: number;
-  readonly onCall?: (record: CallRecord) => void;
-  readonly dispatcher?: Dispatcher;
-}
-
-/** The parts of a request that differ between calls of one endpoint. */
-export interface CallParts {
-  /** Path with its parameters filled in, relative to the base URL. */
-  readonly path: string;
+/** The parameters of an endpoint's path, and the other parts of a request that differ between its calls. */
+type CallParts<Name extends EndpointName> = Readonly<Record<PathParameters<Name>, string>> & {
   readonly query?: Query;
   readonly body?: object;
   /** Id for the header that confirms a delete. */
   readonly confirmDelete?: string;
-}
+};
 
 /** Calls an endpoint and reads its JSON. */
 export type Call = <Name extends Exclude<EndpointName, RawEndpointName>>(
   endpoint: Name,
-  parts: CallParts,
+  parts: CallParts<Name>,
   options?: CreateOptions,
 ) => Promise<ResponseOf<Name>>;
 
-/** Calls an endpoint that answers bytes; whatever is no success is thrown before the first of them. */
-export type Open = (endpoint: RawEndpointName, parts: CallParts, options?: StreamOptions) => Promise<StreamResponse>;
+/** Calls an endpoint that answers bytes. Throws before the first byte if the call failed. */
+export type Open = <Name extends RawEndpointName>(
+  endpoint: Name,
+  parts: CallParts<Name>,
+  options?: StreamOptions,
+) => Promise<StreamResponse>;
 
-export interface Caller {
-  readonly call: Call;
-  readonly open: Open;
-  readonly request: (request: PlainRequest, options?: StreamOptions) => Promise<PlainResponse>;
-  close(): Promise<void>;
-}
+type Sent = Pick<ExchangeRequest, 'method' | 'path' | 'headers' | 'body'> &
+  Pick<PlainRequest, 'query' | 'confirmDelete'>;
 
-type Sent = Pick<ExchangeRequest, 'method' | 'headers' | 'body'> & { readonly parts: CallParts };
-
-export function createCaller(given: CallerOptions): Caller {
+export function createCaller(given: SandboxClientOptions) {
   const { origin, basePath } = readBaseUrl(given.baseUrl, given.allowHttp);
-  const { onCall } = given;
-  const pool = given.dispatcher ?? new Pool(origin, { connections: given.connections, pipelining: 1, allowH2: false });
+  const { onCall, timeoutMs: defaultTimeoutMs = 30_000, connections = 128 } = given;
+  const pool = given.dispatcher ?? new Pool(origin, { connections, pipelining: 1, allowH2: false });
 
   /** Checks the request, then gets the key: an invalid request is never sent. */
   async function prepare(endpoint: CallName, sent: Sent, options: StreamOptions) {
-    checkPath(endpoint, sent.parts.path);
+    checkPath(endpoint, sent.path);
     options.signal?.throwIfAborted();
     const key = usableKey(typeof given.apiKey === 'string' ? given.apiKey : await given.apiKey());
     const headers: Record<string, string> = { ...sent.headers, authorization: `Bearer ${key}` };
     if (sent.body !== null) headers['content-type'] = 'application/json';
-    if (sent.parts.confirmDelete) headers[confirmDeleteHeader] = sent.parts.confirmDelete;
+    if (sent.confirmDelete) headers[confirmDeleteHeader] = sent.confirmDelete;
     const request: ExchangeRequest = {
       endpoint,
       origin,
       method: sent.method,
-      path: `${basePath}${sent.parts.path}${queryString(sent.parts.query)}`,
+      path: `${basePath}${sent.path}${queryString(sent.query)}`,
       headers,
       body: sent.body,
-      timeoutMs: options.timeoutMs ?? given.timeoutMs,
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       signal: options.signal,
     };
     return { request, key };
@@ -85,12 +83,14 @@ export function createCaller(given: CallerOptions): Caller {
     try {
       const headers: Record<string, string> = { accept: 'application/json' };
       if (options.idempotencyKey) headers[idempotencyKeyHeader] = options.idempotencyKey;
+      const { query, confirmDelete } = parts;
+      const path = pathOf(endpoint, parts);
       const body = parts.body ? stableJson(parts.body) : null;
-      const sent = { method: endpoints[endpoint].method, headers, body, parts };
+      const sent = { method: endpoints[endpoint].method, path, headers, body, query, confirmDelete };
       const { request, key } = await prepare(endpoint, sent, options);
       response = await exchange(pool, request);
       if (response.status < 200 || response.status >= 300) throw readFailure(endpoint, response, key);
-      const answer = readSuccess(endpoint, { path: parts.path, onRowsLeftOut: options.onRowsLeftOut }, response);
+      const answer = readSuccess(endpoint, { path, onRowsLeftOut: options.onRowsLeftOut }, response);
       record.end(response.status);
       return answer;
     } catch (error) {
@@ -103,7 +103,9 @@ export function createCaller(given: CallerOptions): Caller {
     const record = startRecord(endpoint, { signal: options.signal, onCall });
     let status: number | null = null;
     try {
-      const sent = { method: endpoints[endpoint].method, headers: { accept: '*/*' }, body: null, parts };
+      const { method } = endpoints[endpoint];
+      const path = pathOf(endpoint, parts);
+      const sent = { method, path, headers: { accept: '*/*' }, body: null, query: parts.query };
       const { request, key } = await prepare(endpoint, sent, options);
       const response = await streamExchange(pool, request);
       status = response.status;
@@ -118,13 +120,11 @@ export function createCaller(given: CallerOptions): Caller {
     }
   };
 
-  const request: Caller['request'] = async (plain, options = {}) => {
+  const request = async (plain: PlainRequest, options: StreamOptions = {}): Promise<PlainResponse> => {
     const name: CallName = `${plain.method} ${plain.path}`;
     const record = startRecord(name, { signal: options.signal, onCall });
     try {
-      const { method, path, query, confirmDelete } = plain;
-      const parts = { path, query, confirmDelete };
-      const sent = { method, headers: { accept: '*/*' }, body: plain.body ?? null, parts };
+      const sent = { ...plain, headers: { accept: '*/*' }, body: plain.body ?? null };
       const response = await streamExchange(pool, (await prepare(name, sent, options)).request);
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;

@@ -1,44 +1,20 @@
-import type { Dispatcher } from 'undici';
-import { accountCalls } from './areas/account-calls.js';
-import { apiKeyCalls } from './areas/api-key-calls.js';
-import { environmentCalls } from './areas/environment-calls.js';
-import { machineCalls } from './areas/machine-calls.js';
-import { sandboxCalls } from './areas/sandbox-calls.js';
-import { snapshotCalls } from './areas/snapshot-calls.js';
-import { webhookCalls } from './areas/webhook-calls.js';
-import { workCalls } from './areas/work-calls.js';
-import type { CallRecord } from './call-options.js';
+import { type AccountCalls, accountCalls } from './areas/account-calls.js';
+import { type ApiKeyCalls, apiKeyCalls } from './areas/api-key-calls.js';
+import { type EnvironmentCalls, environmentCalls } from './areas/environment-calls.js';
+import { type MachineCalls, machineCalls } from './areas/machine-calls.js';
+import { type SandboxCalls, sandboxCalls } from './areas/sandbox-calls.js';
+import { type SnapshotCalls, snapshotCalls } from './areas/snapshot-calls.js';
+import { type WebhookCalls, webhookCalls } from './areas/webhook-calls.js';
+import { type WorkCalls, workCalls } from './areas/work-calls.js';
+import type { PlainRequest, PlainResponse, SandboxClientOptions, StreamOptions } from './call-options.js';
 import { createCaller } from './caller.js';
-import type { SandboxClient } from './sandbox-client.js';
-
-/** Options of `createSandboxClient`. */
-export interface SandboxClientOptions {
-  /** Base URL up to and including the version, such as `https://api.example.com/v1`. */
-  readonly baseUrl: string;
-  /** Whether the base URL may be `http://` on another machine, which sends the key in plain text. Default: false. */
-  readonly allowHttp?: boolean;
-  /** The key, or a function that is called at every call, so that a key can be replaced under a running worker. */
-  readonly apiKey: string | (() => string | Promise<string>);
-  /** Deadline per call in ms, over waiting for a connection, connect, headers and body. Default: 30 000. */
-  readonly timeoutMs?: number;
-  /** Maximum number of open connections; further calls wait. Default: 128. */
-  readonly connections?: number;
-  /** Called after every call, for metrics. */
-  readonly onCall?: (record: CallRecord) => void;
-  /** Sends the requests instead of a connection pool; for tests. The client closes it. */
-  readonly dispatcher?: Dispatcher;
-}
 
 /**
  * Creates a client of the Sandbox Service on a pool of keep-alive connections. Opens no connection before the first call.
  * @throws SandflowError `bad_configuration` if the base URL is invalid or would send the key in plain text
  */
 export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
-  const { call, open, request, close } = createCaller({
-    ...options,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    connections: options.connections ?? 128,
-  });
+  const { call, open, request, close } = createCaller(options);
   return {
     ...accountCalls(call),
     ...sandboxCalls(call),
@@ -51,4 +27,33 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     request,
     close,
   };
+}
+
+/**
+ * The service's endpoints as typed methods. Each call is exactly one attempt and resolves to the whole parsed body.
+ * Whether a call may be repeated after a failure is `endpoints[name].retry` of the contract.
+ *
+ * Every method throws `ApiError` (an answer other than 2xx), `ConnectionError` or `TimeoutError` (no whole answer; see
+ * `requestSent`), `UnexpectedResponseError` (a 2xx that lacks what callers need), or the reason of an aborted signal.
+ *
+ * Downloads (`download…` to a file, `open…` as a stream) hold a fraction of a MiB in memory, whatever their size; their
+ * `timeoutMs` is the longest silence and not a deadline for the whole.
+ */
+export interface SandboxClient
+  extends AccountCalls,
+    SandboxCalls,
+    WorkCalls,
+    MachineCalls,
+    SnapshotCalls,
+    EnvironmentCalls,
+    WebhookCalls,
+    ApiKeyCalls {
+  /**
+   * Sends any request under the base URL and resolves to the answer as it is, whatever its status. For tools; the
+   * other methods are typed.
+   */
+  request(request: PlainRequest, options?: StreamOptions): Promise<PlainResponse>;
+
+  /** Lets calls that are under way finish, then closes the connections. No calls after it. */
+  close(): Promise<void>;
 }

@@ -4,9 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import type { CallName } from './call-options.js';
-import { exchangeError } from './exchange-error.js';
-import { TimeoutError } from './timeout-error.js';
-import { UnexpectedResponseError } from './unexpected-response-error.js';
+import { exchangeError, TimeoutError, UnexpectedResponseError } from './errors.js';
 
 export interface ExchangeRequest {
   readonly endpoint: CallName;

@@ -1,21 +1,21 @@
 /** What a response means: the parsed body of a 2xx, or an ApiError. */
+import type { Readable } from 'node:stream';
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
 import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
 import { foreignField } from './answer-identity.js';
-import { ApiError } from './api-error.js';
 import type { CallName, CallOptions } from './call-options.js';
+import { ApiError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
-import { UnexpectedResponseError } from './unexpected-response-error.js';
 
 /**
- * Reads the body of a 2xx liberally: unknown fields and enum values stay, bad rows of lists are left out.
- * @param path of the request, relative to the base URL: the answer must be of what it names
- * @param onRowsLeftOut told how many rows could not be read, where there are any
- * @throws UnexpectedResponseError when it is not the service's own word, a field that callers need is missing or of another
- *   type, or it is of something else than what was asked for
+ * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
+ * @param path of the request, relative to the base URL: the answer must belong to what it names
+ * @param onRowsLeftOut called with the number of unreadable rows, if there are any
+ * @throws UnexpectedResponseError if the answer is not the service's, lacks a field that callers need or has it with another
+ *   type, or belongs to another object than the requested one
  */
 export function readSuccess<Name extends EndpointName>(
   endpoint: Name,
@@ -29,7 +29,7 @@ export function readSuccess<Name extends EndpointName>(
   // A 204 is a valid response if callers need nothing from the body.
   const parsed = status === 204 ? { ok: true } : parseJson(body);
   if (parsed === undefined) throw new UnexpectedResponseError(endpoint, status, 'body', 'is not JSON');
-  if (!isOwnWord(parsed)) {
+  if (!isFromService(parsed)) {
     throw new UnexpectedResponseError(endpoint, status, 'ok', 'is not true, as it is in every answer of the service');
   }
   const { read, rowsLeftOut, problem } = lenientParse<unknown>(endpoints[endpoint].response, parsed);
@@ -38,20 +38,20 @@ export function readSuccess<Name extends EndpointName>(
   }
   const foreign = foreignField(endpoint, path, read);
   if (foreign !== undefined) {
-    throw new UnexpectedResponseError(endpoint, status, foreign, 'is not what was asked for');
+    throw new UnexpectedResponseError(endpoint, status, foreign, 'is not what was requested');
   }
   if (rowsLeftOut) onRowsLeftOut?.(rowsLeftOut);
   return read as ResponseOf<Name>;
 }
 
 /** Specification, "Response envelope": `ok`, and `success` in answers about environments. */
-function isOwnWord(answer: unknown): boolean {
+function isFromService(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null) return false;
   const { ok, success } = answer as { readonly ok?: unknown; readonly success?: unknown };
   return ok === true || (ok === undefined && success === true);
 }
 
-/** The error that an answer other than 2xx stands for. `secret` is cut out of whatever the answer quotes. */
+/** The error of an answer other than 2xx. `secret` is removed from quoted text. */
 export function readFailure(endpoint: CallName, response: ExchangeResponse, secret: string): ApiError {
   const { status, body } = response;
   const text = isOverlargeJson(body) ? '' : body.toString('utf8').replaceAll(secret, '[redacted]');
@@ -64,7 +64,7 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
       status,
       code,
       typed: false,
-      // Whatever the number: a road that is broken says nothing of the call.
+      // Whatever the status: it says nothing about the call.
       meaning: 'unavailable',
       requestId: null,
       retryAfterMs: waitMs,
@@ -92,4 +92,19 @@ function parseJson(body: Buffer | string): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** The most that is read of an error body. */
+const maxErrorBytes = 1024 * 1024;
+
+/** Reads the error body of a refused download. */
+export async function readWhole(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxErrorBytes) break;
+  }
+  return Buffer.concat(chunks, size);
 }

@@ -1,7 +1,6 @@
 /** The address of a request: always below the base URL, never on another host. */
-import { withoutEndSlashes } from '../contract/base-url.js';
-import { isLoopbackHost } from '../contract/loopback-host.js';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { isLoopbackHost, withoutEndSlashes } from '../contract/urls.js';
 import type { CallName } from './call-options.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;

@@ -4,9 +4,8 @@
  */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { exchangeError, TimeoutError } from './errors.js';
 import type { ExchangeRequest } from './exchange.js';
-import { exchangeError } from './exchange-error.js';
-import { TimeoutError } from './timeout-error.js';
 
 export interface StreamResponse {
   readonly status: number;

@@ -76,3 +76,6 @@ export interface Endpoint {
   /** What of the row is an assumption and not shown by the specification; `assumptions` says each in a sentence. */
   readonly assumed?: readonly AssumptionId[];
 }
+
+/** What the rows of reads share. */
+export const read = { method: 'GET', status: 200, retry: 'safe' } as const;

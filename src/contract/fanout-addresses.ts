@@ -48,3 +48,11 @@ export function fanoutPlaces(batch: {
   } as const;
 }
 export type FanoutPlaces = ReturnType<typeof fanoutPlaces>;
+
+/** @param prefix of the item's objects */
+export function itemRecords(prefix: string) {
+  return {
+    /** That the key of a generation's fork was sent: see `activities/retry/recorded-call.ts`. */
+    key: (generation: number) => `${prefix}/keys/${generation}.json`,
+  } as const;
+}

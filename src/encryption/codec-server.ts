@@ -5,10 +5,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
 import { readRawBody } from '../bridge/raw-body.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import { payloadsIn, payloadsOut } from './codec-messages.js';
 
 const shortestToken = 24;
 
@@ -130,4 +129,43 @@ function isSame(shown: string, token: string): boolean {
 function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A body without `payloads` has none: Temporal's command line sends such.
+ * @throws SandflowError `bad_payloads`
+ */
+function payloadsIn(body: string): Payload[] {
+  let read: unknown;
+  try {
+    read = JSON.parse(body);
+  } catch (cause) {
+    throw new SandflowError('bad_payloads', 'The body is not JSON.', { cause });
+  }
+  const payloads = isFields(read) ? (read.payloads ?? []) : undefined;
+  if (!Array.isArray(payloads)) throw new SandflowError('bad_payloads', 'The body must be {"payloads": […]}.');
+  return payloads.map((payload: unknown) => {
+    if (!isFields(payload)) throw new SandflowError('bad_payloads', 'A payload must be an object.');
+    const metadata = isFields(payload.metadata) ? payload.metadata : {};
+    const fields = Object.entries(metadata).map(([name, value]) => [name, bytesOf(value)] as const);
+    return { metadata: Object.fromEntries(fields), data: bytesOf(payload.data) };
+  });
+}
+
+function payloadsOut(payloads: readonly Payload[]): Fields[] {
+  const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+  return payloads.map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)])),
+    data: text(data),
+  }));
+}
+
+function bytesOf(value: unknown): Buffer {
+  return Buffer.from(typeof value === 'string' ? value : '', 'base64');
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

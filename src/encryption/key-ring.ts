@@ -1,6 +1,7 @@
 /** The keys of a deployment: every one decrypts, the first encrypts. */
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { SandflowError } from '../contract/sandflow-error.js';
+import { readPrivateText } from '../os/private-file.js';
 
 /** One key of a key ring. */
 export interface RingKey {
@@ -74,4 +75,13 @@ export function derivedKey({ secret }: Pick<RingKey, 'secret'>, purpose: string)
 function ringKey(id: string, bytes: Buffer): RingKey {
   const secret = createSecretKey(bytes);
   return { id, secret, check: derivedKey({ secret }, 'key check 1').subarray(0, 16).toString('hex') };
+}
+
+/**
+ * Reads a ring from its file.
+ * @param path a file of this user or root that no other user may read or write, such as one of mode 600
+ * @throws SandflowError `bad_configuration`
+ */
+export async function readKeyRing(path: string): Promise<KeyRing> {
+  return parseKeyRing(await readPrivateText(path, 'file of encryption keys'), path);
 }

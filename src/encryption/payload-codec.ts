@@ -1,5 +1,6 @@
-/** Encrypts payloads on their way to Temporal, whole with their metadata. */
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+/** Encrypts payloads with their metadata on their way to Temporal: the codec, and the data converter that uses it. */
+import { fileURLToPath } from 'node:url';
+import { type DataConverter, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { refusedInput } from '../contract/refused-input.js';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -51,7 +52,7 @@ export function createPayloadCodec(
 }
 
 /** True for what this codec, or another one that follows Temporal's samples, has encrypted. */
-export function isEncrypted({ metadata }: Payload): boolean {
+function isEncrypted({ metadata }: Payload): boolean {
   return textOf(metadata?.[METADATA_ENCODING_KEY]) === encrypted;
 }
 
@@ -68,4 +69,15 @@ const refusedPayload: Payload = {
 
 function textOf(bytes: Uint8Array | null | undefined): string {
   return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : '';
+}
+
+/** The module that puts messages and stacks of failures into payloads. The bundle of the workflows needs it too. */
+export const failureConverterPath = fileURLToPath(new URL('./failure-converter.cjs', import.meta.url));
+
+/**
+ * The `dataConverter` of every client, worker and replay of a deployment whose payloads are encrypted. Messages and stacks
+ * of failures are encrypted too.
+ */
+export function createEncryptedDataConverter(ring: KeyRing, options: PayloadCodecOptions = {}): DataConverter {
+  return { payloadCodecs: [createPayloadCodec(ring, options)], failureConverterPath };
 }

@@ -1,10 +1,9 @@
 /** Reads items from CSV with a header; from TSV too. */
 import { readCsvRows } from './csv-rows.js';
 import { itemOfRecord } from './item-fields.js';
-import type { ItemLine, ReadLinesOptions } from './item-line.js';
-import { ItemsError } from './items-error.js';
+import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 
-export interface ReadCsvOptions extends ReadLinesOptions {
+interface ReadCsvOptions extends ReadLinesOptions {
   readonly delimiter: ',' | '\t';
 }
 

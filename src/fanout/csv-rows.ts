@@ -1,10 +1,10 @@
 /** Reads the records of CSV (RFC 4180) or TSV, each with the line on which it begins. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { ItemsError } from './items-error.js';
+import { ItemsError } from './item-line.js';
 import { decode, maxItemBytes } from './lines.js';
 
-export interface CsvRow {
+interface CsvRow {
   /** From 1. */
   readonly line: number;
   readonly cells: readonly string[];

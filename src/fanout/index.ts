@@ -1,6 +1,6 @@
 /** Reading of the items of a batch: text, JSONL, CSV; templates; a matrix. */
 
-export { ItemsError } from './items-error.js';
+export { ItemsError } from './item-line.js';
 export { type ItemWish, type Matrix, matrixSize } from './matrix.js';
 export {
   formatOf,

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { sandboxTypes } from '../contract/records.js';
 import { reasoningEfforts } from '../contract/requests.js';
-import type { ItemLine, ReadLinesOptions } from './item-line.js';
-import { type ItemPlace, ItemsError } from './items-error.js';
+import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 
 const longestLabel = 120;
 
@@ -42,7 +41,7 @@ const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompt
 type Parsed = z.output<typeof shapes.loose>;
 
 /** Names that mean something to sandflow; others are columns for a template. */
-export const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
+const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
 
 /**
  * Reads a record of JSON, or one of CSV after its cells were taken apart.

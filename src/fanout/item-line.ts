@@ -1,8 +1,7 @@
-/** An item as a file of items gives it, before templates and the matrix. Types only. */
-
+/** An item as a file of items gives it, before templates and the matrix, and the error of a wrong one. */
 import type { MachineType } from '../../workflows/fanout/types.js';
 import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
-import type { ItemPlace } from './items-error.js';
+import { SandflowError } from '../contract/sandflow-error.js';
 
 /** A file that is put into a fork. */
 export interface PutWish {
@@ -35,4 +34,19 @@ export interface ReadLinesOptions {
   readonly template: boolean;
   /** Reads `30m`. @throws where it is no duration */
   readonly parseDurationMs: (text: string) => number;
+}
+
+/** A place in a file of items; lines and columns count from 1. */
+export interface ItemPlace {
+  /** As the person named it; `stdin` for the standard input. */
+  readonly file: string;
+  readonly line: number;
+  readonly column?: number;
+}
+
+/** Code `bad_items`. The message begins with file, line and column, as editors and terminals know them. */
+export class ItemsError extends SandflowError {
+  constructor({ file, line, column }: ItemPlace, message: string, options?: { readonly cause?: unknown }) {
+    super('bad_items', `${file}:${line}${column === undefined ? '' : `:${column}`}: ${message}`, options);
+  }
 }

@@ -1,7 +1,6 @@
 /** Reads items from JSONL: each line a prompt as a string, or an object with the fields of `item-fields.ts`. */
 import { itemOfRecord } from './item-fields.js';
-import type { ItemLine, ReadLinesOptions } from './item-line.js';
-import { ItemsError } from './items-error.js';
+import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readLines } from './lines.js';
 
 /** Blank lines are left out. @throws ItemsError */

@@ -1,5 +1,5 @@
 /** Cuts a stream into lines without ever holding more than one of them. */
-import { ItemsError } from './items-error.js';
+import { ItemsError } from './item-line.js';
 
 /** An item travels as part of one message; longer texts go into files. */
 export const maxItemBytes = 16_000_000;

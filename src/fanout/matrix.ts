@@ -1,8 +1,7 @@
 /** Each item once for every combination of providers, models, efforts and repeats. */
 import type { FanoutItem, MachineType } from '../../workflows/fanout/types.js';
 import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
-import type { ItemLine, PutWish } from './item-line.js';
-import { ItemsError } from './items-error.js';
+import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {
   /** Empty: the default of the service, or the item's own. One: for every item that has none of its own. */

@@ -1,8 +1,7 @@
 /** Reads the items of a batch, one after the other, whatever their number and size. */
 import { bytesOf } from '../contract/texts.js';
 import { readCsvLines } from './csv-lines.js';
-import type { ItemLine, ReadLinesOptions } from './item-line.js';
-import { ItemsError } from './items-error.js';
+import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readJsonlLines } from './jsonl-lines.js';
 import { maxItemBytes } from './lines.js';
 import { expandItem, type ItemWish, type Matrix } from './matrix.js';

@@ -1,8 +1,8 @@
 /** Prompts made of columns: `Fix {{issue}} in {{file}}`. */
 import { SandflowError } from '../contract/sandflow-error.js';
-import { type ItemPlace, ItemsError } from './items-error.js';
+import { type ItemPlace, ItemsError } from './item-line.js';
 
-export interface Template {
+interface Template {
   /** The columns that it names. */
   readonly columns: readonly string[];
   /** @throws ItemsError where a column is not there */

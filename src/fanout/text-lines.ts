@@ -1,6 +1,5 @@
 /** Reads items from a text file: a prompt a line, or blocks between lines of `---`. */
-import type { ItemLine, ReadLinesOptions } from './item-line.js';
-import { type ItemPlace, ItemsError } from './items-error.js';
+import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readLines } from './lines.js';
 
 const divider = '---';

@@ -1,6 +1,6 @@
 /**
- * The one clock of the local service: every rule with time in it reads this one, so that whoever holds it and moves it
- * forward sees days pass in moments. Time on the network, the agents' work and the processes' run in real time.
+ * The clock of the local service. Every rule that involves time reads it, so a test can hold it and move it forward by days
+ * at once. Network timeouts, agents and processes run in real time.
  */
 
 export interface Clock {

@@ -1,4 +1,4 @@
-/** The local Sandbox Service as one thing that listens, resets and closes. */
+/** Creates the local Sandbox Service: its parts, its start and its end. */
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -19,7 +19,8 @@ import { type IsolationReport, isolationReport, requireIsolatedAgents } from './
 import { createMachineHost } from './machine/index.js';
 import { defaultProfile, type LocalServiceOptions } from './options.js';
 import { configuredProvider } from './prompts/providers.js';
-import { createSshServer, loadHostKey } from './ssh/index.js';
+import { loadHostKey } from './ssh/host-key.js';
+import { createSshServer } from './ssh/ssh-server.js';
 import { createCallGate } from './state/call-gate.js';
 import { createStateControl, type StateControl } from './state/control.js';
 import { finishImport, removeUndecided } from './state/import-state.js';
@@ -28,7 +29,7 @@ import { createCallStore } from './store/call-store.js';
 import { openDatabase } from './store/database.js';
 import { createSettingStore } from './store/setting-store.js';
 import { defaultTimings } from './timings.js';
-import { resolveBySystem } from './webhooks/public-lookup.js';
+import { resolveBySystem } from './webhooks/public-address.js';
 
 /** A local Sandbox Service. */
 export interface LocalService extends StateControl {
@@ -38,11 +39,11 @@ export interface LocalService extends StateControl {
   readonly url: string;
   /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
   readonly legacyUrl: string;
-  /** Where books and faults are: the same port, under `/_local`. */
+  /** Base URL of the routes for tests, such as `/_local/books` and `/_local/faults`. */
   readonly adminUrl: string;
   /** What the service did; the same as `GET /_local/books`. */
   readonly books: Inspection;
-  /** The one clock of the service, to hold and to move forward; the same as `/_local/clock`. */
+  /** The clock of the service, to hold and to move forward; the same as `/_local/clock`. */
   readonly clock: ControlledClock;
   /** Accounts, organizations and sessions; the same as `/_local/accounts`, `/_local/teams` and so on. */
   readonly accounts: Accounts;
@@ -57,8 +58,8 @@ export interface LocalService extends StateControl {
 const defaultMaxCallRecords = 100_000;
 
 /**
- * Makes a local service on a directory; nothing runs and no port is open until `listen`.
- * @throws SandflowError `directory_in_use` while another service has the directory, `agent_not_isolated` if a command agent
+ * Creates a local service on a directory. Nothing runs and no port is open until `listen`.
+ * @throws SandflowError `directory_in_use` while another service uses the directory, `agent_not_isolated` if a command agent
  *   would run without isolation
  */
 export async function createLocalService(options: LocalServiceOptions): Promise<LocalService> {

@@ -1,4 +1,4 @@
-/** What the service says of the isolation of its sandboxes, and which agents it does not run without. */
+/** Reports the isolation of sandboxes, and refuses command agents without it. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isolationText, isolationWarnings, type MachineDescription } from './machine/index.js';
 import type { LocalServiceOptions } from './options.js';
@@ -6,7 +6,7 @@ import type { LocalServiceOptions } from './options.js';
 export interface IsolationReport extends MachineDescription {
   /** One line for people. */
   readonly text: string;
-  /** What nobody has asked for; empty if all is well. */
+  /** Missing isolation or network that nobody requested; empty if there is none. */
   readonly warnings: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function isolationReport(description: MachineDescription, options: AgentO
   return { ...description, text: isolationText(description), warnings };
 }
 
-/** Undefined where every command agent is isolated, or may do without by the user's own word. */
+/** Undefined if every command agent is isolated, or if the user allows it to run without isolation. */
 export function requireIsolatedAgents(
   { isolation, reason }: MachineDescription,
   options: AgentOptions,

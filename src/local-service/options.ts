@@ -1,4 +1,4 @@
-/** What the local service can be told. */
+/** Options of the local service. */
 import type { NewAccount, NewTeam } from './accounts/records.js';
 import type { LocalRepo } from './environments/repos.js';
 import type { Log } from './log.js';
@@ -32,7 +32,7 @@ export interface LocalServiceProfile {
 
 export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitPromptId: false, extraFields: false };
 
-export interface CommandAgentSettings {
+interface CommandAgentSettings {
   /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */
   readonly command: string;
   /** `plain`: it may also run without isolation. Default: the service then does not start. */

@@ -1,6 +1,6 @@
 import { SandflowError } from '../contract/sandflow-error.js';
 
-export interface ServiceErrorOptions {
+interface ServiceErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -23,6 +23,16 @@ export class ServiceError extends SandflowError {
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+}
+
+/** The answer for a request that cannot be understood. */
+export function invalidRequest(message: string): ServiceError {
+  return new ServiceError(400, 'invalid_request', message);
+}
+
+/** The answer for what does not exist. */
+export function notFound(message: string): ServiceError {
+  return new ServiceError(404, 'not_found', message);
 }
 
 /** The answer for a sandbox that does not exist, or exists no longer. */

@@ -6,6 +6,11 @@ import { dirname } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser } from './owner.js';
 
+/** The largest file that `readPrivateText` reads. */
+const maxTextBytes = 64 * 1024;
+/** A FIFO must not block the open. */
+const readOnly = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /** Replaces the file as a whole, mode 600. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -21,8 +26,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
  * @throws SandflowError `file_not_trusted`, which says what is wrong
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
-  // A FIFO would be waited for without end.
-  const file = await unlessMissing(open(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  const file = await unlessMissing(open(path, readOnly));
   if (!file) return undefined;
   try {
     const stats = await file.stat();
@@ -61,11 +65,36 @@ function notTrusted(path: string, why: string): SandflowError {
   return new SandflowError('file_not_trusted', `${path} is not trusted: ${why}. ${mend}`);
 }
 
-async function unlessMissing<T>(opening: Promise<T>): Promise<T | undefined> {
+/** Undefined if the file does not exist. */
+export async function unlessMissing<T>(access: Promise<T>): Promise<T | undefined> {
   try {
-    return await opening;
+    return await access;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/**
+ * Reads a small file that holds a secret, and refuses one that other users may read or write.
+ * @param path a regular file of this user or root, such as one of mode 600
+ * @param what the file is, for messages, such as `file of encryption keys`
+ * @throws SandflowError `bad_configuration`
+ */
+export async function readPrivateText(path: string, what: string): Promise<string> {
+  const refuse = (why: string, cause?: unknown) =>
+    new SandflowError('bad_configuration', `The ${what}, ${path}, ${why}.`, { cause });
+  const file = await open(path, readOnly).catch((cause: unknown) => {
+    throw refuse('cannot be read', cause);
+  });
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw refuse('is not a regular file');
+    if (!isTrustedOwner(stat.uid)) throw refuse('belongs to somebody else');
+    if (isOpenToOthers(stat)) throw refuse('may be read or written by others: make it mode 600');
+    if (stat.size > maxTextBytes) throw refuse('is too large');
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
   }
 }

@@ -1,12 +1,13 @@
 /** A folder whose content this process believes: the home of a stack, the cache with its Temporal server. */
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import type { Stats } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { isOpenToOthers, isTrustedOwner, isWritableByOthers, ownUser, problemOnTheWay } from './owner.js';
-import { walkPath } from './walk-path.js';
+import { unlessMissing } from './private-file.js';
 
-export interface TrustedFolder {
+interface TrustedFolder {
   readonly path: string;
   /** The setting that names it, for messages. */
   readonly setting: 'SANDFLOW_HOME' | 'SANDFLOW_CACHE' | '--directory';
@@ -78,11 +79,12 @@ function notWritable({ path, setting }: TrustedFolder, cause: unknown): Sandflow
 async function problemInside(folder: string, others: boolean): Promise<string | undefined> {
   for (const name of await readdir(folder)) {
     const entry = join(folder, name);
-    const stats = await unlessGone(lstat(entry));
+    // Another process of ours may remove it meanwhile.
+    const stats = await unlessMissing(lstat(entry));
     if (!stats) continue;
     if (!isTrustedOwner(stats.uid)) return `${entry} belongs to user ${stats.uid}`;
     if (stats.isSymbolicLink()) {
-      const target = await unlessGone(stat(entry));
+      const target = await unlessMissing(stat(entry));
       if (target && !isTrustedOwner(target.uid)) return `${entry} is a link to what belongs to user ${target.uid}`;
       if (target && isWritableByOthers(target)) return `${entry} is a link to what others may write`;
     } else if (others && isWritableByOthers(stats)) return `others may write ${entry}`;
@@ -90,12 +92,49 @@ async function problemInside(folder: string, others: boolean): Promise<string | 
   return undefined;
 }
 
-/** What other processes of ours have there for a moment comes and goes. */
-async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
-  try {
-    return await looking;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+/** The most links that Linux follows in one path. */
+const maxLinks = 40;
+
+interface PathStep {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+export interface Walk {
+  /** From the root on, links and what they lead through included. */
+  readonly steps: readonly PathStep[];
+  /** The path without links; undefined if a part of it does not exist. */
+  readonly real: string | undefined;
+}
+
+/**
+ * Every folder and link that a path leads through: whoever may change one of them decides where the path leads.
+ * @param path absolute
+ * @throws errors of `lstat` and `readlink`; a missing part ends the walk instead
+ */
+async function walkPath(path: string): Promise<Walk> {
+  const { root } = parse(path);
+  const steps: PathStep[] = [{ path: root, stats: await lstat(root) }];
+  const rest = partsOf(path.slice(root.length));
+  let at = root;
+  for (let links = 0; rest.length > 0; ) {
+    const next = join(at, rest.shift() ?? '');
+    const stats = await unlessMissing(lstat(next));
+    if (!stats) return { steps, real: undefined };
+    steps.push({ path: next, stats });
+    if (!stats.isSymbolicLink()) {
+      at = next;
+      continue;
+    }
+    links += 1;
+    if (links > maxLinks) throw new Error(`${path} leads through too many links.`);
+    const target = await readlink(next);
+    if (isAbsolute(target)) at = parse(target).root;
+    rest.unshift(...partsOf(target));
   }
+  return { steps, real: at };
+}
+
+function partsOf(path: string): string[] {
+  return path.split(sep).filter((part) => part !== '' && part !== '.');
 }

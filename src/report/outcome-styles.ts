@@ -16,8 +16,8 @@ export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
 
 /** Also of an outcome that a newer version wrote. */
 export function styleOf(outcome: string): OutcomeStyle {
-  const looks: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
-  return Object.hasOwn(looks, outcome) ? (looks[outcome] ?? unknown(outcome)) : unknown(outcome);
+  const styles: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
+  return Object.hasOwn(styles, outcome) ? (styles[outcome] ?? unknown(outcome)) : unknown(outcome);
 }
 
 function unknown(outcome: string): OutcomeStyle {

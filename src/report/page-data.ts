@@ -1,4 +1,5 @@
-/** What the page carries as JSON, for its script. Types only; `browser/*.js` are checked against them. */
+/** What the report is created from, and what its page carries as JSON. Types only; `browser/*.js` are checked against them. */
+import type { FanoutProgress, FanoutResult, ItemResult } from '../../workflows/fanout/types.js';
 
 /** What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends. */
 export type SegmentKind = 'queued' | 'booting' | 'preparing' | 'prompting' | 'ending';
@@ -85,4 +86,16 @@ export interface PageData {
   readonly items: readonly PageItem[];
   /** Items whose details share a script element: `details-0`, `details-1`, … */
   readonly detailsPerBlock: number;
+}
+
+/** What the report of a batch is created from. */
+export interface FanoutReportData {
+  /** The batch; of one that still runs, how far it is. */
+  readonly result: FanoutResult | FanoutProgress;
+  /** The newest result of each item that has one, in any order. */
+  readonly items: readonly ItemResult[];
+  /** Beginnings of collected text files, by their reference in the result store. A file without one is only listed. */
+  readonly previews: ReadonlyMap<string, string>;
+  /** When the report is made; ISO 8601. */
+  readonly generatedAt: string;
 }

@@ -1,34 +1,10 @@
 /** The colours of the report, in light and in dark. A test computes their contrast. */
 
-export interface Palette {
+export const light = {
   /** The page, and what lies on it. */
-  readonly page: string;
-  readonly card: string;
-  /** Under the pointer, chosen, and grooves of charts. */
-  readonly raised: string;
-  readonly line: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly accent: string;
-  readonly onAccent: string;
-  readonly good: string;
-  readonly bad: string;
-  readonly warn: string;
-  readonly calm: string;
-  /** Behind lines that differ. */
-  readonly differs: string;
-  /** Within such a line, what differs. */
-  readonly differsMore: string;
-  readonly queued: string;
-  readonly booting: string;
-  readonly preparing: string;
-  readonly prompting: string;
-  readonly ending: string;
-}
-
-export const light: Palette = {
   page: '#f6f7f9',
   card: '#ffffff',
+  /** Hovered or selected rows, and grooves of charts. */
   raised: '#eef1f5',
   line: '#d5dbe3',
   text: '#17202b',
@@ -39,6 +15,7 @@ export const light: Palette = {
   bad: '#b3261e',
   warn: '#8a5200',
   calm: '#536071',
+  /** Behind lines that differ, and behind the differing part of a line. */
   differs: '#fff1cf',
   differsMore: '#ffd97a',
   queued: '#8792a2',
@@ -47,6 +24,8 @@ export const light: Palette = {
   prompting: '#3b6fe0',
   ending: '#9a55c7',
 };
+
+export type Palette = Readonly<Record<keyof typeof light, string>>;
 
 export const dark: Palette = {
   page: '#0f141b',

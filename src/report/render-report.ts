@@ -7,11 +7,10 @@ import { maxAllTextBytes, maxTextBytes } from './cut-text.js';
 import { bytesText } from './format.js';
 import { html, jsonForScript, Markup } from './markup.js';
 import { outcomeStyles, styleOf } from './outcome-styles.js';
-import type { PageData } from './page-data.js';
+import type { FanoutReportData, PageData } from './page-data.js';
 import { pageDetails, pageItem, textLimit } from './page-items.js';
 import { paletteCss } from './palette.js';
 import { plainText } from './plain-text.js';
-import type { FanoutReportData } from './report-data.js';
 import { dialogs } from './sections/dialogs.js';
 import { costSection, durationsSection } from './sections/figures.js';
 import { headerSection } from './sections/header.js';
@@ -37,11 +36,11 @@ export function renderFanoutReport(data: FanoutReportData): string {
   const spanMs = Math.max(1, untilMs - startMs);
   const items = results.map((item) => pageItem(item, startMs, untilMs));
   const limit = textLimit(results, previews);
-  const looks = [...new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)])];
+  const names = [...new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)])];
   const page: PageData = {
     startedAtMs: startMs,
     spanMs,
-    outcomes: Object.fromEntries(looks.map((outcome) => [outcome, styleOf(outcome)])),
+    outcomes: Object.fromEntries(names.map((outcome) => [outcome, styleOf(outcome)])),
     items,
     detailsPerBlock,
   };

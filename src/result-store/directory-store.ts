@@ -4,7 +4,6 @@ import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } fr
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { makeFolderOf } from '../os/inner-folder.js';
-import type { ResultStore } from './result-store.js';
 
 const scheme = 'file-store:';
 /** An object may be replaced while it is opened; not so often. */
@@ -117,4 +116,36 @@ export function createResultStore(directory: string): ResultStore {
 
 function outside(cause?: unknown): SandflowError {
   return new SandflowError('bad_result_key', 'A key of the result store must stay inside its directory.', { cause });
+}
+
+export interface StoredObject {
+  /** Names the object in its store; opaque to everyone else. */
+  readonly ref: string;
+  /** Size in bytes. */
+  readonly size: number;
+  /** SHA-256 of the content, in hex. */
+  readonly sha256: string;
+}
+
+/** An object as a list of them shows it. */
+export interface ListedObject {
+  /** The key that the object was stored under. */
+  readonly key: string;
+  /** Names the object in its store; opaque to callers. */
+  readonly ref: string;
+}
+
+/** A store for objects that are too large for Temporal's history. */
+export interface ResultStore {
+  /** Writes `content` under `key`. Safe to repeat: the last whole write wins, and no reader sees half of one. */
+  put(key: string, content: Uint8Array): Promise<StoredObject>;
+  /**
+   * The same with content of any size that comes piece by piece, never all of it in memory. Where `content` throws,
+   * nothing of it is left, and the error is passed on.
+   */
+  putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
+  /** @throws SandflowError `result_not_found` */
+  get(ref: string): Promise<Buffer>;
+  /** The objects whose keys begin with `folder` and a slash, in no order. None where there is no such folder. */
+  list(folder: string): Promise<readonly ListedObject[]>;
 }

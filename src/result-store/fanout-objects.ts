@@ -4,7 +4,7 @@ import type { KnownItem, SealRequest, StoredChunk } from '../../workflows/fanout
 import type { FanoutItem, ItemResult, ItemToEnd } from '../../workflows/fanout/types.js';
 import { fanoutPlaces } from '../contract/fanout-addresses.js';
 import { SandflowError } from '../contract/sandflow-error.js';
-import type { ListedObject, ResultStore } from './result-store.js';
+import type { ListedObject, ResultStore } from './directory-store.js';
 
 /** Which batch. `batchKey` is the run id of its first execution, the same through resumes. */
 export interface FanoutPlace {

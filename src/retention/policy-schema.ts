@@ -2,9 +2,22 @@
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxStates } from '../contract/states.js';
-import { durationPattern, readDurationMs } from './duration.js';
 import { ownerStatuses } from './ownership.js';
 import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.js';
+
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+type Unit = keyof typeof unitsMs;
+
+/** What a duration of a policy looks like. */
+const durationPattern = /^(?:\d+(?:\.\d+)?[smhdw])+$/;
+const part = /(\d+(?:\.\d+)?)([smhdw])/g;
+
+/** @returns ms; undefined where `text` is no duration, or longer than a date can tell */
+export function readDurationMs(text: string): number | undefined {
+  if (!durationPattern.test(text)) return undefined;
+  const ms = [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0);
+  return ms <= 100 * 366 * unitsMs.d ? Math.round(ms) : undefined;
+}
 
 const title = z.string().min(1).max(100);
 const pattern = z.string().min(1).max(200);
@@ -218,5 +231,16 @@ function ruleOf(read: z.output<typeof rule>): Rule {
       dataExpired: given.dataExpired ?? null,
       owned: given.owned ?? null,
     },
+  };
+}
+
+/** Published as `docs/retention-policy.schema.json`. */
+export function policyJsonSchema(): Readonly<Record<string, unknown>> {
+  const { $schema, ...schema } = z.toJSONSchema(policySchema, { io: 'input' });
+  return {
+    $schema,
+    title: 'sandflow cleanup policy',
+    description: 'What `sandflow cleanup` stops and deletes, and what it never touches.',
+    ...schema,
   };
 }

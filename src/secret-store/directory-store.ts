@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
-import type { SecretStore } from './secret-store.js';
 
 const scheme = 'secret-store:';
 const namePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
@@ -85,4 +84,20 @@ async function writeSynced(path: string, value: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+export interface SecretStore {
+  /**
+   * Keeps `value` under `name`. Safe to repeat: the last one wins, and no reader sees half of one.
+   * @param name 1 to 128 of `a-z A-Z 0-9 . _ -`, not beginning with a dot
+   * @returns the reference that `get` and `delete` take; it holds the name and nothing secret
+   * @throws SandflowError `bad_secret_name`, `secret_store_unwritable`
+   */
+  put(name: string, value: string): Promise<string>;
+  /** @throws SandflowError `secret_not_found` */
+  get(ref: string): Promise<string>;
+  /** Safe to repeat: what is not there is no error. */
+  delete(ref: string): Promise<void>;
+  /** The names, in order. */
+  list(): Promise<string[]>;
 }

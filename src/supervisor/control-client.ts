@@ -25,7 +25,7 @@ export interface Presence {
   release(): void;
 }
 
-export interface JoinOptions {
+interface JoinOptions {
   readonly stateFile: string;
   readonly settings: string;
   readonly onProgress: (line: string) => void;
@@ -34,7 +34,7 @@ export interface JoinOptions {
 }
 
 /** What became of an attempt to join: nobody there, somebody who went away before the stack was ready, or joined. */
-export type Joined = 'nobody' | 'lost' | Presence;
+type Joined = 'nobody' | 'lost' | Presence;
 
 /**
  * Joins the supervisor of the state file and waits until its stack is ready.
@@ -49,10 +49,10 @@ export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   const leave = () => void socket.destroy();
   signal?.addEventListener('abort', leave, { once: true });
   const lost = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  const greet = createGreeting(socket, state);
+  const handshake = createHandshake(socket, state);
   try {
     const stack = await readyStack(socket, lost, onProgress, (hello) => {
-      const proof = greet.answer(hello);
+      const proof = handshake.answer(hello);
       if (proof === undefined) return false;
       sendMessage(socket, { proof, settings });
       return true;
@@ -72,17 +72,17 @@ export async function isSupervisorThere(stateFile: string): Promise<boolean> {
   const state = await readState(stateFile);
   if (!state) return false;
   const socket = connect({ host: '127.0.0.1', port: state.port });
-  const greet = createGreeting(socket, state);
+  const handshake = createHandshake(socket, state);
   return new Promise((resolve) => {
     const settle = (there: boolean) => {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       socket.destroy();
       resolve(there);
     };
-    const patience = setTimeout(() => settle(false), helloTimeoutMs);
+    const timeout = setTimeout(() => settle(false), helloTimeoutMs);
     socket.on('error', () => settle(false)).once('close', () => settle(false));
     onMessages(socket, serverMessageSchema, (message) => {
-      if (message.type === 'hello') settle(greet.answer(message) !== undefined);
+      if (message.type === 'hello') settle(handshake.answer(message) !== undefined);
     });
   });
 }
@@ -94,20 +94,20 @@ function readyStack(
   enter: (hello: Hello) => boolean,
 ): Promise<StackDescription | 'nobody' | 'lost'> {
   return new Promise((resolve, reject) => {
-    let greeted = false;
+    let accepted = false;
     // Another program may have the port of a supervisor that died, and it will not say hello.
-    const patience = setTimeout(() => socket.destroy(), helloTimeoutMs);
+    const timeout = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.on('error', () => socket.destroy());
     void lost.then(() => {
-      clearTimeout(patience);
-      resolve(greeted ? 'lost' : 'nobody');
+      clearTimeout(timeout);
+      resolve(accepted ? 'lost' : 'nobody');
     });
     onMessages(socket, serverMessageSchema, (message) => {
       if (message.type === 'hello') {
-        greeted = enter(message);
-        clearTimeout(patience);
-        if (!greeted) socket.destroy();
-      } else if (!greeted) socket.destroy();
+        accepted = enter(message);
+        clearTimeout(timeout);
+        if (!accepted) socket.destroy();
+      } else if (!accepted) socket.destroy();
       else if (message.type === 'progress') onProgress(message.line);
       else if (message.type === 'ready') resolve(message.stack);
       else reject(new SandflowError({ foreign: message.code }, message.message));
@@ -117,8 +117,8 @@ function readyStack(
 
 type Hello = Extract<ServerMessage, { readonly type: 'hello' }>;
 
-/** Asks who is there. `answer` gives the proof that it is owed; undefined if it is not the supervisor of the state. */
-function createGreeting(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
+/** Requests proof of the supervisor. `answer` returns our own proof; undefined if it is not the supervisor of the state. */
+function createHandshake(socket: Socket, { token }: SupervisorState): { answer(hello: Hello): string | undefined } {
   const nonce = createNonce();
   socket.once('connect', () => sendMessage(socket, { nonce }));
   return {

@@ -18,7 +18,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import type { Config } from '../config.js';
 
-export const stackDescriptionSchema = z.object({
+const stackDescriptionSchema = z.object({
   temporalAddress: z.string(),
   namespace: z.string(),
   uiUrl: z.string().optional(),
@@ -74,7 +74,7 @@ export function createNonce(): string {
   return randomBytes(24).toString('hex');
 }
 
-/** Shows who knows the token that it is `role`, to whom has just thought of `nonce`. */
+/** Proves knowledge of the token, as `role`, to the side that created `nonce`. */
 export function proofOf(token: string, role: 'supervisor' | 'client', nonce: string): string {
   return createHmac('sha256', token).update(`${role} ${nonce}`).digest('hex');
 }
@@ -88,8 +88,8 @@ export function isProof(given: string, ...claim: Parameters<typeof proofOf>): bo
 const maxLineLength = 256 * 1024;
 
 /**
- * Hands over each line that is JSON of the schema; others are dropped. Who sends a line without an end is let go: anybody
- * on this machine can connect, and what he sends is kept until its line ends.
+ * Handles each line that is JSON of the schema, and drops others. Closes the connection if a line does not end: anybody on
+ * this machine can connect, and an unfinished line takes memory.
  */
 export function onMessages<T>(socket: Socket, schema: z.ZodType<T>, handle: (message: T) => void): void {
   const decoder = new StringDecoder();

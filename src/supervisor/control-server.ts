@@ -1,4 +1,4 @@
-/** The supervisor's side of the control connection: who is there, and what they are told. */
+/** The supervisor's side of the control connection: who is there, and what they are messages. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -15,10 +15,10 @@ import {
   sendMessage,
 } from './control-protocol.js';
 
-const greetingTimeoutMs = 5_000;
-/** A client greets at once, so only strangers wait; those who have waited longest make room. */
+const handshakeTimeoutMs = 5_000;
+/** A client identifies itself at once. Of the other connections the oldest is closed for a new one. */
 const maxUnidentifiedConnections = 64;
-/** What a client that joins during the start is told of what was before it. */
+/** The progress lines that a client gets if it joins during the start. */
 const keptProgressLines = 20;
 
 export interface ControlServer {
@@ -27,7 +27,7 @@ export interface ControlServer {
   progress(line: string): void;
   ready(stack: StackDescription): void;
   failed(code: string, message: string): void;
-  /** Takes the state file away and lets all clients go. Repeating it changes nothing. */
+  /** Removes the state file and disconnects all clients. Safe to repeat. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   const token = randomBytes(24).toString('hex');
   const clients = new Set<Socket>();
   const strangers = new Set<Socket>();
-  const told: ServerMessage[] = [];
+  const messages: ServerMessage[] = [];
 
   const makeRoom = () => {
     const [oldest] = strangers;
@@ -47,41 +47,41 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   const server = createServer((socket) => {
     strangers.add(socket);
     if (strangers.size > maxUnidentifiedConnections) makeRoom();
-    const patience = setTimeout(() => socket.destroy(), greetingTimeoutMs);
+    const timeout = setTimeout(() => socket.destroy(), handshakeTimeoutMs);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
-      clearTimeout(patience);
+      clearTimeout(timeout);
       strangers.delete(socket);
       clients.delete(socket);
     });
     const nonce = createNonce();
-    let asked = false;
-    onMessages(socket, clientMessageSchema, (greeting) => {
+    let hasAnswered = false;
+    onMessages(socket, clientMessageSchema, (message) => {
       if (!strangers.has(socket)) return;
-      if ('nonce' in greeting) {
-        // Answers pile up here where nobody reads them.
-        if (asked) return void socket.destroy();
-        asked = true;
-        const proof = proofOf(token, 'supervisor', greeting.nonce);
+      if ('nonce' in message) {
+        // A client that never reads would otherwise pile up answers.
+        if (hasAnswered) return void socket.destroy();
+        hasAnswered = true;
+        const proof = proofOf(token, 'supervisor', message.nonce);
         return sendMessage(socket, { type: 'hello', pid: process.pid, proof, nonce });
       }
       strangers.delete(socket);
-      clearTimeout(patience);
-      if (!isProof(greeting.proof, token, 'client', nonce)) return void socket.destroy();
-      if (greeting.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
+      clearTimeout(timeout);
+      if (!isProof(message.proof, token, 'client', nonce)) return void socket.destroy();
+      if (message.settings !== settings) return void socket.end(`${JSON.stringify(differs)}\n`);
       clients.add(socket);
-      for (const message of told) sendMessage(socket, message);
+      for (const earlier of messages) sendMessage(socket, earlier);
     });
   });
   const port = await listen(server);
   const state: SupervisorState = { pid: process.pid, port, token };
   await writePrivateFile(stateFile, JSON.stringify(state));
 
-  const tellAll = (message: ServerMessage) => {
+  const broadcast = (message: ServerMessage) => {
     // How a stack came up is of no interest to those who find it up.
-    if (message.type === 'ready') told.length = 0;
-    told.push(message);
-    if (told.length > keptProgressLines) told.shift();
+    if (message.type === 'ready') messages.length = 0;
+    messages.push(message);
+    if (messages.length > keptProgressLines) messages.shift();
     for (const socket of clients) sendMessage(socket, message);
   };
   let closing: Promise<void> | undefined;
@@ -93,10 +93,10 @@ export async function openControlServer(stateFile: string, settings: string): Pr
   };
   return {
     clients: () => clients.size,
-    progress: (line) => tellAll({ type: 'progress', line }),
-    ready: (stack) => tellAll({ type: 'ready', stack }),
+    progress: (line) => broadcast({ type: 'progress', line }),
+    ready: (stack) => broadcast({ type: 'ready', stack }),
     failed(code, message) {
-      tellAll({ type: 'failed', code, message });
+      broadcast({ type: 'failed', code, message });
     },
     close() {
       closing ??= close();

@@ -12,7 +12,7 @@ import type { RunningService } from './keep-running.js';
 const maxReadyMs = 60_000;
 const readySchema = z.looseObject({ ready: z.literal(true), url: z.string().optional() });
 
-export interface ReadyChildOptions {
+interface ReadyChildOptions {
   /** Its working directory. */
   readonly cwd: string;
   readonly log: RotatingLog;
@@ -103,7 +103,7 @@ function exitOf(child: ChildProcess): Promise<number | null> {
 
 async function stopChild(child: ChildProcess, exited: Promise<number | null>, graceMs: number): Promise<void> {
   child.kill('SIGTERM');
-  const patience = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), graceMs);
   await exited;
-  clearTimeout(patience);
+  clearTimeout(timeout);
 }

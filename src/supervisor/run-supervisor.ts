@@ -9,17 +9,16 @@ import type { MainProgram } from './children.js';
 import { isSupervisorThere } from './control-client.js';
 import { type StackDescription, settingsDigest } from './control-protocol.js';
 import { type ControlServer, openControlServer } from './control-server.js';
-import { countOpenJobs } from './open-jobs.js';
 import { stackPaths } from './stack-paths.js';
 import { type Stack, startStack } from './start-stack.js';
-import { untilIdle } from './until-idle.js';
+import { countOpenJobs, untilIdle } from './until-idle.js';
 
 const defaultIdleMs = 10_000;
 /** An earlier supervisor that drains its worker needs up to this long. */
 const electionPatienceMs = 60_000;
 const electionPollMs = 100;
 
-export interface RunSupervisorOptions {
+interface RunSupervisorOptions {
   /** How this program is started, for the children. */
   readonly main: MainProgram;
   /** True for `sandflow dev`: does not end by idleness. */

@@ -1,9 +1,13 @@
 /** Says when a stack has had nothing to do for long enough. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { workflowTypes } from '../../workflows/messages.js';
+import type { Config } from '../config.js';
+import { jobWorkflowId, notificationPrefix } from '../contract/addresses.js';
 
 const maxCheckIntervalMs = 2_000;
 
-export interface UntilIdleOptions {
+interface UntilIdleOptions {
   /** Clients that are connected now. */
   readonly clients: () => number;
   /** Asks Temporal. An error counts as busy: what is not known to have ended has not ended. */
@@ -16,14 +20,40 @@ export interface UntilIdleOptions {
 
 /** Resolves true when no client and no open job have been seen for `idleMs`, false when the signal ends the wait. */
 export async function untilIdle({ clients, openJobs, idleMs, signal }: UntilIdleOptions): Promise<boolean> {
-  const lookEveryMs = Math.min(maxCheckIntervalMs, Math.max(idleMs / 4, 20));
+  const checkIntervalMs = Math.min(maxCheckIntervalMs, Math.max(idleMs / 4, 20));
   let quietSince: number | undefined;
   while (!signal.aborted) {
     const quiet = clients() === 0 && (await openJobs().catch(() => 1)) === 0 && clients() === 0;
     if (!quiet) quietSince = undefined;
     else if (quietSince === undefined) quietSince = Date.now();
     else if (Date.now() - quietSince >= idleMs) return true;
-    await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    await sleep(checkIntervalMs, undefined, { signal }).catch(() => undefined);
   }
   return false;
+}
+
+const waitForDeliveriesMs = 600_000;
+
+/**
+ * Open workflows that this stack's worker works on. On a server of its own everything on the task queue counts; on a
+ * shared one others may use the same queue, so there only the jobs of this deployment do. A notification that could not
+ * be delivered for ten minutes holds nothing up: the server keeps it, and it is tried again when the stack is there again.
+ * @param nowMs the present, in ms since the epoch. Default: now
+ */
+export async function countOpenJobs(
+  client: Client,
+  config: Pick<Config, 'taskQueue' | 'deployment' | 'temporal'>,
+  nowMs = Date.now(),
+): Promise<number> {
+  const jobs = jobWorkflowId(config.deployment, '');
+  const youngest = new Date(nowMs - waitForDeliveriesMs).toISOString();
+  const conditions = [
+    `ExecutionStatus = 'Running'`,
+    `TaskQueue = '${config.taskQueue.replaceAll("'", "''")}'`,
+    `(WorkflowType != '${workflowTypes.deliverNotification}' OR StartTime > '${youngest}')`,
+  ];
+  if (config.temporal.configured) {
+    conditions.push(`(WorkflowId STARTS_WITH '${jobs}' OR WorkflowId STARTS_WITH '${notificationPrefix(jobs)}')`);
+  }
+  return (await client.workflow.count(conditions.join(' AND '))).count;
 }

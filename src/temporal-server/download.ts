@@ -18,13 +18,13 @@ const published: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-export interface CliArchive {
+interface CliArchive {
   readonly url: string;
   /** Hexadecimal. */
   readonly sha256: string;
 }
 
-export interface CliDownloadOptions {
+interface CliDownloadOptions {
   /** Such as `v1.5.1`. */
   readonly version: string;
   /** An empty directory; the binary is put there as `temporal`. */
@@ -76,7 +76,7 @@ export function archiveOf(version: string, platform: string, arch: string): CliA
 async function save(url: string, path: string, options: CliDownloadOptions): Promise<string> {
   const { signal, giveUpAfterMs = downloadTimeoutMs } = options;
   const giveUp = new AbortController();
-  const patience = setTimeout(() => giveUp.abort(), giveUpAfterMs);
+  const timeout = setTimeout(() => giveUp.abort(), giveUpAfterMs);
   const over = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal;
   const dispatcher = new EnvHttpProxyAgent();
   const file = await open(path, 'wx', 0o600);
@@ -85,13 +85,13 @@ async function save(url: string, path: string, options: CliDownloadOptions): Pro
     if (!answer.ok || !answer.body) throw new Error(`${url} answers ${answer.status}`);
     const hash = createHash('sha256');
     for await (const chunk of answer.body) {
-      patience.refresh();
+      timeout.refresh();
       hash.update(chunk);
       await file.writeFile(chunk);
     }
     return hash.digest('hex');
   } finally {
-    clearTimeout(patience);
+    clearTimeout(timeout);
     await file.close();
     await dispatcher.destroy();
   }

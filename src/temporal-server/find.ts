@@ -1,4 +1,6 @@
 /** Finds a Temporal server to run, and makes one where there is none. */
+
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandflowError } from '../contract/sandflow-error.js';
@@ -6,12 +8,11 @@ import { acquireFileLock } from '../os/file-lock.js';
 import { checkTrustedFolder } from '../os/trusted-folder.js';
 import { buildTemporalCli } from './build.js';
 import { downloadTemporalCli } from './download.js';
-import { inspectCliBinary } from './inspect.js';
 
 /** The newest version that `go install` can build: later ones replace a module by a path. */
 const cliVersion = '1.5.1';
 
-export interface FindServerOptions {
+interface FindServerOptions {
   readonly cacheDirectory: string;
   readonly onProgress?: (line: string) => void;
   /** Ends a download or build that is under way. */
@@ -84,4 +85,29 @@ function missing(cause: unknown): SandflowError {
     'There is no Temporal server. Install the Temporal CLI so that `temporal` is on the PATH, or Go 1.25 or newer, ' +
     'with which one is built; or set TEMPORAL_ADDRESS to a server that runs.';
   return new SandflowError('temporal_server_missing', `${advice}\n${reason}`, { cause });
+}
+
+/** Its dev server's features are what jobs need: Update-with-start, signals with request ids, eager start. */
+const minServerVersion = [1, 28] as const;
+const timeoutMs = 10_000;
+
+interface CliBinary {
+  readonly path: string;
+  /** Such as `1.29.1`. The version of the command line itself says nothing when it was built from a module. */
+  readonly serverVersion: string;
+  readonly recentEnough: boolean;
+}
+
+/** Runs `<path> --version`; undefined if that fails or answers as something else. */
+function inspectCliBinary(path: string): Promise<CliBinary | undefined> {
+  return new Promise((resolve) => {
+    execFile(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout) => {
+      const match = /temporal version .*\(Server (\d+)\.(\d+)(\.\d+)?/.exec(stdout);
+      if (error || !match) return resolve(undefined);
+      const [, major = '', minor = '', patch = ''] = match;
+      const [minMajor, minMinor] = minServerVersion;
+      const recentEnough = Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor);
+      resolve({ path, serverVersion: `${major}.${minor}${patch}`, recentEnough });
+    });
+  });
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -9,7 +11,7 @@ import {
   createNotifyActivities,
 } from '../../activities/index.js';
 import { followTaskQueue, forkTaskQueue, notifyTaskQueue } from '../contract/addresses.js';
-import { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';
+import { failureConverterPath } from '../encryption/index.js';
 
 /** Options of `createSandflowWorker`. */
 export interface SandflowWorkerOptions extends ActivityDependencies {
@@ -123,3 +125,21 @@ function workflowSource(options: SandflowWorkerOptions): Partial<WorkerOptions> 
   const interceptors = encrypted ? { workflowModules: encryptedBundle.workflowInterceptorModules } : {};
   return { interceptors, workflowsPath: fileURLToPath(new URL('../../workflows/index.js', import.meta.url)) };
 }
+
+/**
+ * The workflows as the build bundled them, or undefined if this runs from sources that were not built.
+ * @param encrypted those that encode failures and refuse clear input, for `createEncryptedDataConverter`
+ */
+export function workflowBundlePath({ encrypted = false } = {}): string | undefined {
+  const name = encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';
+  const built = join(dirname(fileURLToPath(import.meta.url)), '..', '..', name);
+  return existsSync(built) ? built : undefined;
+}
+
+/** What the bundle of workflows for `createEncryptedDataConverter` has beside them. */
+export const encryptedBundle = {
+  failureConverterPath,
+  workflowInterceptorModules: [
+    fileURLToPath(new URL(`../../workflows/shared/refuse-clear-input${extname(import.meta.url)}`, import.meta.url)),
+  ],
+};

@@ -1,4 +1,9 @@
 /** Puts a worker together. */
-export { createSandflowWorker, type SandflowWorker, type SandflowWorkerOptions } from './create-worker.js';
+export {
+  createSandflowWorker,
+  encryptedBundle,
+  type SandflowWorker,
+  type SandflowWorkerOptions,
+  workflowBundlePath,
+} from './create-worker.js';
 export { logTo, serveMetrics } from './serve-metrics.js';
-export { encryptedBundle, workflowBundlePath } from './workflow-bundle.js';

@@ -13,10 +13,10 @@ import { parseOwnedSandboxName } from '../../src/contract/addresses.js';
 import { createTemplate } from '../../src/fanout/template.js';
 import { fencedBlocks, shellBlocks } from '../../src/local-service/agent/shell-blocks.js';
 import { variablesIn } from '../../src/local-service/environments/variables.js';
-import { pathWithoutSecrets } from '../../src/local-service/http/path-without-secrets.js';
+import { pathWithoutSecrets } from '../../src/local-service/http/call.js';
 import { parsePublicKey } from '../../src/local-service/ssh/public-key.js';
 import { plainText } from '../../src/report/plain-text.js';
-import { readDurationMs } from '../../src/retention/duration.js';
+import { readDurationMs } from '../../src/retention/policy-schema.js';
 
 const smallSize = 2_000;
 const growth = 8;

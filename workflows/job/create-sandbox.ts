@@ -2,7 +2,7 @@
 import { patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
 import { forkTaskQueue } from '../../src/contract/addresses.js';
-import { itemRecords } from '../../src/contract/item-records.js';
+import { itemRecords } from '../../src/contract/fanout-addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
-import { isLoopbackHost } from '../../contract/loopback-host.js';
+import { isLoopbackHost } from '../../contract/urls.js';
 import type { Reporter } from '../output/reporter.js';
 import { answerText } from './answer-text.js';
 

@@ -1,6 +1,6 @@
 /** The reads of the service that commands make: repeated while what they meet passes by itself. */
+import { listAllSandboxes } from '../../client/areas/sandbox-calls.js';
 import type { SandboxClient } from '../../client/index.js';
-import { listAllSandboxes } from '../../client/list-all-sandboxes.js';
 import type { Ask } from './ask-service.js';
 
 export type ServiceReads = Pick<

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
-import { withoutEndSlashes } from '../../contract/base-url.js';
+import { withoutEndSlashes } from '../../contract/urls.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
 import { answerText } from '../connect/answer-text.js';

@@ -1,7 +1,8 @@
 /** What `sandflow codec-server` does. */
 import { resolve } from 'node:path';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { createCodecServer, createPayloadCodec, readPrivateText } from '../../encryption/index.js';
+import { createCodecServer, createPayloadCodec } from '../../encryption/index.js';
+import { readPrivateText } from '../../os/private-file.js';
 import { openEncryption } from '../connect/encryption.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';

@@ -23,7 +23,7 @@ export const addWebhooksEnsure: AddCommand = (parent, context) => {
       if (protocol !== 'https:' && protocol !== 'http:') {
         throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
       }
-      const { isLoopbackHost } = await import('../../contract/loopback-host.js');
+      const { isLoopbackHost } = await import('../../contract/urls.js');
       if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
         throw new UsageError('--url: the service delivers to https:// only; http:// is for a bridge on this machine.');
       }

@@ -1,5 +1,4 @@
 import type { DataRetentionBody, SelectRepoBody, UpdateSecretsBody } from '../../contract/account-requests.js';
-import { pathOf } from '../../contract/endpoints.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
@@ -23,16 +22,15 @@ export interface AccountCalls {
 
 export function accountCalls(call: Call): AccountCalls {
   return {
-    getMe: (o) => call('getMe', { path: pathOf('getMe', {}) }, o),
-    listProviderModels: (o) => call('listProviderModels', { path: pathOf('listProviderModels', {}) }, o),
-    getLimits: (o) => call('getLimits', { path: pathOf('getLimits', {}) }, o),
-    getDataRetention: (o) => call('getDataRetention', { path: pathOf('getDataRetention', {}) }, o),
-    updateDataRetention: (body, o) => call('updateDataRetention', { path: pathOf('updateDataRetention', {}), body }, o),
-    listRepos: (o) => call('listRepos', { path: pathOf('listRepos', {}) }, o),
-    selectRepo: (body, o) => call('selectRepo', { path: pathOf('selectRepo', {}), body }, o),
-    listSecrets: (o) => call('listSecrets', { path: pathOf('listSecrets', {}) }, o),
-    updateSecrets: (body, o) => call('updateSecrets', { path: pathOf('updateSecrets', {}), body }, o),
-    getDeletionOperation: (operationId, o) =>
-      call('getDeletionOperation', { path: pathOf('getDeletionOperation', { operationId }) }, o),
+    getMe: (o) => call('getMe', {}, o),
+    listProviderModels: (o) => call('listProviderModels', {}, o),
+    getLimits: (o) => call('getLimits', {}, o),
+    getDataRetention: (o) => call('getDataRetention', {}, o),
+    updateDataRetention: (body, o) => call('updateDataRetention', { body }, o),
+    listRepos: (o) => call('listRepos', {}, o),
+    selectRepo: (body, o) => call('selectRepo', { body }, o),
+    listSecrets: (o) => call('listSecrets', {}, o),
+    updateSecrets: (body, o) => call('updateSecrets', { body }, o),
+    getDeletionOperation: (operationId, o) => call('getDeletionOperation', { operationId }, o),
   };
 }

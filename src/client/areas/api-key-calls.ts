@@ -1,5 +1,4 @@
 import type { CreateApiKeyBody } from '../../contract/account-requests.js';
-import { pathOf } from '../../contract/endpoints.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
@@ -18,10 +17,10 @@ export interface ApiKeyCalls {
 
 export function apiKeyCalls(call: Call): ApiKeyCalls {
   return {
-    listApiKeys: (o) => call('listApiKeys', { path: pathOf('listApiKeys', {}) }, o),
-    createApiKey: (body, o) => call('createApiKey', { path: pathOf('createApiKey', {}), body }, o),
-    getApiKeyUsage: (apiKeyId, o) => call('getApiKeyUsage', { path: pathOf('getApiKeyUsage', { apiKeyId }) }, o),
-    rotateApiKey: (apiKeyId, o) => call('rotateApiKey', { path: pathOf('rotateApiKey', { apiKeyId }) }, o),
-    revokeApiKey: (apiKeyId, o) => call('revokeApiKey', { path: pathOf('revokeApiKey', { apiKeyId }) }, o),
+    listApiKeys: (o) => call('listApiKeys', {}, o),
+    createApiKey: (body, o) => call('createApiKey', { body }, o),
+    getApiKeyUsage: (apiKeyId, o) => call('getApiKeyUsage', { apiKeyId }, o),
+    rotateApiKey: (apiKeyId, o) => call('rotateApiKey', { apiKeyId }, o),
+    revokeApiKey: (apiKeyId, o) => call('revokeApiKey', { apiKeyId }, o),
   };
 }

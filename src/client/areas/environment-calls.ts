@@ -1,5 +1,4 @@
 import type { UpdateEnvironmentBody, UpgradeEnvironmentBody } from '../../contract/account-requests.js';
-import { pathOf } from '../../contract/endpoints.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
 
@@ -22,10 +21,8 @@ export interface EnvironmentCalls {
 
 export function environmentCalls(call: Call): EnvironmentCalls {
   return {
-    listEnvironments: (o) => call('listEnvironments', { path: pathOf('listEnvironments', {}) }, o),
-    updateEnvironment: (environmentId, body, o) =>
-      call('updateEnvironment', { path: pathOf('updateEnvironment', { environmentId }), body }, o),
-    upgradeEnvironment: (environmentId, body, o) =>
-      call('upgradeEnvironment', { path: pathOf('upgradeEnvironment', { environmentId }), body }, o),
+    listEnvironments: (o) => call('listEnvironments', {}, o),
+    updateEnvironment: (environmentId, body, o) => call('updateEnvironment', { environmentId, body }, o),
+    upgradeEnvironment: (environmentId, body, o) => call('upgradeEnvironment', { environmentId, body }, o),
   };
 }

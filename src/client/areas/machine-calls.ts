@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { pathOf } from '../../contract/endpoints.js';
 import type { DesktopBody, desktopQuerySchema, SshKeyBody } from '../../contract/requests.js';
 import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
 import type { Call, Open } from '../caller.js';
@@ -30,15 +29,15 @@ export interface MachineCalls {
 
 export function machineCalls(call: Call, open: Open): MachineCalls {
   const artifact = (sandboxId: string, path: string, o?: StreamOptions) =>
-    open('downloadArtifact', { path: pathOf('downloadArtifact', { sandboxId }), query: { path } }, o);
+    open('downloadArtifact', { sandboxId, query: { path } }, o);
   return {
-    listProcesses: (sandboxId, o) => call('listProcesses', { path: pathOf('listProcesses', { sandboxId }) }, o),
+    listProcesses: (sandboxId, o) => call('listProcesses', { sandboxId }, o),
     downloadArtifact: (sandboxId, path, o) => saveDownload(artifact(sandboxId, path, o), o),
     openArtifact: async (sandboxId, path, o) => downloadStream(await artifact(sandboxId, path, o)),
     openDesktop: (sandboxId, { vnc, ...body } = {}, o) => {
-      const parts = { path: pathOf('openDesktop', { sandboxId }), query: { vnc } };
+      const parts = { sandboxId, query: { vnc } };
       return call('openDesktop', body.publicAccess === undefined ? parts : { ...parts, body }, o);
     },
-    setSshKey: (sandboxId, body, o) => call('setSshKey', { path: pathOf('setSshKey', { sandboxId }), body }, o),
+    setSshKey: (sandboxId, body, o) => call('setSshKey', { sandboxId, body }, o),
   };
 }

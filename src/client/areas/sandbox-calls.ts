@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { pathOf } from '../../contract/endpoints.js';
 import type { Sandbox } from '../../contract/records.js';
 import type {
   CreateSandboxBody,
@@ -10,7 +9,7 @@ import type {
 } from '../../contract/requests.js';
 import type { Answer, CallOptions, CreateOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
-import { listAllSandboxes } from '../list-all-sandboxes.js';
+import { UnexpectedResponseError } from '../errors.js';
 
 /** Query of GET /sandboxes. Assumption: paging. */
 export type ListSandboxesQuery = z.infer<typeof listSandboxesQuerySchema>;
@@ -42,23 +41,50 @@ export interface SandboxCalls {
 
 export function sandboxCalls(call: Call): SandboxCalls {
   const calls: SandboxCalls = {
-    listSandboxes: (query, o) => call('listSandboxes', { path: pathOf('listSandboxes', {}), query }, o),
+    listSandboxes: (query, o) => call('listSandboxes', { query }, o),
     listAllSandboxes: (query, o) => listAllSandboxes(calls.listSandboxes, query, o),
-    createSandbox: (body = {}, o) => call('createSandbox', { path: pathOf('createSandbox', {}), body }, o),
-    getSandbox: (sandboxId, o) => call('getSandbox', { path: pathOf('getSandbox', { sandboxId }) }, o),
-    updateSandbox: (sandboxId, body, o) =>
-      call('updateSandbox', { path: pathOf('updateSandbox', { sandboxId }), body }, o),
-    deleteSandbox: (sandboxId, o) =>
-      call('deleteSandbox', { path: pathOf('deleteSandbox', { sandboxId }), confirmDelete: sandboxId }, o),
-    stopSandbox: (sandboxId, o) => call('stopSandbox', { path: pathOf('stopSandbox', { sandboxId }) }, o),
-    getStop: (sandboxId, stopId, o) => call('getStop', { path: pathOf('getStop', { sandboxId, stopId }) }, o),
-    resumeSandbox: (sandboxId, body, o) =>
-      call('resumeSandbox', { path: pathOf('resumeSandbox', { sandboxId }), body }, o),
-    forkSandbox: (sandboxId, body = {}, o) =>
-      call('forkSandbox', { path: pathOf('forkSandbox', { sandboxId }), body }, o),
-    getSandboxUsage: (sandboxId, o) => call('getSandboxUsage', { path: pathOf('getSandboxUsage', { sandboxId }) }, o),
-    shareSandbox: (sandboxId, o) => call('shareSandbox', { path: pathOf('shareSandbox', { sandboxId }) }, o),
-    unshareSandbox: (sandboxId, o) => call('unshareSandbox', { path: pathOf('unshareSandbox', { sandboxId }) }, o),
+    createSandbox: (body = {}, o) => call('createSandbox', { body }, o),
+    getSandbox: (sandboxId, o) => call('getSandbox', { sandboxId }, o),
+    updateSandbox: (sandboxId, body, o) => call('updateSandbox', { sandboxId, body }, o),
+    deleteSandbox: (sandboxId, o) => call('deleteSandbox', { sandboxId, confirmDelete: sandboxId }, o),
+    stopSandbox: (sandboxId, o) => call('stopSandbox', { sandboxId }, o),
+    getStop: (sandboxId, stopId, o) => call('getStop', { sandboxId, stopId }, o),
+    resumeSandbox: (sandboxId, body, o) => call('resumeSandbox', { sandboxId, body }, o),
+    forkSandbox: (sandboxId, body = {}, o) => call('forkSandbox', { sandboxId, body }, o),
+    getSandboxUsage: (sandboxId, o) => call('getSandboxUsage', { sandboxId }, o),
+    shareSandbox: (sandboxId, o) => call('shareSandbox', { sandboxId }, o),
+    unshareSandbox: (sandboxId, o) => call('unshareSandbox', { sandboxId }, o),
   };
   return calls;
+}
+
+/** An account has fewer; an endless list would fill the memory. */
+const maxPages = 1_000;
+const maxSandboxes = 100_000;
+
+/**
+ * Reads every page of the list. Assumption: paging by `nextCursor`.
+ * @throws UnexpectedResponseError when a cursor comes back twice, or the list has more than 1,000 pages or 100,000 sandboxes
+ */
+export async function listAllSandboxes(
+  listPage: SandboxCalls['listSandboxes'],
+  query: Omit<ListSandboxesQuery, 'cursor'> = {},
+  options?: CallOptions,
+): Promise<Sandbox[]> {
+  const byId = new Map<string, Sandbox>();
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  do {
+    const page = await listPage({ ...query, cursor }, options);
+    for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
+    cursor = page.nextCursor || undefined;
+    if (cursor !== undefined && seen.has(cursor)) {
+      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'names a page that was already read');
+    }
+    if (cursor !== undefined) seen.add(cursor);
+    if (seen.size >= maxPages || byId.size > maxSandboxes) {
+      throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'has no end');
+    }
+  } while (cursor !== undefined);
+  return [...byId.values()];
 }

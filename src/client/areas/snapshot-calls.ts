@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { pathOf } from '../../contract/endpoints.js';
 import type { treeQuerySchema } from '../../contract/requests.js';
 import type { Answer, CallOptions, StreamOptions } from '../call-options.js';
 import type { Call, Open } from '../caller.js';
@@ -34,22 +33,17 @@ export interface SnapshotCalls {
 
 export function snapshotCalls(call: Call, open: Open): SnapshotCalls {
   const file = (snapshotId: string, path: string, o?: StreamOptions) =>
-    open('downloadSnapshotFile', { path: pathOf('downloadSnapshotFile', { snapshotId }), query: { path } }, o);
-  const whole = (snapshotId: string, o?: StreamOptions) =>
-    open('downloadSnapshot', { path: pathOf('downloadSnapshot', { snapshotId }) }, o);
+    open('downloadSnapshotFile', { snapshotId, query: { path } }, o);
+  const whole = (snapshotId: string, o?: StreamOptions) => open('downloadSnapshot', { snapshotId }, o);
   return {
-    listSnapshots: (o) => call('listSnapshots', { path: pathOf('listSnapshots', {}) }, o),
-    listSandboxSnapshots: (sandboxId, o) =>
-      call('listSandboxSnapshots', { path: pathOf('listSandboxSnapshots', { sandboxId }) }, o),
-    getLatestSnapshot: (sandboxId, o) =>
-      call('getLatestSnapshot', { path: pathOf('getLatestSnapshot', { sandboxId }) }, o),
-    getSnapshotTree: (snapshotId, query, o) =>
-      call('getSnapshotTree', { path: pathOf('getSnapshotTree', { snapshotId }), query }, o),
+    listSnapshots: (o) => call('listSnapshots', {}, o),
+    listSandboxSnapshots: (sandboxId, o) => call('listSandboxSnapshots', { sandboxId }, o),
+    getLatestSnapshot: (sandboxId, o) => call('getLatestSnapshot', { sandboxId }, o),
+    getSnapshotTree: (snapshotId, query, o) => call('getSnapshotTree', { snapshotId, query }, o),
     downloadSnapshotFile: (snapshotId, path, o) => saveDownload(file(snapshotId, path, o), o),
     openSnapshotFile: async (snapshotId, path, o) => downloadStream(await file(snapshotId, path, o)),
     downloadSnapshot: (snapshotId, o) => saveDownload(whole(snapshotId, o), o),
     openSnapshot: async (snapshotId, o) => downloadStream(await whole(snapshotId, o)),
-    deleteSnapshot: (snapshotId, o) =>
-      call('deleteSnapshot', { path: pathOf('deleteSnapshot', { snapshotId }), confirmDelete: snapshotId }, o),
+    deleteSnapshot: (snapshotId, o) => call('deleteSnapshot', { snapshotId, confirmDelete: snapshotId }, o),
   };
 }

@@ -1,4 +1,3 @@
-import { pathOf } from '../../contract/endpoints.js';
 import type { CreateWebhookBody, UpdateWebhookBody } from '../../contract/requests.js';
 import type { Answer, CallOptions } from '../call-options.js';
 import type { Call } from '../caller.js';
@@ -16,13 +15,11 @@ export interface WebhookCalls {
 
 export function webhookCalls(call: Call): WebhookCalls {
   return {
-    createWebhook: (body, o) => call('createWebhook', { path: pathOf('createWebhook', {}), body }, o),
-    listWebhooks: (o) => call('listWebhooks', { path: pathOf('listWebhooks', {}) }, o),
-    getWebhook: (webhookId, o) => call('getWebhook', { path: pathOf('getWebhook', { webhookId }) }, o),
-    updateWebhook: (webhookId, body, o) =>
-      call('updateWebhook', { path: pathOf('updateWebhook', { webhookId }), body }, o),
-    deleteWebhook: (webhookId, o) => call('deleteWebhook', { path: pathOf('deleteWebhook', { webhookId }) }, o),
-    rotateWebhookSecret: (webhookId, o) =>
-      call('rotateWebhookSecret', { path: pathOf('rotateWebhookSecret', { webhookId }) }, o),
+    createWebhook: (body, o) => call('createWebhook', { body }, o),
+    listWebhooks: (o) => call('listWebhooks', {}, o),
+    getWebhook: (webhookId, o) => call('getWebhook', { webhookId }, o),
+    updateWebhook: (webhookId, body, o) => call('updateWebhook', { webhookId, body }, o),
+    deleteWebhook: (webhookId, o) => call('deleteWebhook', { webhookId }, o),
+    rotateWebhookSecret: (webhookId, o) => call('rotateWebhookSecret', { webhookId }, o),
   };
 }

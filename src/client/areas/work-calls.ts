@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { pathOf } from '../../contract/endpoints.js';
 import type {
   CommandBody,
   conversationQuerySchema,
@@ -30,13 +29,12 @@ export interface WorkCalls {
 
 export function workCalls(call: Call): WorkCalls {
   return {
-    sendPrompt: (sandboxId, body, o) => call('sendPrompt', { path: pathOf('sendPrompt', { sandboxId }), body }, o),
-    getPrompt: (sandboxId, promptId, o) => call('getPrompt', { path: pathOf('getPrompt', { sandboxId, promptId }) }, o),
-    listEvents: (sandboxId, query, o) => call('listEvents', { path: pathOf('listEvents', { sandboxId }), query }, o),
-    interruptSandbox: (sandboxId, query, o) =>
-      call('interruptSandbox', { path: pathOf('interruptSandbox', { sandboxId }), query }, o),
-    readFile: (sandboxId, path, o) => call('readFile', { path: pathOf('readFile', { sandboxId }), query: { path } }, o),
-    writeFile: (sandboxId, body, o) => call('writeFile', { path: pathOf('writeFile', { sandboxId }), body }, o),
-    runCommand: (sandboxId, body, o) => call('runCommand', { path: pathOf('runCommand', { sandboxId }), body }, o),
+    sendPrompt: (sandboxId, body, o) => call('sendPrompt', { sandboxId, body }, o),
+    getPrompt: (sandboxId, promptId, o) => call('getPrompt', { sandboxId, promptId }, o),
+    listEvents: (sandboxId, query, o) => call('listEvents', { sandboxId, query }, o),
+    interruptSandbox: (sandboxId, query, o) => call('interruptSandbox', { sandboxId, query }, o),
+    readFile: (sandboxId, path, o) => call('readFile', { sandboxId, query: { path } }, o),
+    writeFile: (sandboxId, body, o) => call('writeFile', { sandboxId, body }, o),
+    runCommand: (sandboxId, body, o) => call('runCommand', { sandboxId, body }, o),
   };
 }

@@ -2,19 +2,17 @@
 import { z } from 'zod';
 import { apiKeySchema } from '../account-records.js';
 import { createApiKeyBodySchema } from '../account-requests.js';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 
 const ofNewSecret = z.looseObject({ apiKey: apiKeySchema.optional(), secret: z.string() });
 
 export const apiKeyEndpoints = {
   listApiKeys: {
-    method: 'GET',
+    ...read,
     path: '/api-keys',
     summary: 'List keys',
-    status: 200,
     type: 'api_key.list',
     scope: 'account.read',
-    retry: 'safe',
     response: z.looseObject({
       apiKeys: z.array(apiKeySchema),
       catalog: z.looseObject({ scopedCreationEnabled: z.boolean().optional() }).optional(),
@@ -35,13 +33,11 @@ export const apiKeyEndpoints = {
     assumed: ['A-api-key-create', 'A-api-key-row'],
   },
   getApiKeyUsage: {
-    method: 'GET',
+    ...read,
     path: '/api-keys/{apiKeyId}/usage',
     summary: 'Requests and resources of a key',
-    status: 200,
     type: 'api_key.usage',
     scope: 'account.read',
-    retry: 'safe',
     response: z.looseObject({
       usage: z.looseObject({ requests: z.number() }),
       resources: z.looseObject({ total: z.number() }),

@@ -2,17 +2,15 @@
 import { z } from 'zod';
 import { environmentSchema } from '../account-records.js';
 import { updateEnvironmentBodySchema, upgradeEnvironmentBodySchema } from '../account-requests.js';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 
 export const environmentEndpoints = {
   listEnvironments: {
-    method: 'GET',
+    ...read,
     path: '/environments',
     summary: 'List environments',
-    status: 200,
     type: null,
     scope: 'environment.read',
-    retry: 'safe',
     response: z.looseObject({ environments: z.array(environmentSchema) }),
     secret: true,
     assumed: ['A-environment-list'],

@@ -1,18 +1,16 @@
 /** The machine of a sandbox: processes, artifacts, desktop, SSH. */
 import { z } from 'zod';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 import { processSchema } from '../machine-records.js';
 import { desktopBodySchema, desktopQuerySchema, filePathQuerySchema, sshKeyBodySchema } from '../requests.js';
 
 export const machineEndpoints = {
   listProcesses: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/processes',
     summary: 'List processes: now, or the last kept sample of a stopped sandbox',
-    status: 200,
     type: 'process.list',
     scope: 'sandbox.read',
-    retry: 'safe',
     response: z.looseObject({
       live: z.boolean(),
       sampledAt: z.string().nullish(),
@@ -21,14 +19,12 @@ export const machineEndpoints = {
     }),
   },
   downloadArtifact: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/artifacts',
     summary: 'Download a file, or a folder as tar.gz',
-    status: 200,
     type: null,
     raw: true,
     scope: 'file.read',
-    retry: 'safe',
     query: filePathQuerySchema,
     response: z.looseObject({}),
     assumed: ['A-raw-bytes'],

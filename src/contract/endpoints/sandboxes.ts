@@ -1,6 +1,6 @@
 /** The life of a sandbox: create, read, change, stop, resume, delete. */
 import { z } from 'zod';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 import { deletionOperationSchema, sandboxSchema, stopOperationSchema, usageSchema } from '../records.js';
 import {
   createSandboxBodySchema,
@@ -14,13 +14,11 @@ const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
 
 export const sandboxEndpoints = {
   listSandboxes: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes',
     summary: 'List sandboxes',
-    status: 200,
     type: 'sandbox.list',
     scope: 'sandbox.read',
-    retry: 'safe',
     query: listSandboxesQuerySchema,
     response: z.looseObject({ sandboxes: z.array(sandboxSchema), nextCursor: z.string().nullish() }),
     assumed: ['A-paging'],
@@ -40,13 +38,11 @@ export const sandboxEndpoints = {
     assumed: ['A-create-fields'],
   },
   getSandbox: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}',
     summary: 'Get a sandbox',
-    status: 200,
     type: 'sandbox.info',
     scope: 'sandbox.read',
-    retry: 'safe',
     response: ofSandbox,
     assumed: ['A-answer-types'],
   },
@@ -86,13 +82,11 @@ export const sandboxEndpoints = {
     assumed: ['A-stop-answer'],
   },
   getStop: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/stops/{stopId}',
     summary: 'Read a stop',
-    status: 200,
     type: 'stop.status',
     scope: 'sandbox.read',
-    retry: 'safe',
     response: z.looseObject({ id: z.string().optional(), stop: stopOperationSchema }),
   },
   resumeSandbox: {
@@ -123,14 +117,39 @@ export const sandboxEndpoints = {
     assumed: ['A-fork'],
   },
   getSandboxUsage: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/usage',
     summary: 'Machine time of this month',
-    status: 200,
     type: 'sandbox.usage',
     scope: 'sandbox.read',
-    retry: 'safe',
     response: z.looseObject({ usage: usageSchema }),
     assumed: ['A-usage'],
+  },
+} as const satisfies Record<string, Endpoint>;
+
+const ofSharedSandbox = z.looseObject({ sandbox: sandboxSchema, message: z.string().optional() });
+
+export const sharingEndpoints = {
+  shareSandbox: {
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/share',
+    summary: 'Make an organization sandbox shared',
+    status: 200,
+    type: 'sandbox.shared',
+    scope: 'sandbox.update',
+    retry: 'safe',
+    response: ofSharedSandbox,
+    assumed: ['A-sharing'],
+  },
+  unshareSandbox: {
+    method: 'POST',
+    path: '/sandboxes/{sandboxId}/unshare',
+    summary: 'Make an organization sandbox private',
+    status: 200,
+    type: 'sandbox.unshared',
+    scope: 'sandbox.update',
+    retry: 'safe',
+    response: ofSharedSandbox,
+    assumed: ['A-sharing'],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,6 +1,6 @@
 /** Webhooks. */
 import { z } from 'zod';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 import { webhookSchema } from '../records.js';
 import { createWebhookBodySchema, updateWebhookBodySchema } from '../requests.js';
 
@@ -22,24 +22,20 @@ export const webhookEndpoints = {
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   listWebhooks: {
-    method: 'GET',
+    ...read,
     path: '/webhooks',
     summary: 'List webhooks',
-    status: 200,
     type: 'webhook.list',
     scope: 'account.admin',
-    retry: 'safe',
     response: z.looseObject({ webhooks: z.array(webhookSchema) }),
     assumed: ['A-answer-types', 'A-webhook-record'],
   },
   getWebhook: {
-    method: 'GET',
+    ...read,
     path: '/webhooks/{webhookId}',
     summary: 'Get a webhook',
-    status: 200,
     type: 'webhook.info',
     scope: 'account.admin',
-    retry: 'safe',
     response: ofWebhook,
     assumed: ['A-answer-types', 'A-webhook-record'],
   },

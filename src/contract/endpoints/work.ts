@@ -1,6 +1,6 @@
 /** Work inside a sandbox: prompts, files, commands. */
 import { z } from 'zod';
-import type { Endpoint } from '../endpoint.js';
+import { type Endpoint, read } from '../endpoint.js';
 import { promptSchema, sandboxHistoryEventSchema } from '../records.js';
 import {
   commandBodySchema,
@@ -25,24 +25,20 @@ export const workEndpoints = {
     assumed: ['A-prompt-id'],
   },
   getPrompt: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/prompts/{promptId}',
     summary: 'Status of a prompt',
-    status: 200,
     type: 'prompt.status',
     scope: 'sandbox.read',
-    retry: 'safe',
     response: z.looseObject({ prompt: promptSchema }),
     assumed: ['A-prompt-record'],
   },
   listEvents: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/events',
     summary: 'Event history, oldest first',
-    status: 200,
     type: 'event.list',
     scope: 'sandbox.read',
-    retry: 'safe',
     query: listEventsQuerySchema,
     response: z.looseObject({ events: z.array(sandboxHistoryEventSchema) }),
     assumed: ['A-events'],
@@ -60,13 +56,11 @@ export const workEndpoints = {
     assumed: ['A-interrupt'],
   },
   readFile: {
-    method: 'GET',
+    ...read,
     path: '/sandboxes/{sandboxId}/files',
     summary: 'Read a file',
-    status: 200,
     type: 'file.content',
     scope: 'file.read',
-    retry: 'safe',
     query: filePathQuerySchema,
     response: z.looseObject({
       path: z.string(),

@@ -1,4 +1,4 @@
-/** Accounts, organizations and sessions, which the service shows no way to make: part of the object, and under `/_local`. */
+/** Accounts, organizations and sessions, which the API cannot create: on the service object, and under `/_local`. */
 
 import type { Context } from '../core/context.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.js';
 import type { CredentialRecord } from '../store/credential-store.js';
 import { scopedCreationEnabled } from './api-keys.js';
 
-interface Resources {
+export interface Resources {
   readonly total: number;
   readonly sandboxes: number;
   readonly agents: number;

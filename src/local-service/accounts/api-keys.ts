@@ -5,11 +5,10 @@ import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { environmentsFor } from '../environments/environments.js';
 import { sandboxFor } from '../sandboxes/access.js';
-import { ServiceError } from '../service-error.js';
+import { invalidRequest, notFound, ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
-import type { Caller } from './caller.js';
 import { type Issued, issue, reissue } from './credentials.js';
-import { isUnrestricted } from './key-scope.js';
+import { type Caller, isUnrestricted } from './key-scope.js';
 
 const dayMs = 24 * 3_600_000;
 /** Specification, "Limits". */
@@ -48,7 +47,7 @@ export function createScopedKey(context: Context, caller: Caller, body: CreateAp
   }
   const { name, preset, actions, ttlSeconds } = body;
   if (preset !== undefined && actions !== undefined) {
-    throw new ServiceError(400, 'invalid_request', 'Give either preset or actions, not both.');
+    throw invalidRequest('Give either preset or actions, not both.');
   }
   const usedPreset = actions === undefined ? (preset ?? 'admin') : null;
   const scope: CredentialScope = {
@@ -75,7 +74,7 @@ function requireEnvironments(context: Context, caller: Caller, wanted: readonly 
   const ids = wanted.map((idOrName) => {
     const found = environments.find(({ id, name }) => id === idOrName || name === idOrName);
     if (found) return found.id;
-    throw new ServiceError(404, 'not_found', `There is no environment ${idOrName}.`);
+    throw notFound(`There is no environment ${idOrName}.`);
   });
   return [...new Set(ids)];
 }
@@ -88,14 +87,14 @@ export function keyFor(context: Context, caller: Caller, keyId: string): Credent
   const key = context.stores.credentials.get(keyId);
   const seen = key?.accountId === caller.accountId && (isUnrestricted(caller.scope) || key.id === caller.keyId);
   if (key?.kind === 'api_key' && seen) return key;
-  throw new ServiceError(404, 'not_found', `There is no API key ${keyId}.`);
+  throw notFound(`There is no API key ${keyId}.`);
 }
 
 /** @throws ServiceError 404 for a key that is revoked, too */
 function livingKey(context: Context, caller: Caller, keyId: string): CredentialRecord {
   const key = keyFor(context, caller, keyId);
   if (key.revokedAt === null) return key;
-  throw new ServiceError(404, 'not_found', `The API key ${keyId} was revoked.`);
+  throw notFound(`The API key ${keyId} was revoked.`);
 }
 
 /**

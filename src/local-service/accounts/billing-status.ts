@@ -12,19 +12,19 @@ const billingUrl = 'https://sandbox.invalid/settings/billing';
 /** Assumption: which sizes need a payment method. */
 const trialTypes: readonly SandboxType[] = ['small', 'default'];
 
-export interface WantedMachine {
+interface WantedMachine {
   readonly type: SandboxType;
   /** Null disables auto-stop. */
   readonly ttlSeconds: number | null;
 }
 
-/** What a create asks for, before there is a sandbox. @throws ServiceError as `requireGoodStanding` */
+/** For a create. @throws ServiceError as `requireGoodStanding` */
 export function requireStandingToCreate(context: Context, accountId: string, wanted: WantedMachine): void {
   const team = context.stores.accounts.teamOf(accountId);
   requireGoodStanding(context, { accountId, team }, wanted);
 }
 
-/** What a resume asks for: the one who is billed is the sandbox's. @throws ServiceError as `requireGoodStanding` */
+/** For a resume: bills the owner or team of the sandbox. @throws ServiceError as `requireGoodStanding` */
 export function requireStandingToStart(context: Context, sandbox: SandboxRecord, wanted: WantedMachine): void {
   const team = sandbox.teamId === null ? undefined : context.stores.accounts.teams.get(sandbox.teamId);
   requireGoodStanding(context, { accountId: sandbox.ownerId, team }, wanted);

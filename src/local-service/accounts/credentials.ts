@@ -1,4 +1,4 @@
-/** Secrets of API keys, sessions and sandboxes: made here, shown once, kept as a hash. */
+/** Secrets of API keys, sessions and sandboxes: created here, shown once, stored as a hash. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Core } from '../core/context.js';
 import type { CredentialRecord } from '../store/credential-store.js';

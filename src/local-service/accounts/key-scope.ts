@@ -1,13 +1,13 @@
 /** What a key may do, and to what (specification, "Scope"): default deny. */
 import type { ScopeAction } from '../../contract/endpoint.js';
 import { ServiceError } from '../service-error.js';
+import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import type { Caller, KeyScope } from './caller.js';
 
 type Placed = Pick<SandboxRecord, 'id' | 'environmentId'>;
 
 /** True for sessions, old keys and keys with the action or the wildcard. */
-export function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
+function allowsAction(scope: KeyScope | null, action: ScopeAction): boolean {
   return scope === null || scope.actions.includes('*') || scope.actions.includes(action);
 }
 
@@ -19,7 +19,7 @@ export function requireAction(caller: Caller, action: ScopeAction): void {
 }
 
 /** True if a key is limited neither to sandboxes nor to environments. */
-export function isAccountWide(scope: KeyScope | null): boolean {
+function isAccountWide(scope: KeyScope | null): boolean {
   return scope === null || (scope.sandboxIds === null && scope.environmentIds === null);
 }
 
@@ -64,4 +64,17 @@ export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string
  */
 export function requireAccountWide({ scope }: Caller): void {
   if (!isAccountWide(scope)) throw forbidden('the account: it is limited to sandboxes or environments');
+}
+
+/** What a scoped key may do (specification, "Scope"). */
+type KeyScope = CredentialScope;
+
+export interface Caller {
+  readonly accountId: string;
+  /** `sandbox`: the credential that was written into a sandbox. */
+  readonly kind: CredentialRecord['kind'];
+  /** Null for a session. */
+  readonly keyId: string | null;
+  /** Null if nothing limits it: sessions and keys of before scopes. */
+  readonly scope: KeyScope | null;
 }

@@ -3,7 +3,7 @@ import type { Limits } from '../../contract/account-records.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import type { Caller } from './caller.js';
+import type { Caller } from './key-scope.js';
 
 /** Specification, "Limits". */
 export const maxWebhooks = 10;

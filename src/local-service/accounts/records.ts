@@ -1,7 +1,7 @@
-/** Accounts and organizations of the local service: how they are made and changed. Not part of the specification. */
+/** Creates and changes accounts and organizations of the local service. Not part of the specification. */
 import { randomBytes } from 'node:crypto';
 import type { Core } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
+import { notFound, ServiceError } from '../service-error.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';
 import { hashOf, issue } from './credentials.js';
 
@@ -50,7 +50,7 @@ const newId = (kind: 'acct' | 'team'): string => `${kind}_${randomBytes(8).toStr
 /** @throws ServiceError 404 */
 export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): AccountRecord {
   const account = stores.accounts.accounts.get(accountId);
-  if (!account) throw new ServiceError(404, 'not_found', `There is no account ${accountId}.`);
+  if (!account) throw notFound(`There is no account ${accountId}.`);
   return account;
 }
 
@@ -139,7 +139,7 @@ export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, 
     context.stores.accounts.teams.put(team);
     for (const login of members) {
       const account = context.stores.accounts.byLogin(login);
-      if (!account) throw new ServiceError(404, 'not_found', `There is no account with the login "${login}".`);
+      if (!account) throw notFound(`There is no account with the login "${login}".`);
       context.stores.accounts.accounts.put({ ...account, teamId: team.id });
     }
     return team;
@@ -149,7 +149,7 @@ export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, 
 /** Safe to repeat. @throws ServiceError 404 */
 export function changeTeam({ stores }: Keeping, teamId: string, flags: TeamFlags): TeamRecord {
   const team = stores.accounts.teams.get(teamId);
-  if (!team) throw new ServiceError(404, 'not_found', `There is no organization ${teamId}.`);
+  if (!team) throw notFound(`There is no organization ${teamId}.`);
   const changed: TeamRecord = {
     ...team,
     newSandboxesPrivate: flags.newSandboxesPrivate ?? team.newSandboxesPrivate,

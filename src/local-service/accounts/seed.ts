@@ -1,4 +1,4 @@
-/** The accounts that a service begins with: those of its options, in the database from its first start on. */
+/** The accounts of the options, written to the database at the first start. */
 
 import type { Core } from '../core/context.js';
 import type { AccountRecord } from '../store/account-store.js';
@@ -17,9 +17,9 @@ export interface SeedAccounts {
 }
 
 /**
- * Makes what is not there: accounts by their login, organizations by their name. What is there stays as it is; a key that was
- * rotated or revoked does not come back at the next start. A service that is started with another key revokes the former one, which
- * may have become known, and takes it again only where it is started with it again. Safe to repeat.
+ * Creates missing accounts by login, and missing organizations by name. Existing ones stay as they are; a rotated or revoked
+ * key does not come back. If the service starts with another key, the former one is revoked, since it may be compromised,
+ * until the service starts with it again. Safe to repeat.
  */
 export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'>, seed: SeedAccounts): void {
   const { accounts, settings, credentials } = context.stores;

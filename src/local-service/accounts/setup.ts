@@ -1,6 +1,5 @@
 /**
- * What a user of the local service gives an account that the service itself shows no way to give: more environments, and
- * repositories. Part of the object and of the routes under `/_local`.
+ * Environments and repositories of an account, which the API cannot create: on the service object, and under `/_local`.
  */
 import type { z } from 'zod';
 import { updateEnvironmentBodySchema } from '../../contract/account-requests.js';

@@ -1,7 +1,7 @@
 /** An agent of the local service: what runs a prompt inside a sandbox. */
 import type { MachineHost } from '../machine/machine-host.js';
 
-export interface AgentPrompt {
+interface AgentPrompt {
   readonly sandboxId: string;
   readonly prompt: string;
   readonly provider: string;
@@ -19,7 +19,7 @@ export interface AgentEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface AgentRun {
+interface AgentRun {
   /** What a run of the same prompt had emitted that ended with the service; empty for a first run. */
   readonly earlier: readonly AgentEvent[];
   readonly emit: (type: AgentEvent['type'], data: AgentEvent['data']) => void;
@@ -33,7 +33,7 @@ export type AgentOutcome =
   | { readonly status: 'interrupted'; readonly result: string | null };
 
 export interface Agent {
-  /** True when it can continue with a prompt that the end of the service has cut off; false: the prompt has failed. */
+  /** True if it can continue a prompt that the end of the service interrupted; otherwise the prompt has failed. */
   readonly canGoOn: boolean;
   run(host: MachineHost, prompt: AgentPrompt, run: AgentRun): Promise<AgentOutcome>;
 }

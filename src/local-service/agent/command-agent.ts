@@ -1,13 +1,12 @@
 /** An agent that is a program: a configured command line, run in the sandbox, with the prompt on its standard input. */
 import type { Agent } from './agent.js';
-import { boundedEnd, boundedStart, maxResultBytes } from './bounded-text.js';
-import { createLineBatches } from './line-batches.js';
+import { boundedEnd, boundedStart, createLineBatches, maxResultBytes } from './output-text.js';
 
-/** So many events are passed on from one run; the last says so. */
+/** The most events of one run; the last one says that output is missing. */
 const maxEvents = 2_000;
 const errorTailCharacters = 4_000;
 
-export interface CommandAgentOptions {
+interface CommandAgentOptions {
   /**
    * Run by `/bin/sh -c`. Gets AGENT_PROVIDER, AGENT_MODEL, AGENT_REASONING_EFFORT (empty where not set) and
    * AGENT_CONVERSATION_ID. What it prints is its answer; an exit code other than 0 is a failure.

@@ -1,6 +1,6 @@
 /** An agent without a model: it runs the shell blocks of its prompt, in order, and answers with what they print. */
 import type { Agent, AgentEvent, AgentOutcome } from './agent.js';
-import { boundedStart, maxEventBytes, maxResultBytes } from './bounded-text.js';
+import { boundedStart, maxEventBytes, maxResultBytes } from './output-text.js';
 import { shellBlocks } from './shell-blocks.js';
 
 /**

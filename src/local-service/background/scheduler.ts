@@ -1,6 +1,6 @@
 /**
  * Does work when it is due. Work stays in the database until its handler has ended, so that what a killed service had
- * begun is begun again at the next start; a handler looks at the state first and may be repeated.
+ * begun is begun again at the next start. A handler reads the state first and is safe to repeat.
  */
 import type { Clock } from '../clock.js';
 import { type Log, reasonOf } from '../log.js';
@@ -9,29 +9,17 @@ import type { Work, WorkKind, WorkStore } from '../store/work-store.js';
 
 export type WorkHandlers = Readonly<Record<WorkKind, (work: Work) => Promise<void> | void>>;
 
-export interface Scheduler {
-  schedule(kind: WorkKind, subject: string, token: string, dueAt: number): void;
-  start(handlers: WorkHandlers): void;
-  /** Starts nothing more, and waits for what is under way. */
-  stop(): Promise<void>;
-  /** Starts nothing more until `resume`, and waits for what is under way, but not for setup scripts. */
-  pause(): Promise<void>;
-  resume(): void;
-  /** True while something is under way; setup scripts, which may run for hours, do not count. So too `idle`. */
-  busy(): boolean;
-  /** Waits until nothing is under way. */
-  idle(): Promise<void>;
-}
-
 const maxAtOnce = 64;
 const afterFailureMs = 1_000;
+
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 export function createScheduler(options: {
   readonly database: Database;
   readonly store: WorkStore;
   readonly clock: Clock;
   readonly log: Log;
-}): Scheduler {
+}) {
   const { database, store, clock, log } = options;
   const underWay = new Map<string, Promise<void>>();
   let handlers: WorkHandlers | undefined;
@@ -85,20 +73,22 @@ export function createScheduler(options: {
   }
 
   return {
-    schedule(kind, subject, token, dueAt) {
+    schedule(kind: WorkKind, subject: string, token: string, dueAt: number) {
       store.put(kind, subject, token, dueAt);
       database.afterCommit(() => wakeNoLaterThan(dueAt));
     },
-    start(given) {
+    start(given: WorkHandlers) {
       handlers = given;
       wakeNoLaterThan(clock.now());
     },
+    /** Starts nothing more, and waits for what is under way. */
     async stop() {
       handlers = undefined;
       cancelTimer?.();
       wakeAt = Number.POSITIVE_INFINITY;
       await Promise.all(underWay.values());
     },
+    /** Starts nothing more until `resume`, and waits for what is under way, but not for setup scripts. */
     async pause() {
       paused = true;
       await this.idle();
@@ -107,7 +97,9 @@ export function createScheduler(options: {
       paused = false;
       wakeNoLaterThan(clock.now());
     },
+    /** True while something is under way; setup scripts, which may run for hours, do not count. So too `idle`. */
     busy: () => short().length > 0,
+    /** Waits until nothing is under way. */
     async idle() {
       for (let work = short(); work.length > 0; work = short()) await Promise.all(work);
     },

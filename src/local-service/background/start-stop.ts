@@ -1,12 +1,11 @@
-/** Begins and ends everything that works in the background: prompts, scheduled work, deliveries, samples, SSH. */
+/** Starts and stops all background work: prompts, scheduled work, deliveries, samples, SSH. */
 import type { Assembly } from '../core/assemble.js';
-import { recoverPrompts } from '../prompts/recovery.js';
+import { recoverPrompts } from '../prompts/runner.js';
 import { reopenSsh } from '../ssh/access.js';
-import { scheduleHousekeeping } from './housekeeping.js';
-import { workHandlers } from './work-handlers.js';
+import { scheduleHousekeeping, workHandlers } from './work-handlers.js';
 
 /**
- * Takes up what the state of now has left open, as after a kill. Called before the service answers.
+ * Resumes work that the current state has left open, as after a kill. Called before the service answers.
  * @returns starts the work
  */
 export async function startAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
@@ -21,7 +20,7 @@ export async function startAllWork({ context, scheduler, deliverer, sampler }: A
   };
 }
 
-/** Interrupts every prompt, ends every process and session, and waits until nothing works any more. Safe to repeat. */
+/** Interrupts every prompt, ends every process and session, and waits until nothing runs. Safe to repeat. */
 export async function stopAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<void> {
   const { stores, host } = context;
   for (const { id } of stores.sandboxes.living()) context.prompts.interrupt(id);

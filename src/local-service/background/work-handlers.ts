@@ -7,7 +7,6 @@ import { setUp } from '../sandboxes/setup.js';
 import { autoStop } from '../sandboxes/stop.js';
 import { dropSnapshot } from '../snapshots/data.js';
 import { syncSsh } from '../ssh/access.js';
-import { runHousekeeping } from './housekeeping.js';
 import type { WorkHandlers } from './scheduler.js';
 
 /** Which operation does which kind of work. */
@@ -25,4 +24,24 @@ export function workHandlers(context: Context): WorkHandlers {
     recover: (work) => recoverFromError(context, work),
     housekeeping: () => runHousekeeping(context),
   };
+}
+
+const subjectName = 'records';
+
+/** Plans the next removal. */
+export function scheduleHousekeeping(context: Context): void {
+  context.schedule('housekeeping', subjectName, '', context.clock.now() + context.timings.housekeepingMs);
+}
+
+/** The work `housekeeping`. */
+function runHousekeeping(context: Context): void {
+  const { stores, timings } = context;
+  const now = context.clock.now();
+  context.database.transaction(() => {
+    stores.idempotency.removeClaimedBefore(now - timings.idempotencyKeyMs);
+    stores.deliveries.removeEndedBefore(now - timings.recordsMs);
+    stores.samples.removeTakenBefore(now - timings.processSampleKeptMs);
+    stores.credentials.removeOfSandboxes((sandboxId) => stores.sandboxes.get(sandboxId) === undefined);
+    scheduleHousekeeping(context);
+  });
 }

@@ -9,11 +9,11 @@ import { createProcessSampler, type ProcessSampler } from '../processes/sampler.
 import { createPromptRunner } from '../prompts/runner.js';
 import { createSandboxCredentials } from '../sandboxes/credential.js';
 import { createSandboxLocks } from '../sandboxes/locks.js';
-import type { SshServer, SshServerOptions } from '../ssh/index.js';
+import type { SshServer, SshServerOptions } from '../ssh/ssh-server.js';
 import { createStores } from '../store/stores.js';
 import { createDeliverer, type Deliverer } from '../webhooks/deliverer.js';
 import { createEventPublisher } from '../webhooks/event-publisher.js';
-import type { ResolveHost } from '../webhooks/public-lookup.js';
+import type { ResolveHost } from '../webhooks/public-address.js';
 import { createDeliverySender, type DeliverySender } from '../webhooks/send-attempt.js';
 import type { Context, Core } from './context.js';
 
@@ -24,7 +24,7 @@ export type Given = {
   'database' | 'clock' | 'host' | 'timings' | 'limits' | 'profile' | 'log' | 'agentOf' | 'defaultProvider' | 'repos'
 >;
 
-export interface AssembleOptions {
+interface AssembleOptions {
   /** The accounts that are there from the start, and again after a reset. */
   readonly seed: SeedAccounts;
   /** Base URL with the version; undefined while the service does not listen. */

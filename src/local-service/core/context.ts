@@ -8,9 +8,9 @@ import type { LocalServiceLimits, LocalServiceProfile } from '../options.js';
 import type { PromptRunner } from '../prompts/runner.js';
 import type { SandboxCredentials } from '../sandboxes/credential.js';
 import type { SandboxLocks } from '../sandboxes/locks.js';
-import type { SshServer } from '../ssh/index.js';
+import type { SshServer } from '../ssh/ssh-server.js';
 import type { Database } from '../store/database.js';
-import type { SelectedRepository } from '../store/environment-record.js';
+import type { SelectedRepository } from '../store/environment-store.js';
 import type { Stores } from '../store/stores.js';
 import type { WorkKind } from '../store/work-store.js';
 import type { LocalServiceTimings } from '../timings.js';
@@ -34,7 +34,7 @@ export interface Core {
   readonly sshLocks: SandboxLocks;
   /** Aborted when the service ends: what happens after it is left to the next start. */
   readonly closing: AbortSignal;
-  /** Called inside the transaction of the state change that it tells about. */
+  /** Called inside the transaction of the state change that it reports. */
   readonly publish: EventPublisher;
   /** Writes work down, inside the transaction that makes it necessary. `dueAt` in milliseconds since the epoch. */
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;

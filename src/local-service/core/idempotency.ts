@@ -1,6 +1,8 @@
 /** Idempotency keys, which create and fork of an account share (specification, "Idempotency results"; traps S4 and S5). */
 
-import type { Caller } from '../accounts/caller.js';
+import { createHash } from 'node:crypto';
+import { stableJson } from '../../contract/stable-json.js';
+import type { Caller } from '../accounts/key-scope.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { assume } from './assume.js';
@@ -13,8 +15,13 @@ export interface KeyedCall {
   readonly fingerprint: string;
 }
 
-/** Keys whose first call this service is still at work on, however long a copy takes. */
-const atWork = new WeakMap<Context, Set<string>>();
+/** The same for bodies that mean the same (assumption, "Idempotency-Key with the same body"). */
+export function bodyHash(body: unknown): string {
+  return createHash('sha256').update(stableJson(body)).digest('hex');
+}
+
+/** Keys whose first call is still running, however long a copy takes. */
+const activeKeys = new WeakMap<Context, Set<string>>();
 
 /**
  * Accepts a create or fork, or returns the sandbox that the same key stands for, gone or not.
@@ -29,8 +36,8 @@ export async function acceptOnce(
   if (idempotencyKey === undefined) return accept(() => undefined);
   const { idempotency } = context.stores;
   const key = `${caller.accountId} ${idempotencyKey}`;
-  const busy = atWork.get(context) ?? new Set<string>();
-  atWork.set(context, busy);
+  const busy = activeKeys.get(context) ?? new Set<string>();
+  activeKeys.set(context, busy);
   const earlier = claim(context, { key, fingerprint, busy });
   if (earlier) return earlier;
   busy.add(key);

@@ -2,8 +2,8 @@
 import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
-import type { EnvironmentContent, SelectedRepository } from '../store/environment-record.js';
+import { invalidRequest } from '../service-error.js';
+import type { EnvironmentContent, SelectedRepository } from '../store/environment-store.js';
 import { reposOf } from './repos.js';
 import { requireGoodPaths } from './secret-files.js';
 import { variablesIn } from './variables.js';
@@ -35,7 +35,7 @@ export function changedContent(
   const { envContents = before.envContents, secretFiles, repositories } = body;
   if (Buffer.byteLength(envContents) > maxEnvContentsBytes) {
     const message = `envContents: holds more than ${maxEnvContentsBytes} bytes. Put large values into secret files.`;
-    throw new ServiceError(400, 'invalid_request', message);
+    throw invalidRequest(message);
   }
   if (body.envContents !== undefined) assume('A-env-contents');
   variablesIn(envContents);
@@ -63,7 +63,7 @@ function selected(
 ): SelectedRepository[] {
   const known = new Map(reposOf(context, accountId).map((repo) => [repo.databaseId, repo]));
   const refuse = (index: number, problem: string): never => {
-    throw new ServiceError(400, 'invalid_request', `repositories.${index}.repositoryId: ${problem}`);
+    throw invalidRequest(`repositories.${index}.repositoryId: ${problem}`);
   };
   return repositories.map(({ repositoryId, baseBranch, setupScript, setupBlocking }, index) => {
     const repo = known.get(repositoryId) ?? refuse(index, 'is not the databaseId of a repository of GET /repos.');

@@ -1,15 +1,20 @@
 /** Environments of an account: versioned configuration of its sandboxes (specification, "Environment"). */
 import { randomUUID } from 'node:crypto';
-import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
-import type { Caller } from '../accounts/caller.js';
-import { reachesEnvironment, requireEnvironmentOnKey } from '../accounts/key-scope.js';
+import type { SelectRepoBody, UpdateEnvironmentBody } from '../../contract/account-requests.js';
+import { stableJson } from '../../contract/stable-json.js';
+import { type Caller, reachesEnvironment, requireEnvironmentOnKey } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
-import { bodyHash } from '../core/body-hash.js';
 import type { Context, Core } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
-import type { EnvironmentContent, EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
+import { notFound, ServiceError } from '../service-error.js';
+import type {
+  EnvironmentContent,
+  EnvironmentRecord,
+  EnvironmentVersion,
+  SelectedRepository,
+} from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { changedContent, emptyContent } from './content.js';
+import { reposOf } from './repos.js';
 
 /** Assumption: the name of the environment that every account has from the start. */
 const defaultName = 'Default';
@@ -69,7 +74,7 @@ export function addEnvironment(
 
 /**
  * Changes an environment. A change of a flag or of content makes a new version; sandboxes stay on theirs. Assumptions: content
- * that is the very same makes none; the default stops being one only when another becomes it. Safe to repeat.
+ * that is unchanged creates none; the default stops being one only when another becomes it. Safe to repeat.
  * @throws ServiceError 400 for content that no environment can have; 404; 409 `environment_name_taken`,
  *   `default_environment_required`
  */
@@ -133,7 +138,7 @@ export function versionOf(
  * True where sandboxes on this content hold personal logins of their creator (specification, "Access rules": "an environment
  * that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
  */
-export function passesCreatorLogins(content: EnvironmentContent): boolean {
+function passesCreatorLogins(content: EnvironmentContent): boolean {
   const { passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials, secretFiles } = content;
   return passRepoHost || passSecrets || passSandboxCredentials || passAgentsCredentials || secretFiles.length > 0;
 }
@@ -146,9 +151,9 @@ export function holdsCreatorLogins(context: Pick<Core, 'stores'>, sandbox: Sandb
 }
 
 /** Creates a version of its own of content that the latest version does not say already. Safe to repeat. */
-export function changeContent({ stores, clock }: Context, environmentId: string, content: EnvironmentContent): void {
+function changeContent({ stores, clock }: Context, environmentId: string, content: EnvironmentContent): void {
   const latest = stores.environments.latest(environmentId);
-  if (latest && bodyHash(latest.content) === bodyHash(content)) return;
+  if (latest && stableJson(latest.content) === stableJson(content)) return;
   const versionNumber = (latest?.versionNumber ?? 0) + 1;
   stores.environments.addVersion({
     id: randomUUID(),
@@ -160,7 +165,7 @@ export function changeContent({ stores, clock }: Context, environmentId: string,
 }
 
 function environmentNotFound(environmentId: string): ServiceError {
-  return new ServiceError(404, 'not_found', `There is no environment ${environmentId}.`);
+  return notFound(`There is no environment ${environmentId}.`);
 }
 
 function requireFreeName({ stores }: Context, accountId: string, name: string): void {
@@ -170,4 +175,28 @@ function requireFreeName({ stores }: Context, accountId: string, name: string): 
 
 function pinnedTo({ stores }: Context, environmentId: string): SandboxRecord[] {
   return [...stores.sandboxes.living()].filter((sandbox) => sandbox.environmentId === environmentId);
+}
+
+/**
+ * Selects a repository for sandboxes. Assumption: into the account's default environment, as a new version of it, in place of an
+ * earlier selection of the same repository, whose setup script is kept; without a branch it is the repository's own. Safe to
+ * repeat: the same selection makes no version.
+ * @throws ServiceError 404 for a repository that is not one of `GET /repos`
+ */
+export function selectRepo(context: Context, caller: Caller, body: SelectRepoBody): SelectedRepository {
+  assume('A-repo-selection');
+  return context.database.transaction(() => {
+    const repo = reposOf(context, caller.accountId).find(({ fullName }) => fullName === body.fullName);
+    if (!repo) throw notFound('GET /repos lists no repository with this fullName.');
+    const environment = defaultEnvironment(context, caller.accountId);
+    const before = context.stores.environments.latest(environment.id)?.content ?? emptyContent;
+    const isChosen = ({ databaseId }: SelectedRepository): boolean => databaseId === repo.databaseId;
+    const { setupScript, setupBlocking } = before.selectedRepositories.find(isChosen) ?? repo;
+    const chosen = { ...repo, baseBranch: body.baseBranch ?? repo.baseBranch, setupScript, setupBlocking };
+    const selectedRepositories = before.selectedRepositories.some(isChosen)
+      ? before.selectedRepositories.map((one) => (isChosen(one) ? chosen : one))
+      : [...before.selectedRepositories, chosen];
+    changeContent(context, environment.id, { ...before, selectedRepositories });
+    return chosen;
+  });
 }

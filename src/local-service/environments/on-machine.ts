@@ -2,7 +2,7 @@
 
 import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
-import type { SecretFile } from '../store/environment-record.js';
+import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { versionOf } from './environments.js';
 import { placeSecretFiles } from './secret-files.js';
@@ -39,7 +39,7 @@ export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: Sandbo
 
 /**
  * Puts the secret files onto the disk of a sandbox that starts, and removes those that are no longer passed to it. Assumption: a
- * start that finds a folder of the user's where a file belongs goes on without that file, so that no work is locked away.
+ * start that finds a folder of the user at the path of a file continues without that file, so that no work is locked away.
  * The caller holds the lock of the sandbox. Safe to repeat.
  */
 export async function prepareDisk(context: Context, sandboxId: string): Promise<void> {

@@ -1,23 +1,23 @@
-/** Which version of which environment a new sandbox is pinned to (specification, field `environment`). */
+/** The environment and version that a new sandbox is pinned to (specification, field `environment`). */
 import type { CreateSandboxBody } from '../../contract/requests.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
-import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
+import { notFound } from '../service-error.js';
+import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { defaultEnvironment } from './environments.js';
 import { pathBelowHome } from './secret-files.js';
 
 /** What a sandbox keeps for life, until an upgrade. A fork copies it from its source. */
-export type EnvironmentPin = Pick<
+type EnvironmentPin = Pick<
   SandboxRecord,
   'environment' | 'environmentId' | 'environmentVersionId' | 'environmentVersion'
 >;
 
 /**
- * The environment that a create asks for: the named one, none with `noEnv`, or else the default. Assumption: with both, `noEnv`
- * counts. Whether the caller's key reaches it is not asked here.
+ * The environment that a create requests: the named one, none with `noEnv`, or else the default. Assumption: with both, `noEnv`
+ * counts. It does not check whether the caller's key reaches the environment.
  * @throws ServiceError 404 for a name that no environment of the caller has
  */
 export function environmentFromBody(
@@ -32,7 +32,7 @@ export function environmentFromBody(
   }
   const named = context.stores.environments.byName(caller.accountId, name);
   if (named) return named;
-  throw new ServiceError(404, 'not_found', `There is no environment named "${name}". GET /environments lists them.`);
+  throw notFound(`There is no environment named "${name}". GET /environments lists them.`);
 }
 
 /** What a new sandbox that is no fork knows of its environment: it freezes onto the latest version. */

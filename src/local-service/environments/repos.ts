@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { Context } from '../core/context.js';
-import type { SelectedRepository } from '../store/environment-record.js';
+import type { SelectedRepository } from '../store/environment-store.js';
 
 const localRepoSchema = z.object({
   /** Number at the repository host. */

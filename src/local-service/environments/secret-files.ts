@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import type { Context } from '../core/context.js';
 import { MachineError, sandboxHome } from '../machine/index.js';
-import { ServiceError } from '../service-error.js';
-import type { SecretFile } from '../store/environment-record.js';
+import { invalidRequest } from '../service-error.js';
+import type { SecretFile } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 const onlyItsOwner = 0o600;
@@ -34,7 +34,7 @@ export function pathBelowHome(path: string): string | undefined {
 /** @throws ServiceError 400 for a path that leaves the home, and for two that cannot both be files */
 export function requireGoodPaths(files: readonly SecretFile[]): void {
   const refuse = (index: number, problem: string): never => {
-    throw new ServiceError(400, 'invalid_request', `secretFiles.${index}.path: ${problem}`);
+    throw invalidRequest(`secretFiles.${index}.path: ${problem}`);
   };
   const taken = new Set<string>();
   const folders = new Set<string>();

@@ -1,7 +1,7 @@
 /** The secrets of an account: variables of its sandboxes (assumptions, GET and POST /secrets). */
 import type { UpdateSecretsBody } from '../../contract/account-requests.js';
 import type { Context } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
+import { invalidRequest, type ServiceError } from '../service-error.js';
 import type { SecretName } from '../store/secret-store.js';
 import { maxVariableBytes } from './variables.js';
 
@@ -32,12 +32,12 @@ export function updateSecrets(
     for (const [name, value] of secrets.values(accountId)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     if (bytes > maxAllBytes) {
       const message = `set: all secrets together are larger than ${maxAllBytes} bytes. Put large ones into secret files.`;
-      throw new ServiceError(400, 'invalid_request', message);
+      throw invalidRequest(message);
     }
     return secrets.names(accountId);
   });
 }
 
 function refused(name: string, problem: string): ServiceError {
-  return new ServiceError(400, 'invalid_request', `set.${name}: the value ${problem}.`);
+  return invalidRequest(`set.${name}: the value ${problem}.`);
 }

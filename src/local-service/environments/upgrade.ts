@@ -1,19 +1,19 @@
 /** POST /environments/{environmentId}/upgrade. */
 import { isCreating, isUsable } from '../../contract/states.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
 import { MachineError } from '../machine/index.js';
 import { changeSandbox } from '../sandboxes/change.js';
-import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-record.js';
+import type { EnvironmentRecord, EnvironmentVersion } from '../store/environment-store.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { environmentFor } from './environments.js';
 import { secretFilesFor } from './on-machine.js';
 import { pinnedToVersion } from './pin.js';
 import { placeSecretFiles } from './secret-files.js';
 
-export interface UpgradeCounts {
+interface UpgradeCounts {
   readonly upgraded: number;
   readonly failed: number;
 }

@@ -1,5 +1,5 @@
 /** Reads .env-style text (specification, "Environment", `envContents`). */
-import { ServiceError } from '../service-error.js';
+import { invalidRequest, type ServiceError } from '../service-error.js';
 
 /** Linux takes 128 KiB in one variable; the rest is left for its name and for what a shell adds. */
 export const maxVariableBytes = 96 * 1024;
@@ -8,7 +8,7 @@ const startPattern = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
 /**
- * The variables of a text, the last of a name winning. Assumption, since the specification says no more than ".env-style":
+ * The variables of a text, the last of a name winning. Assumption, since the specification says only ".env-style":
  *
  *     # a comment; blank lines are skipped
  *     NAME=value with spaces        # ends at white space and "#"; spaces around it do not count
@@ -79,5 +79,5 @@ function readQuoted(
 }
 
 function malformed(index: number, problem: string): ServiceError {
-  return new ServiceError(400, 'invalid_request', `envContents: line ${index + 1} ${problem}.`);
+  return invalidRequest(`envContents: line ${index + 1} ${problem}.`);
 }

@@ -1,7 +1,7 @@
 /** An environment as the service shows it (specification, "Environment"). */
 
 import type { Context } from '../core/context.js';
-import type { EnvironmentRecord } from '../store/environment-record.js';
+import type { EnvironmentRecord } from '../store/environment-store.js';
 import { emptyContent } from './content.js';
 
 /**

@@ -54,10 +54,10 @@ const domainFaults = [
   z.strictObject({ ...every, kind: z.literal('boot_error'), recoverMs: ms.optional() }),
   /** The next archival attempts fail. */
   z.strictObject({ ...every, kind: z.literal('stop_fails') }),
-  /** A step of the next background copies fails, and is repeated for `ms` before the copy goes on. */
+  /** A step of the next background copies fails and is retried for `ms`; then the copy continues. */
   z.strictObject({ ...every, kind: z.literal('hydration_degraded'), ms }),
   z.strictObject({ ...every, kind: z.literal('hydration_stuck'), ms }),
-  /** The next sandboxes that are asked for the progress of their copy answer after `ms` of real time. */
+  /** The next reads of the progress of a copy are answered after `ms` of real time. */
   z.strictObject({ ...every, kind: z.literal('hydration_late'), ms }),
 ] as const;
 

@@ -9,25 +9,15 @@ interface ArmedFault {
   readonly remaining: number;
 }
 
-export interface Faults {
-  /** Uses up one occasion of the first fault that matches a call. */
-  takeForCall(endpoint: EndpointName): CallFault | undefined;
-  /** Uses up one occasion of the first fault that matches an event for a webhook. */
-  takeForDelivery(event: string, webhookId: string): DeliveryFault | undefined;
-  take<Kind extends FaultKind>(kind: Kind): FaultOf<Kind> | undefined;
-  add(fault: FaultSpecification): ArmedFault;
-  list(): readonly ArmedFault[];
-  clear(): void;
-  load(): void;
-}
-
 interface FaultRow {
   readonly seq: number;
   readonly specification: string;
   readonly remaining: number;
 }
 
-export function createFaults(database: Database): Faults {
+export type Faults = ReturnType<typeof createFaults>;
+
+export function createFaults(database: Database) {
   let armed: readonly ArmedFault[] = [];
   const add = database.prepare('INSERT INTO faults (specification, remaining) VALUES (?, ?)');
   const update = database.prepare('UPDATE faults SET remaining = ? WHERE seq = ?');
@@ -61,26 +51,20 @@ export function createFaults(database: Database): Faults {
   }
 
   return {
-    takeForCall(endpoint) {
-      if (armed.length === 0) return undefined;
-      const taken = takeFirst(
-        (fault) => 'endpoint' in fault && (fault.endpoint === '*' || fault.endpoint === endpoint),
-      );
-      return taken as CallFault | undefined;
-    },
-    takeForDelivery(event, webhookId) {
-      if (armed.length === 0) return undefined;
+    /** Uses up one occasion of the first fault that matches a call. */
+    takeForCall: (endpoint: EndpointName) =>
+      takeFirst((fault) => 'endpoint' in fault && ['*', endpoint].includes(fault.endpoint)) as CallFault | undefined,
+    /** Uses up one occasion of the first fault that matches an event for a webhook. */
+    takeForDelivery(event: string, webhookId: string) {
       const taken = takeFirst(
         (fault) =>
           isDeliveryFault(fault) && (fault.webhookId ?? webhookId) === webhookId && (fault.event ?? event) === event,
       );
       return taken as DeliveryFault | undefined;
     },
-    take<Kind extends FaultKind>(kind: Kind) {
-      if (armed.length === 0) return undefined;
-      return takeFirst((fault) => fault.kind === kind) as FaultOf<Kind> | undefined;
-    },
-    add(fault) {
+    take: <Kind extends FaultKind>(kind: Kind) =>
+      takeFirst((fault) => fault.kind === kind) as FaultOf<Kind> | undefined,
+    add(fault: FaultSpecification) {
       const { lastInsertRowid } = add.run(JSON.stringify(fault), fault.times);
       const entry = { id: lastInsertRowid, fault, remaining: fault.times };
       set([...armed, entry]);

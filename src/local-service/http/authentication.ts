@@ -1,7 +1,7 @@
 /** Whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Caller } from '../accounts/caller.js';
 import { hashOf } from '../accounts/credentials.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
 
@@ -15,7 +15,7 @@ function tokenIn(header: string | undefined): string {
 }
 
 /**
- * The caller of the service. Tokens are found by their hash, so that the time taken tells nothing about a secret.
+ * The caller of the service. Tokens are found by their hash, so that the time taken reveals nothing about a secret.
  * @throws ServiceError 401 `unauthorized`; 403 `api_key_expired`
  */
 export function createAuthentication({

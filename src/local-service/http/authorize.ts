@@ -1,7 +1,6 @@
 /** What is decided about a request before its input is read (specification, "Scope" and "Authentication"). */
 import type { Endpoint, EndpointName } from '../../contract/endpoints.js';
-import type { Caller } from '../accounts/caller.js';
-import { requireAccountWide, requireAction } from '../accounts/key-scope.js';
+import { type Caller, requireAccountWide, requireAction } from '../accounts/key-scope.js';
 import { ServiceError } from '../service-error.js';
 
 /**

@@ -1,12 +1,12 @@
 /** A request on its way through the service, as the call book will show it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AssumptionId } from '../../contract/assumptions.js';
+import { endpoints } from '../../contract/endpoints.js';
 import { idempotencyKeyHeader } from '../../contract/requests.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import { newRequestId } from '../core/ids.js';
 import type { CallFault } from '../faults/fault-specification.js';
 import type { CallRecord, CallStore } from '../store/call-store.js';
-import { pathWithoutSecrets } from './path-without-secrets.js';
 
 export interface Call {
   readonly requestId: string;
@@ -27,7 +27,7 @@ export interface Call {
 
 const calls = new WeakMap<FastifyRequest, Call>();
 
-/** The call that a request is; begun at its first asking. */
+/** The call of a request; created by the first use. */
 export function callOf(request: FastifyRequest): Call {
   let call = calls.get(request);
   if (!call) {
@@ -80,4 +80,32 @@ export function recordCall(
 export function cutOff(request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
   request.raw.socket.destroy();
+}
+
+const maxSegmentLength = 128;
+
+/** Parameters that the contract knows; none holds a secret. */
+const knownParameters: ReadonlySet<string> = new Set([
+  ...Object.values(endpoints).flatMap((endpoint) => ('query' in endpoint ? Object.keys(endpoint.query.shape) : [])),
+]);
+
+const redacted = '[redacted]';
+
+/** Leaves out the values of unlisted query parameters, and parts of the path that may be a secret. */
+export function pathWithoutSecrets(url: string): string {
+  const at = url.indexOf('?');
+  const path = (at < 0 ? url : url.slice(0, at)).split('/').map(plainSegment).join('/');
+  if (at < 0) return path;
+  const query = url
+    .slice(at + 1)
+    .split('&')
+    .map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return value.length === 0 || knownParameters.has(name) ? pair : `${name}=${redacted}`;
+    });
+  return `${path}?${query.join('&')}`;
+}
+
+function plainSegment(segment: string): string {
+  return /whsec_|bearer/i.test(segment) || segment.length > maxSegmentLength ? redacted : segment;
 }

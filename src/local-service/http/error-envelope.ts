@@ -32,7 +32,7 @@ const machineErrors: Partial<Record<MachineErrorCode, readonly [status: number, 
   bad_archive: [400, 'bad_archive'],
 };
 
-/** The refusal that an error stands for. What nobody foresaw is logged, and told without its details. */
+/** Maps an error to its refusal. An unexpected error is logged, and answered without its details. */
 export function asServiceError(cause: unknown, log: Log): ServiceError {
   if (cause instanceof ServiceError) return cause;
   if (cause instanceof MachineError) {
@@ -59,7 +59,7 @@ const assumedCodes: Readonly<Record<string, AssumptionId>> = {
   too_large: 'A-file-limit',
 };
 
-/** What a refusal relies on, as far as its code and status tell. */
+/** The assumptions that a refusal relies on, by its code and status. */
 export function assumptionsOf({ code, status, retryAfterSeconds }: ServiceError): readonly AssumptionId[] {
   const assumed = Object.hasOwn(assumedCodes, code) ? assumedCodes[code] : undefined;
   return [

@@ -1,9 +1,9 @@
 /** What stands between a route and the domain: typed input from the endpoint table, fields of the answer. */
-import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
+import type { Download } from '../machine/machine-host.js';
 
 type Table = typeof endpoints;
 type Parsed<Name extends EndpointName, Part extends 'body' | 'query'> = Table[Name] extends {
@@ -24,18 +24,10 @@ export interface OperationInput<Name extends EndpointName> {
   readonly surface: 'current' | 'legacy';
 }
 
-/** Bytes in place of JSON, for endpoints that are `raw`. */
-export interface RawAnswer {
-  readonly stream: Readable;
-  /** Known for files. */
-  readonly sizeBytes?: number;
-  readonly contentType: 'application/octet-stream' | 'application/gzip';
-}
-
 export interface OperationResult {
-  /** Sent as it is; ends early when the caller goes away. */
-  readonly raw?: RawAnswer;
-  /** Fields of the answer beside `ok` and `type`. */
+  /** Bytes in place of JSON, for endpoints that are `raw`: a file as it is, or a folder as tar.gz (assumptions, "Envelopes"). */
+  readonly raw?: Download;
+  /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The same as text, where it is at hand; what follows `"type":…,` in the answer. */
   readonly json?: string;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Endpoint } from '../../contract/endpoints.js';
 import { isSandboxId } from '../../contract/ids.js';
 import { confirmDeleteHeader, idempotencyKeyHeader } from '../../contract/requests.js';
-import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { invalidRequest, ServiceError, sandboxNotFound } from '../service-error.js';
 
 const maxIdempotencyKeyLength = 255;
 
@@ -14,7 +14,7 @@ export interface RawInput {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export interface ParsedInput {
+interface ParsedInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
   readonly body: unknown;
@@ -34,6 +34,22 @@ export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
     sentBody: raw.body ?? {},
     idempotencyKey: endpoint.idempotent ? idempotencyKeyOf(raw.headers[idempotencyKeyHeader]) : undefined,
   };
+}
+
+/**
+ * Reads what a request to `/_local` holds.
+ * @param options.message replaces the field and its problem
+ * @throws ServiceError 400 `invalid_request`
+ */
+export function read<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { root = 'body', message }: { readonly root?: string; readonly message?: string } = {},
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalidRequest(message ?? `${issue?.path.join('.') || root}: ${issue?.message}`);
 }
 
 function parseBody(schema: z.ZodObject, body: unknown, optional: boolean): unknown {
@@ -71,5 +87,35 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | undef
   if (typeof header === 'string' && header.length <= maxIdempotencyKeyLength && /^[\x21-\x7e]+$/.test(header))
     return header;
   const message = `Idempotency-Key: must be given once, with 1 to ${maxIdempotencyKeyLength} printable characters and no space.`;
-  throw new ServiceError(400, 'invalid_request', message);
+  throw invalidRequest(message);
+}
+
+/** No body of the contract goes deeper than a few; what compares and copies bodies walks them by calling itself. */
+const maxDepth = 64;
+
+/**
+ * The JSON of a request body; undefined if there is none.
+ * @throws ServiceError `invalid_json`
+ */
+export function parseJsonBody(text: string): unknown {
+  if (text === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON.', { cause });
+  }
+  if (depthExceeds(value, maxDepth)) {
+    throw new ServiceError(400, 'invalid_json', `The body is nested more than ${maxDepth} deep.`);
+  }
+  return value;
+}
+
+function depthExceeds(root: unknown, limit: number): boolean {
+  let level = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
+  return false;
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Clock } from '../clock.js';
 import type { LocalServiceLimits } from '../options.js';
 import { ServiceError } from '../service-error.js';

@@ -1,16 +1,16 @@
-/** Makes one route of each row of the endpoint table, and lets armed faults strike. */
+/** Registers a route for each row of the endpoint table, and applies armed faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Endpoint, type EndpointName, endpoints } from '../../contract/endpoints.js';
 import { noteAssumptions } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
+import type { Download } from '../machine/machine-host.js';
 import { ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { CallStore } from '../store/call-store.js';
 import { authorize } from './authorize.js';
 import { callOf, cutOff, recordCall } from './call.js';
-import { withExtraFields } from './extra-fields.js';
 import { maxFileBytes } from './handlers/files.js';
 import type { OperationInput, OperationResult, Operations } from './operation.js';
 import { parseInput, type RawInput } from './parse-input.js';
@@ -22,22 +22,21 @@ const maxFileBodyBytes = 2 * maxFileBytes;
 const largeBodies: ReadonlySet<EndpointName> = new Set(['writeFile', 'sendPrompt', 'createSandbox', 'runCommand']);
 
 /** The body of a success: JSON, or bytes. */
-type Answer = string | NonNullable<OperationResult['raw']>;
+type Answer = string | Download;
+
+interface RouteOptions {
+  readonly context: Context;
+  readonly operations: Operations;
+  readonly calls: CallStore;
+  readonly gate: CallGate;
+}
 
 type AnyOperation = (
   context: Context,
   input: OperationInput<EndpointName>,
 ) => OperationResult | Promise<OperationResult>;
 
-export function registerRoutes(
-  server: FastifyInstance,
-  options: {
-    readonly context: Context;
-    readonly operations: Operations;
-    readonly calls: CallStore;
-    readonly gate: CallGate;
-  },
-): void {
+export function registerRoutes(server: FastifyInstance, options: RouteOptions): void {
   for (const name of Object.keys(endpoints) as EndpointName[]) {
     for (const surface of surfaces) registerRoute(server, { ...options, surface, name, endpoint: endpoints[name] });
   }
@@ -45,15 +44,7 @@ export function registerRoutes(
 
 function registerRoute(
   server: FastifyInstance,
-  options: {
-    readonly context: Context;
-    readonly operations: Operations;
-    readonly calls: CallStore;
-    readonly gate: CallGate;
-    readonly surface: Surface;
-    readonly name: EndpointName;
-    readonly endpoint: Endpoint;
-  },
+  options: RouteOptions & { readonly surface: Surface; readonly name: EndpointName; readonly endpoint: Endpoint },
 ): void {
   const { context, calls, gate, surface, name, endpoint } = options;
   // Specification, "Response envelope": environments carry `success` in place of `ok` and `type`.
@@ -101,7 +92,7 @@ function registerRoute(
       const { status, code, html, retryAfterSeconds } = call.fault;
       if (!html) {
         return done(
-          new ServiceError(status, code ?? defaultCode(status), 'A fault was asked for.', { retryAfterSeconds }),
+          new ServiceError(status, code ?? defaultCode(status), 'A fault was injected.', { retryAfterSeconds }),
         );
       }
       reply.code(status).type('text/html').send(`<html><head><title>${status}</title></head><body>proxy</body></html>`);
@@ -125,8 +116,9 @@ function registerRoute(
       const answer = await perform(request);
       reply.code(endpoint.status);
       if (typeof answer !== 'string') {
-        if (answer.sizeBytes !== undefined) reply.header('content-length', answer.sizeBytes);
-        return reply.type(answer.contentType).send(answer.stream);
+        if (answer.kind === 'folder') return reply.type('application/gzip').send(answer.stream);
+        reply.header('content-length', answer.sizeBytes);
+        return reply.type('application/octet-stream').send(answer.stream);
       }
       reply.type('application/json; charset=utf-8');
       return context.profile.extraFields ? withExtraFields(answer) : answer;
@@ -147,4 +139,12 @@ function registerRoute(
 function defaultCode(status: number): string {
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'http_500' : 'invalid_request';
+}
+
+/** The profile `extraFields`: every object of an answer carries a field that nobody listed. */
+function withExtraFields(json: string): string {
+  return JSON.stringify(JSON.parse(json), (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return { ...value, unlisted: 'a field of a later version' };
+  });
 }

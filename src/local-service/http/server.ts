@@ -1,38 +1,37 @@
 /** The HTTP side: authentication, envelopes, limits of size and time, the call book. Building it opens no socket. */
 import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../contract/assumptions.js';
+import { openApiDocument } from '../../contract/openapi/document.js';
 import type { ControlledClock } from '../clock.js';
 import type { Context } from '../core/context.js';
 import type { Inspection } from '../inspection.js';
 import type { IsolationReport } from '../isolation-report.js';
-import { ServiceError } from '../service-error.js';
+import { notFound, ServiceError } from '../service-error.js';
 import type { CallGate } from '../state/call-gate.js';
 import type { StateControl } from '../state/control.js';
 import type { CallStore } from '../store/call-store.js';
-import { registerAccountSetupRoutes } from './admin/account.js';
 import { registerAccountRoutes } from './admin/accounts.js';
+import { registerBookRoutes } from './admin/books.js';
 import { registerClockRoutes } from './admin/clock.js';
-import { registerIsolationRoute } from './admin/isolation.js';
-import { registerLogRoutes } from './admin/log.js';
-import { registerMachineRoutes } from './admin/machines.js';
-import { registerAdminRoutes } from './admin/routes.js';
+import { registerFaultRoutes } from './admin/faults.js';
 import { registerStateRoutes } from './admin/state.js';
 import { allowedMethods, isOtherEndpoint } from './allowed-methods.js';
 import { createAuthentication, createOperatorAuthentication } from './authentication.js';
 import { refuseUnknownRoute } from './authorize.js';
 import { callOf, recordCall } from './call.js';
 import { asServiceError, assumptionsOf, errorEnvelope } from './error-envelope.js';
-import { parseJsonBody } from './json-body.js';
-import { openApiPath, registerOpenApiRoute } from './openapi-route.js';
 import type { Operations } from './operation.js';
+import { parseJsonBody } from './parse-input.js';
 import { createRateLimit } from './rate-limit.js';
 import { registerRoutes } from './routes.js';
 import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxCheckIntervalMs = 5_000;
+/** Needs no key. */
+const openApiPath = '/openapi.json';
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly context: Context;
   readonly operations: Operations;
   readonly calls: CallStore;
@@ -46,7 +45,7 @@ export interface ServerOptions {
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { context, operations, calls, books, faultsEnabled } = options;
+  const { context, calls } = options;
   const { requestTimeoutMs } = context.timings;
   const server = fastify({
     bodyLimit: maxBodyBytes,
@@ -114,21 +113,22 @@ export function createServer(options: ServerOptions): FastifyInstance {
     refuseUnknownRoute(callOf(request).caller);
     const allowed = allowedMethods(path);
     if (allowed.length === 0) {
-      return done(new ServiceError(404, 'not_found', `There is no ${request.method} ${path}.`));
+      return done(notFound(`There is no ${request.method} ${path}.`));
     }
     reply.header('allow', allowed.join(', '));
     done(new ServiceError(405, 'method_not_allowed', `${path} takes ${allowed.join(', ')}, not ${request.method}.`));
   });
 
-  registerRoutes(server, { context, operations, calls, gate: options.gate });
-  registerOpenApiRoute(server);
+  registerRoutes(server, options);
+  let openApi: string | undefined;
+  server.get(openApiPath, (_request, reply) => {
+    openApi ??= JSON.stringify(openApiDocument());
+    return reply.type('application/json; charset=utf-8').send(openApi);
+  });
   registerClockRoutes(server, options.clock);
-  registerLogRoutes(server, { calls });
   registerStateRoutes(server, options.state);
-  registerIsolationRoute(server, options.isolation);
   registerAccountRoutes(server, context);
-  registerAccountSetupRoutes(server, context);
-  registerMachineRoutes(server, { context, faultsEnabled });
-  registerAdminRoutes(server, { books, faults: context.faults, faultsEnabled });
+  registerBookRoutes(server, options);
+  registerFaultRoutes(server, options);
   return server;
 }

@@ -5,7 +5,7 @@ export { sandboxHome } from './disk/directories.js';
 export { streamFolder } from './disk/folder-stream.js';
 export { visitTree } from './disk/listing.js';
 export { listMachines, replaceMachines } from './disk/whole-state.js';
-export { isolationText, isolationWarnings } from './isolation/warnings.js';
+export { isolationText, isolationWarnings } from './isolation/choose-isolation.js';
 export { createMachineHost } from './local-machine-host.js';
 export { MachineError, type MachineErrorCode } from './machine-error.js';
 export type { MachineDescription, MachineHost } from './machine-host.js';

@@ -8,8 +8,7 @@ import { createDownloads } from './disk/download.js';
 import { readDiskFile, removeDiskFile, writeDiskFile } from './disk/files.js';
 import { listTree } from './disk/snapshot-tree.js';
 import { copyMachines } from './disk/whole-state.js';
-import { chooseIsolation, type IsolationOptions } from './isolation/choose-isolation.js';
-import { isolationWarnings } from './isolation/warnings.js';
+import { chooseIsolation, type IsolationOptions, isolationWarnings } from './isolation/choose-isolation.js';
 import type { MachineSize } from './limits/machine-size.js';
 import { createSandboxLimits, noLimits } from './limits/sandbox-limits.js';
 import { MachineError } from './machine-error.js';
@@ -19,7 +18,7 @@ import { listProcesses } from './processes/list.js';
 import { openInteractiveShell } from './shell/interactive-shell.js';
 import { runCommand } from './shell/run-command.js';
 
-export interface MachineHostOptions extends IsolationOptions {
+interface MachineHostOptions extends IsolationOptions {
   /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
   readonly directory: string;
   /** How large the machine is that a sandbox stands for. Default: as one of the type `default`. */
@@ -28,13 +27,13 @@ export interface MachineHostOptions extends IsolationOptions {
   readonly diskReserveBytes?: number;
   /** How many inodes of it stay free. Default: 500,000, or half of those at the start if that is less. */
   readonly diskReserveFiles?: number;
-  /** Gets one warning where commands are not isolated, one where they have no network though nobody asked for that, and later ones. */
+  /** Receives warnings: commands without isolation, a missing network that nobody requested, and later ones. */
   readonly log?: (message: string) => void;
 }
 
 /**
  * Makes the machines of the local service. Call `recover` before anything else.
- * @throws MachineError `isolation_unavailable` where bubblewrap was asked for and does not work
+ * @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work
  */
 export async function createMachineHost(options: MachineHostOptions): Promise<MachineHost> {
   const directories = await createMachineDirectories(options.directory);

@@ -11,7 +11,7 @@ import { SandflowError } from '../../contract/sandflow-error.js';
  * - `bad_archive`: what is to take the place of all machines holds something else;
  * - `download_failed`: what is sent could not be read to its end, so what came is not all;
  * - `processes_remain`: processes did not end when they were killed;
- * - `isolation_unavailable`: bubblewrap was asked for and does not work here;
+ * - `isolation_unavailable`: bubblewrap was requested and does not work here;
  * - `network_unavailable`: the network of a sandbox could not be opened;
  * - `limits_unavailable`: the control group of a sandbox could not be made;
  * - `closed`: the host was closed, or the sandbox was ended while a command was to start.

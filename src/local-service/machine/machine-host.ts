@@ -18,12 +18,12 @@ export interface CommandSpec {
   readonly stdin?: string;
   /** No limit by default. */
   readonly timeoutMs?: number;
-  /** Told with the processes that the command starts. */
+  /** Reported with the processes that the command starts. */
   readonly commandId?: string;
 }
 
 export interface CommandOutcome {
-  /** Null when a signal, an abort or the time limit ended it. Bubblewrap tells a signal as a shell does: 128 and its number. */
+  /** Null when a signal, an abort or the time limit ended it. Bubblewrap reports a signal as a shell does: 128 and its number. */
   readonly exitCode: number | null;
   /** The first 8 MiB, and a line that says how much was left out. So too `stderr`. */
   readonly stdout: string;
@@ -37,16 +37,16 @@ export interface CommandWatch {
   readonly onStdout?: (chunk: string) => void;
   readonly onStderr?: (chunk: string) => void;
   /**
-   * Ends the whole process group: asks, and after two seconds kills. The run then resolves, with what was printed until then
-   * and `exitCode` null; after an abort nothing is started.
+   * Ends the whole process group: SIGTERM, then SIGKILL after two seconds. The run then resolves with the output so far and
+   * `exitCode` null. An aborted signal starts nothing.
    */
   readonly signal?: AbortSignal;
 }
 
-export type DownloadSource = { readonly sandboxId: string } | { readonly snapshotId: string };
+type DownloadSource = { readonly sandboxId: string } | { readonly snapshotId: string };
 
 /**
- * The stream is read or destroyed by whoever asked for it. It fails, and never just ends, where not all of it could be read.
+ * The caller reads or destroys the stream. It fails, and never just ends, if not all of it could be read.
  * A file is sent as it is, `sizeBytes` of it; a folder as a gzipped tar whose names begin at that folder.
  */
 export type Download =
@@ -129,8 +129,8 @@ export interface MachineHost {
    */
   run(sandboxId: string, spec: CommandSpec, watch?: CommandWatch): Promise<CommandOutcome>;
   /**
-   * Starts a shell that somebody works in, with a terminal where one is asked for. It ends with the sandbox's processes. What it
-   * leaves in the background fares as with `run`. Not safe to repeat.
+   * Starts an interactive shell, with a terminal if requested. It ends with the sandbox's processes. What it leaves in the
+   * background is treated as with `run`. Not safe to repeat.
    * @throws MachineError as `run`
    */
   openShell(sandboxId: string, spec: ShellSpec): Promise<InteractiveShell>;

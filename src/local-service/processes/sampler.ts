@@ -5,17 +5,9 @@ import { reasonOf } from '../log.js';
 import type { StartWatch } from '../machine/shell/start-watch.js';
 import { keepSample } from './samples.js';
 
-export interface ProcessSampler {
-  /** Plans the next sample. Repeating it plans it anew. */
-  start(): void;
-  /** Plans nothing more, and waits for the sample that is being taken. */
-  stop(): Promise<void>;
-  /** True while a sample is being taken. */
-  busy(): boolean;
-  idle(): Promise<void>;
-}
+export type ProcessSampler = ReturnType<typeof createProcessSampler>;
 
-export function createProcessSampler(core: Core, watch: StartWatch): ProcessSampler {
+export function createProcessSampler(core: Core, watch: StartWatch) {
   const { stores, clock, timings, log, closing } = core;
   let cancel: (() => void) | undefined;
   let underWay: Promise<void> | undefined;
@@ -33,14 +25,14 @@ export function createProcessSampler(core: Core, watch: StartWatch): ProcessSamp
     });
   }
 
-  /** One after another: looking for processes must not hold up the calls. */
+  /** One after another: sampling must not delay calls. */
   async function sampleAll(): Promise<void> {
     for (const sandboxId of watch.running()) {
       const sandbox = stores.sandboxes.get(sandboxId);
       if (closing.aborted) return;
       if (!sandbox || !isUsable(sandbox.state)) continue;
       try {
-        await watch.look(sandboxId, () => keepSample(core, sandbox));
+        await watch.check(sandboxId, () => keepSample(core, sandbox));
       } catch (cause) {
         log('the processes of a sandbox could not be sampled', { sandboxId, reason: reasonOf(cause) });
       }
@@ -49,12 +41,15 @@ export function createProcessSampler(core: Core, watch: StartWatch): ProcessSamp
   }
 
   return {
+    /** Plans the next sample. Repeating it plans it anew. */
     start: plan,
+    /** Plans nothing more, and waits for the sample that is being taken. */
     async stop() {
       cancel?.();
       cancel = undefined;
       await underWay;
     },
+    /** True while a sample is being taken. */
     busy: () => underWay !== undefined,
     async idle() {
       await underWay;

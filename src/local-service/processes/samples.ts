@@ -57,7 +57,7 @@ export async function keepSample(
   return total;
 }
 
-/** Its start is told by the clock of the service, which is not that of the machine. */
+/** Its start, by the clock of the service, which may differ from that of the machine. */
 function shown({ clock }: Needs, { ageMs, commandId, startedAt: _, ...entry }: SandboxProcess): SampledProcess {
   const startedAt = new Date(clock.now() - ageMs).toISOString();
   return { ...entry, startedAt, ...(commandId === null ? {} : { commandId }) };

@@ -4,7 +4,7 @@
  */
 import { isUsable } from '../../contract/states.js';
 import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
-import type { Core } from '../core/context.js';
+import type { Context, Core } from '../core/context.js';
 import { machineEnvironment } from '../environments/on-machine.js';
 import { reasonOf } from '../log.js';
 import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
@@ -24,11 +24,11 @@ export interface PromptRunner {
 
 export function createPromptRunner(core: Core): PromptRunner {
   const { database, stores } = core;
-  /** `sandboxId/conversationId` → the agent at work there. */
-  const atWork = new Map<string, { readonly promptId: string; readonly abort: AbortController; done: Promise<void> }>();
+  /** `sandboxId/conversationId` → the agent that runs there. */
+  const active = new Map<string, { readonly promptId: string; readonly abort: AbortController; done: Promise<void> }>();
 
   core.closing.addEventListener('abort', () => {
-    for (const { abort } of atWork.values()) abort.abort();
+    for (const { abort } of active.values()) abort.abort();
   });
 
   function wake(sandboxId: string): void {
@@ -39,7 +39,7 @@ export function createPromptRunner(core: Core): PromptRunner {
 
   function startNext(sandboxId: string, conversationId: string): void {
     const place = `${sandboxId}/${conversationId}`;
-    if (core.closing.aborted || atWork.has(place)) return;
+    if (core.closing.aborted || active.has(place)) return;
     const prompt = database.transaction(() => {
       const sandbox = stores.sandboxes.get(sandboxId);
       if (!sandbox || !isUsable(sandbox.state)) return undefined;
@@ -53,10 +53,10 @@ export function createPromptRunner(core: Core): PromptRunner {
     if (!prompt) return;
     const abort = new AbortController();
     const done = run(prompt, abort.signal).finally(() => {
-      atWork.delete(place);
+      active.delete(place);
       startNext(sandboxId, conversationId);
     });
-    atWork.set(place, { promptId: prompt.id, abort, done });
+    active.set(place, { promptId: prompt.id, abort, done });
   }
 
   async function run(prompt: PromptRecord, signal: AbortSignal): Promise<void> {
@@ -110,7 +110,7 @@ export function createPromptRunner(core: Core): PromptRunner {
         const endedAt = core.clock.iso();
         for (const prompt of open) {
           end(core, prompt, { status: 'interrupted', endedAt, result: null, error: null });
-          const agent = atWork.get(`${sandboxId}/${prompt.conversationId}`);
+          const agent = active.get(`${sandboxId}/${prompt.conversationId}`);
           if (agent?.promptId === prompt.id) database.afterCommit(() => agent.abort.abort());
         }
         if (open.length > 0) settle(core, sandboxId);
@@ -118,7 +118,7 @@ export function createPromptRunner(core: Core): PromptRunner {
       });
     },
     async idle() {
-      while (atWork.size > 0) await Promise.all([...atWork.values()].map(({ done }) => done));
+      while (active.size > 0) await Promise.all([...active.values()].map(({ done }) => done));
     },
   };
 }
@@ -148,4 +148,32 @@ export function settle(
   const sandbox = core.stores.sandboxes.get(sandboxId);
   if (sandbox?.state !== 'running' || core.stores.prompts.open(sandboxId).length > 0) return;
   changeSandbox(core, sandbox, { state: 'idle', archiveAfter: freshArchiveAfter(core.clock, sandbox.ttlSeconds) });
+}
+
+/**
+ * Puts prompts that were running back where their agent can go on, and ends the others: running them again could do
+ * their work twice. Everything else continues by itself: it is in the work and delivery queues.
+ * @returns the sandboxes whose queued prompts wait for `wake`
+ */
+export function recoverPrompts(context: Context): ReadonlySet<string> {
+  const { stores } = context;
+  const touched = new Set<string>();
+  context.database.transaction(() => {
+    for (const prompt of stores.prompts.allOpen()) {
+      touched.add(prompt.sandboxId);
+      if (prompt.status !== 'running') continue;
+      if (context.agentOf(prompt.provider)?.canGoOn) {
+        stores.prompts.requeue(prompt.id);
+        continue;
+      }
+      end(context, prompt, {
+        status: 'failed',
+        endedAt: context.clock.iso(),
+        result: null,
+        error: 'The service was restarted while this prompt was running. How far it came is not known.',
+      });
+    }
+    for (const sandbox of stores.sandboxes.living()) if (sandbox.state === 'running') settle(context, sandbox.id);
+  });
+  return touched;
 }

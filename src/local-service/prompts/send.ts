@@ -5,7 +5,7 @@ import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { newConversationId, newPromptId } from '../core/ids.js';
 import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
-import { ServiceError, sandboxNotFound } from '../service-error.js';
+import { invalidRequest, notFound, ServiceError, sandboxNotFound } from '../service-error.js';
 import { requireEffort, requireProvider } from './providers.js';
 
 /**
@@ -62,9 +62,9 @@ export function sendPrompt(
 /** Assumption: a prompt that names no conversation goes to the latest one. */
 function conversationOf({ stores }: Context, sandboxId: string, body: PromptBody): string {
   if (body.conversationId !== undefined) {
-    if (body.new) throw new ServiceError(400, 'invalid_request', 'Give either new or conversationId, not both.');
+    if (body.new) throw invalidRequest('Give either new or conversationId, not both.');
     if (stores.prompts.hasConversation(sandboxId, body.conversationId)) return body.conversationId;
-    throw new ServiceError(404, 'not_found', 'This sandbox has no such conversation.');
+    throw notFound('This sandbox has no such conversation.');
   }
   return (body.new ? undefined : stores.prompts.latestConversation(sandboxId)) ?? newConversationId();
 }

@@ -1,7 +1,7 @@
 /** Which sandboxes a caller may see and use (specification, "Access rules"). */
 
-import type { Caller } from '../accounts/caller.js';
-import { reachesSandbox, requireSandboxOnKey } from '../accounts/key-scope.js';
+import { isUsable } from '../../contract/states.js';
+import { type Caller, reachesSandbox, requireSandboxOnKey } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Core } from '../core/context.js';
 import { holdsCreatorLogins } from '../environments/environments.js';
@@ -86,4 +86,11 @@ export function sandboxesFor(context: Pick<Core, 'stores'>, caller: Caller): San
       (sandbox.ownerId === accountId || (teamId !== null && sandbox.teamId === teamId)) &&
       reachesSandbox(scope, sandbox),
   );
+}
+
+/** @throws ServiceError `machine_not_running` (specification, "Errors": wait for the machine to start) */
+export function requireMachine({ state }: SandboxRecord): void {
+  if (isUsable(state)) return;
+  const message = `The sandbox is ${state}. Files, commands and SSH need it to be ready, idle or running.`;
+  throw new ServiceError(400, 'machine_not_running', message);
 }

@@ -2,7 +2,7 @@
  * Every change of a sandbox goes through here, so that no change of state misses its event (specification, "States and
  * transitions"):
  *
- *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, and tells nobody)
+ *     not usable -> usable    sandbox.ready        (trap S1: running -> idle is usable -> usable, so it sends no event)
  *     any -> error            sandbox.error
  *     any -> archived         sandbox.archived
  *     hydrated turns true     sandbox.hydrated

@@ -1,12 +1,10 @@
 /** Create (specification, POST /sandboxes). */
 import type { CreateSandboxBody } from '../../contract/requests.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
-import type { Caller } from '../accounts/caller.js';
-import { requireEnvironmentOnKey, requireSandboxOnKey } from '../accounts/key-scope.js';
+import { type Caller, requireEnvironmentOnKey, requireSandboxOnKey } from '../accounts/key-scope.js';
 import { refuseOverLimit } from '../accounts/limits.js';
-import { bodyHash } from '../core/body-hash.js';
 import type { Context } from '../core/context.js';
-import { acceptOnce } from '../core/idempotency.js';
+import { acceptOnce, bodyHash } from '../core/idempotency.js';
 import { environmentFromBody } from '../environments/pin.js';
 import { namedSnapshotFor } from '../snapshots/snapshots.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';

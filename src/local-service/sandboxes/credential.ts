@@ -12,7 +12,7 @@ import type { Stores } from '../store/stores.js';
 
 export interface SandboxCredentials {
   /**
-   * The variables that tell a process in a sandbox how to call the service. Assumption: their names.
+   * The variables with which a process in a sandbox calls the service. Assumption: their names.
    * The key is a secret: never log, show or keep it.
    */
   variablesFor(sandbox: SandboxRecord): Readonly<Record<string, string>>;

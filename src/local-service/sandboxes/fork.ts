@@ -8,12 +8,11 @@
 import type { ForkBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { requireStandingToCreate } from '../accounts/billing-status.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import { refuseOverLimit } from '../accounts/limits.js';
 import { assume } from '../core/assume.js';
-import { bodyHash } from '../core/body-hash.js';
 import type { Context } from '../core/context.js';
-import { acceptOnce } from '../core/idempotency.js';
+import { acceptOnce, bodyHash } from '../core/idempotency.js';
 import { newSnapshotId } from '../core/ids.js';
 import { reasonOf } from '../log.js';
 import { ServiceError } from '../service-error.js';
@@ -36,7 +35,7 @@ interface Copy {
 /**
  * Forks a sandbox, or returns the one that the same key has made. What the body leaves unset is as the source has it.
  * @param options.sentBody the body as it came, for comparing it with the first one under the key
- * @throws ServiceError `fork_failed` for a source that is neither usable nor archived, or of which nothing was kept;
+ * @throws ServiceError `fork_failed` for a source that is neither usable nor archived, or has no snapshot;
  *   `snapshot_data_expired`
  */
 export function forkSandbox(

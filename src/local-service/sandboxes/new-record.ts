@@ -1,6 +1,6 @@
 /** The record of a sandbox that is accepted: by create, or by fork. */
 import type { CreateSandboxBody } from '../../contract/requests.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
 import { newSandboxId, subdomainOf } from '../core/ids.js';
 import { attachment } from '../environments/pin.js';

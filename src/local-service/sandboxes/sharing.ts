@@ -1,7 +1,7 @@
 /** Share and unshare of organization sandboxes (specification, "Access rules" and POST …/unshare). */
 
 import type { Context } from '../core/context.js';
-import { ServiceError } from '../service-error.js';
+import { invalidRequest } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { holdsLogins, visibilityOf } from './access.js';
 import { changeSandbox } from './change.js';
@@ -14,7 +14,7 @@ export interface Sharing {
 function requireOrganization(sandbox: SandboxRecord): void {
   if (sandbox.teamId !== null) return;
   const message = 'This sandbox is billed to its owner and not to an organization, so it has nobody to be shared with.';
-  throw new ServiceError(400, 'invalid_request', message);
+  throw invalidRequest(message);
 }
 
 /**

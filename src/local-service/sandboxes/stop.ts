@@ -60,7 +60,7 @@ function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
   });
 }
 
-/** The work `auto_stop`: at `archiveAfter` a sandbox stops by itself, unless its agent is at work (trap S11). */
+/** The work `auto_stop`: at `archiveAfter` a sandbox stops by itself, unless its agent runs (trap S11). */
 export function autoStop(context: Context, { subject, token }: Work): void {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || !isUsable(sandbox.state) || sandbox.archiveAfter === null || String(sandbox.epoch) !== token) return;

@@ -2,8 +2,7 @@
 import type { UpdateSandboxBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { requireAutoStopOfTrial } from '../accounts/billing-status.js';
-import type { Caller } from '../accounts/caller.js';
-import { requireAction } from '../accounts/key-scope.js';
+import { type Caller, requireAction } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
 import { giveName } from '../snapshots/snapshots.js';

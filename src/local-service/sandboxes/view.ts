@@ -1,14 +1,13 @@
 /** A sandbox as the service shows it to a caller (specification, "Sandbox"). Made from records; it never touches a disk. */
 import { machineTypes } from '../../contract/machine-types.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Core } from '../core/context.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
-import { type Access, accessOf } from './access.js';
-import { accessView } from './access-view.js';
+import { type Access, accessOf, holdsLogins, visibilityOf } from './access.js';
 
 export type SandboxView = Readonly<Record<string, unknown>>;
 
-/** Records are never changed in place, so what was made of one stays right. */
+/** Records are never changed in place, so a cached view stays valid. */
 const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
 /** The JSON of a sandbox, for lists; made once for each record and kind of access. */
@@ -68,5 +67,25 @@ export function sandboxView(context: Pick<Core, 'stores'>, caller: Caller, recor
     environment: record.environmentId === null ? null : record.environment,
     environmentVersion: record.environmentVersion,
     stop: stopOnSandbox(record.stop),
+  };
+}
+
+/** Assumption: the display name of the creator is its login. */
+function accessView(
+  context: Pick<Core, 'stores'>,
+  sandbox: SandboxRecord,
+  access: Access,
+): Readonly<Record<string, unknown>> {
+  const { accounts, teams } = context.stores.accounts;
+  const { ownerId, teamId, wipePendingUntilRestart } = sandbox;
+  const team = teamId === null ? undefined : teams.get(teamId);
+  return {
+    team: team ? { id: team.id, name: team.name } : null,
+    createdBy: accounts.get(ownerId)?.login ?? null,
+    createdById: ownerId,
+    access,
+    holdsCreatorLogins: holdsLogins(context, sandbox),
+    visibility: visibilityOf(context, sandbox),
+    wipePendingUntilRestart,
   };
 }

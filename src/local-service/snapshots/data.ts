@@ -50,8 +50,8 @@ export function deleteSnapshot(context: Context, snapshot: SnapshotRecord): Dele
 }
 
 /**
- * The work `drop_snapshot`: due when a snapshot may have become needless. It looks why, and is repeated at the end of the
- * last boot that restores it.
+ * The work `drop_snapshot`: due when a snapshot may no longer be needed. It checks why, and is repeated when the last boot
+ * that restores the snapshot ends.
  */
 export async function dropSnapshot(context: Context, { subject }: Work): Promise<void> {
   const { stores, host } = context;

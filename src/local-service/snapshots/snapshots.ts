@@ -1,11 +1,10 @@
 /** Snapshots: who sees which, and what is written down when one is complete (assumptions, "Records"). */
 
-import type { Caller } from '../accounts/caller.js';
-import { requireAction } from '../accounts/key-scope.js';
+import { type Caller, requireAction } from '../accounts/key-scope.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
 import { accessOf, type Need, sandboxesFor, sandboxFor } from '../sandboxes/access.js';
-import { ServiceError } from '../service-error.js';
+import { notFound, ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 
@@ -29,8 +28,9 @@ export function snapshotFor(
   { underDeletion = false }: { readonly underDeletion?: boolean } = {},
 ): SnapshotRecord {
   const snapshot = context.stores.snapshots.get(snapshotId);
-  if (!snapshot || (snapshot.deleted && !underDeletion)) throw snapshotNotFound(snapshotId);
-  return withAccess(context, caller, { snapshot, need, notFound: () => snapshotNotFound(snapshotId) });
+  const missing = notFound(`There is no snapshot ${snapshotId}.`);
+  if (!snapshot || (snapshot.deleted && !underDeletion)) throw missing;
+  return withAccess(context, caller, { snapshot, need, missing });
 }
 
 /** As `snapshotFor`. @throws ServiceError also `snapshot_data_expired` where its data was deleted */
@@ -49,12 +49,12 @@ export function restorableSnapshotFor(context: Context, caller: Caller, snapshot
 export function namedSnapshotFor(context: Context, caller: Caller, name: string): SnapshotRecord {
   requireAction(caller, 'snapshot.read');
   const own = ({ ownerId }: SnapshotRecord) => Number(ownerId === caller.accountId);
-  const notFound = () => new ServiceError(404, 'not_found', `There is no snapshot named "${name}".`);
+  const missing = notFound(`There is no snapshot named "${name}".`);
   const candidates = context.stores.snapshots.named(name).sort((a, b) => own(b) - own(a));
   // One that is merely not on the key is refused as such.
   const visible = candidates.find((snapshot) => isVisible(context, caller, snapshot)) ?? candidates.find(own);
-  if (!visible) throw notFound();
-  const snapshot = withAccess(context, caller, { snapshot: visible, need: 'owner', notFound });
+  if (!visible) throw missing;
+  const snapshot = withAccess(context, caller, { snapshot: visible, need: 'owner', missing });
   if (!snapshot.expired) return snapshot;
   throw new ServiceError(409, 'snapshot_data_expired', `The data of the snapshot named "${name}" was deleted.`);
 }
@@ -106,20 +106,16 @@ export function giveName(context: Context, snapshotId: string, name: string): vo
 function withAccess(
   context: Context,
   caller: Caller,
-  options: { readonly snapshot: SnapshotRecord; readonly need: Need; readonly notFound: () => ServiceError },
+  options: { readonly snapshot: SnapshotRecord; readonly need: Need; readonly missing: ServiceError },
 ): SnapshotRecord {
-  const { snapshot, need, notFound } = options;
+  const { snapshot, need, missing } = options;
   assume('A-snapshot-access');
   try {
     sandboxFor(context, caller, snapshot.sandboxId, need);
     return snapshot;
   } catch (cause) {
     // Its message would name a sandbox that is not for the caller to know.
-    if (cause instanceof ServiceError && cause.status === 404) throw notFound();
+    if (cause instanceof ServiceError && cause.status === 404) throw missing;
     throw cause;
   }
-}
-
-function snapshotNotFound(snapshotId: string): ServiceError {
-  return new ServiceError(404, 'not_found', `There is no snapshot ${snapshotId}.`);
 }

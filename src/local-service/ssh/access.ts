@@ -3,15 +3,15 @@
  * POST /sandboxes/{sandboxId}/sshkey).
  */
 import { isUsable } from '../../contract/states.js';
-import type { Caller } from '../accounts/caller.js';
+import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
-import { accessOf, sandboxFor } from '../sandboxes/access.js';
+import { accessOf, requireMachine, sandboxFor } from '../sandboxes/access.js';
 import { changeSandbox } from '../sandboxes/change.js';
-import { requireMachine } from '../sandboxes/require-machine.js';
 import { ServiceError } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
-import { type PublicKey, parsePublicKey, SshError } from './index.js';
+import { type PublicKey, parsePublicKey } from './public-key.js';
+import { SshError } from './ssh-error.js';
 
 /**
  * Lets the holder of a key in, in place of the key that the same account had there before. Safe to repeat.

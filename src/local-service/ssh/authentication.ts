@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import ssh2, { type AuthContext, type Connection, type ParsedKey, type PublicKeyAuthContext } from 'ssh2';
 import type { PublicKey } from './public-key.js';
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   /** Asked at each try, so that a key that was removed in between is refused. */
   readonly keys: () => readonly PublicKey[];
   /** Refusals before the connection is cut. Clients ask first which methods there are, by `none`: that is not counted once. */
@@ -14,14 +14,14 @@ export interface AuthenticationOptions {
 
 /**
  * Answers the tries of one connection. Passwords, `none` and every other method are refused, and so are RSA signatures by
- * SHA-1. The name of the user is not looked at: a sandbox has one user.
+ * SHA-1. The user name is ignored: a sandbox has one user.
  */
 export function authenticate(client: Connection, options: AuthenticationOptions): void {
   let [refusals, hasAsked] = [0, false];
   client.on('authentication', (context: AuthContext) => {
     const key = context.method === 'publickey' ? registeredKey(context, options.keys()) : undefined;
     if (context.method === 'publickey' && key && context.signature === undefined) {
-      // Only asked whether it is worth signing.
+      // The client only asks whether the key would be accepted.
       context.accept();
       return;
     }
@@ -37,7 +37,7 @@ export function authenticate(client: Connection, options: AuthenticationOptions)
   });
 }
 
-/** Looks at every key and in constant time, so that the time tells nothing about the keys. */
+/** Compares every key in constant time, so that the time reveals nothing about the keys. */
 function registeredKey({ key }: PublicKeyAuthContext, keys: readonly PublicKey[]): PublicKey | undefined {
   const offered = digest(key.data);
   let found: PublicKey | undefined;
@@ -52,7 +52,7 @@ function isSigned({ blob, signature, hashAlgo }: PublicKeyAuthContext, key: Publ
   if (key.type === 'ssh-rsa' && hashAlgo !== 'sha256' && hashAlgo !== 'sha512') return false;
   const parsed = ssh2.utils.parseKey(key.text) as ParsedKey | Error;
   if (parsed instanceof Error) return false;
-  // What cannot be verified is answered with an error object, which counts as true if it is not looked at closely.
+  // What cannot be verified is answered with an error object, which is truthy, so the result is compared with `true`.
   const verified: unknown = parsed.verify(blob, signature, hashAlgo);
   return verified === true;
 }

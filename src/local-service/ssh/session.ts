@@ -5,7 +5,7 @@ import { MachineError } from '../machine/machine-error.js';
 import type { InteractiveShell, ShellSpec, Terminal } from '../machine/shell/interactive-shell.js';
 import { createChannelOutput } from './channel-output.js';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly socket: Socket;
   readonly openShell: (spec: ShellSpec) => Promise<InteractiveShell>;
   /** Gets what failed without the client's doing. */
@@ -17,7 +17,7 @@ export interface ServedSession {
   end(): Promise<void>;
 }
 
-/** What OpenSSH tells for a command that it could not start. */
+/** The exit code of OpenSSH for a command that could not start. */
 const notStartedExitCode = 255;
 const endingSignals = ['HUP', 'INT', 'QUIT', 'TERM', 'KILL'];
 /** What a terminal understands as the signal. */
@@ -27,7 +27,7 @@ const terminalSignals = new Map([
 ]);
 
 /**
- * Serves `shell` and `exec`, with a terminal where the client asked for one before. Variables, X11, the agent and subsystems
+ * Serves `shell` and `exec`, with a terminal if the client requested one before. Variables, X11, the agent and subsystems
  * (so also sftp) are refused. A changed window size is not passed on.
  */
 export function serveSession(session: Session, options: SessionOptions): ServedSession {
@@ -93,13 +93,13 @@ export function serveSession(session: Session, options: SessionOptions): ServedS
   return { end };
 }
 
-/** A client without a terminal of its own tells 0. */
-function size(told: number, otherwise: number): number {
-  return Number.isInteger(told) && told >= 1 && told <= 10_000 ? told : otherwise;
+/** A client without its own terminal sends 0. */
+function size(requested: number, otherwise: number): number {
+  return Number.isInteger(requested) && requested >= 1 && requested <= 10_000 ? requested : otherwise;
 }
 
-function terminalType(told: unknown): string {
-  return typeof told === 'string' && /^[A-Za-z0-9.+_-]{1,64}$/.test(told) ? told : 'dumb';
+function terminalType(requested: unknown): string {
+  return typeof requested === 'string' && /^[A-Za-z0-9.+_-]{1,64}$/.test(requested) ? requested : 'dumb';
 }
 
 function refuse(channel: ServerChannel, cause: unknown, onFailure: (cause: unknown) => void): void {

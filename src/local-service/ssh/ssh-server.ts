@@ -77,7 +77,7 @@ export function createSshServer(options: SshServerOptions): SshServer {
   const close = async (sandboxId: string): Promise<void> => {
     const entry = opened.get(sandboxId);
     opened.delete(sandboxId);
-    // One that failed to open has nothing to close, and told so to whoever opened it.
+    // A listener that failed to open has nothing to close; `open` reported the failure.
     const listener = await entry?.listener.catch(() => undefined);
     await listener?.close();
   };

@@ -14,7 +14,7 @@ export interface CallGate {
   hold(): Promise<() => void>;
 }
 
-const patienceMs = 3_000;
+const maxHoldWaitMs = 3_000;
 
 export function createCallGate(): CallGate {
   const underWay = new Set<Promise<unknown>>();
@@ -34,22 +34,22 @@ export function createCallGate(): CallGate {
     },
     async hold() {
       while (held) await held;
-      let letGo = (): void => undefined;
+      let release = (): void => undefined;
       held = new Promise((resolve) => {
-        letGo = () => {
+        release = () => {
           held = undefined;
           resolve();
         };
       });
       let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise((resolve) => {
-        timer = setTimeout(resolve, patienceMs);
+      const timeout = new Promise((resolve) => {
+        timer = setTimeout(resolve, maxHoldWaitMs);
       });
-      await Promise.race([Promise.allSettled(underWay), patience]);
+      await Promise.race([Promise.allSettled(underWay), timeout]);
       clearTimeout(timer);
       let done = false;
       return () => {
-        if (!done) letGo();
+        if (!done) release();
         done = true;
       };
     },

@@ -1,13 +1,14 @@
 /** The state of the service as a whole: exported, imported, seeded and emptied. */
 import type { Readable } from 'node:stream';
+import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ControlledClock } from '../clock.js';
 import type { Assembly } from '../core/assemble.js';
+import { snapshotsInUse } from '../snapshots/data.js';
 import type { CallStore } from '../store/call-store.js';
 import type { CallGate } from './call-gate.js';
 import { exportState } from './export-state.js';
 import { importState } from './import-state.js';
 import type { CheckedArchive } from './manifest.js';
-import { emptyEverything } from './reset.js';
 import { type Seeded, seedState } from './seed-state.js';
 import type { ImportLimits } from './unpack.js';
 
@@ -18,8 +19,8 @@ export interface StateControl {
    */
   export(): Promise<Readable>;
   /**
-   * Replaces the whole state by an export; all or nothing. The clock is that of the export too. The service continues with
-   * what the export had left open, as after a restart, and takes its own key in the place of the one that the exporting service was started with.
+   * Replaces the whole state, including the clock, by an export; all or nothing. The service continues what the export left
+   * open, as after a restart. Its own key replaces the one that the exporting service was started with.
    * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then what it was
    */
   import(archive: Readable): Promise<CheckedArchive>;
@@ -29,7 +30,7 @@ export interface StateControl {
    * @throws ServiceError `bad_seed` that says which field is wrong
    */
   seed(document: unknown): Promise<Seeded>;
-  /** Deletes every sandbox, webhook, fault and record. It goes on listening. */
+  /** Deletes every sandbox, webhook, fault and record. The service keeps listening. */
   reset(): Promise<void>;
 }
 
@@ -49,22 +50,37 @@ export function createStateControl(
     export: () => exportState(assembly, options),
     import: (archive) => importState(assembly, archive, options),
     async seed(document) {
-      const letGo = await gate.hold();
+      const release = await gate.hold();
       try {
         return await seedState(assembly.context, document, options);
       } finally {
-        letGo();
+        release();
       }
     },
     async reset() {
-      const letGo = await gate.hold();
+      const release = await gate.hold();
       try {
         await emptyEverything(assembly);
         clock.reset();
         calls.load();
       } finally {
-        letGo();
+        release();
       }
     },
   };
+}
+
+/** Takes the service back to its beginning: no sandbox, disk, snapshot, webhook, fault or record is left. */
+async function emptyEverything(assembly: Assembly): Promise<void> {
+  const { stores, host, database } = assembly.context;
+  const sandboxes = stores.sandboxes.all({});
+  // A fork may restore what is in no book.
+  const snapshots = new Set([...stores.snapshots.allIds(), ...snapshotsInUse(assembly.context)]);
+  await stopAllWork(assembly);
+  for (const { id } of sandboxes) await host.deleteDisk(id);
+  for (const id of snapshots) await host.deleteSnapshot(id);
+  database.transaction(() => database.clear());
+  assembly.load();
+  const start = await startAllWork(assembly);
+  start();
 }

@@ -26,7 +26,7 @@ export async function exportState(
   const { directory, gate, calls } = options;
   const staged = await mkdtemp(join(directory, outgoingPrefix));
   const discard = (): Promise<void> => removeTree(staged);
-  const letGo = await gate.hold();
+  const release = await gate.hold();
   try {
     await scheduler.pause();
     // Reading the book writes down what is only in memory yet.
@@ -39,7 +39,7 @@ export async function exportState(
     throw cause;
   } finally {
     scheduler.resume();
-    letGo();
+    release();
   }
   const handle = await open(staged);
   try {

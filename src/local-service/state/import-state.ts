@@ -1,5 +1,5 @@
 /**
- * Replaces the whole state by that of an archive. The archive is unpacked and checked beside the state; one rename decides.
+ * Replaces the whole state by that of an archive. The archive is unpacked and checked in a separate folder; one rename decides.
  *
  *     incoming-…  ── checked ──►  import  ── applied ──►  gone
  *
@@ -24,7 +24,7 @@ import { type ImportLimits, unpack } from './unpack.js';
 const incomingPrefix = 'incoming-';
 const decidedFolder = 'import';
 
-export interface ImportOptions {
+interface ImportOptions {
   /** That of the service. */
   readonly directory: string;
   readonly gate: CallGate;
@@ -51,7 +51,7 @@ export async function importState(
     await inspectTree(incoming, { maxBytes: limits.maxBytes, signal });
     const checked = await checkArchive(incoming);
     signal.throwIfAborted();
-    const letGo = await gate.hold();
+    const release = await gate.hold();
     try {
       await stopAllWork(assembly);
       try {
@@ -64,7 +64,7 @@ export async function importState(
         start();
       }
     } finally {
-      letGo();
+      release();
     }
     return checked;
   } finally {

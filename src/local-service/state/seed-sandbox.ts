@@ -1,4 +1,4 @@
-/** The record of a seeded sandbox, with what is due for it later. It tells nobody: nothing has happened to it. */
+/** The record of a seeded sandbox, with its scheduled work. Sends no event: nothing has happened to it. */
 
 import type { Context } from '../core/context.js';
 import { newStopId, subdomainOf } from '../core/ids.js';

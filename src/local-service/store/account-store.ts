@@ -39,31 +39,15 @@ export interface TeamRecord {
   readonly suspended: boolean;
 }
 
-interface RecordStore<Entry> {
-  get(id: string): Entry | undefined;
-  /** Oldest first. */
-  all(): readonly Entry[];
-  put(record: Entry): void;
-  load(): void;
-}
-
-export interface AccountStore {
-  readonly accounts: RecordStore<AccountRecord>;
-  readonly teams: RecordStore<TeamRecord>;
-  byLogin(login: string): AccountRecord | undefined;
-  /** The organization of an account. */
-  teamOf(accountId: string): TeamRecord | undefined;
-  load(): void;
-}
-
-export function createAccountStore(database: Database): AccountStore {
+export function createAccountStore(database: Database) {
   const accounts = createRecordStore<AccountRecord>(database, 'accounts');
   const teams = createRecordStore<TeamRecord>(database, 'teams');
   return {
     accounts,
     teams,
-    byLogin: (login) => accounts.all().find((account) => account.login === login),
-    teamOf(accountId) {
+    byLogin: (login: string) => accounts.all().find((account) => account.login === login),
+    /** The organization of an account. */
+    teamOf(accountId: string) {
       const teamId = accounts.get(accountId)?.teamId ?? null;
       return teamId === null ? undefined : teams.get(teamId);
     },
@@ -74,10 +58,7 @@ export function createAccountStore(database: Database): AccountStore {
   };
 }
 
-function createRecordStore<Entry extends { readonly id: string }>(
-  database: Database,
-  table: 'accounts' | 'teams',
-): RecordStore<Entry> {
+function createRecordStore<Entry extends { readonly id: string }>(database: Database, table: 'accounts' | 'teams') {
   const records = new Map<string, Entry>();
   const put = database.prepare(
     `INSERT INTO ${table} (id, document) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET document = excluded.document`,
@@ -90,9 +71,10 @@ function createRecordStore<Entry extends { readonly id: string }>(
   }
 
   return {
-    get: (id) => records.get(id),
+    get: (id: string) => records.get(id),
+    /** Oldest first. */
     all: () => [...records.values()],
-    put(record) {
+    put(record: Entry) {
       put.run(record.id, JSON.stringify(record));
       const before = records.get(record.id);
       remember(record, record.id);

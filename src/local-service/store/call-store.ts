@@ -2,8 +2,6 @@
  * The call book: every request, whether it was answered or not. Written in batches, since it is for tests to read and
  * must not cost a commit each; a kill loses what has not been written for a moment, and nothing else.
  */
-import { type AssumptionCounts, createAssumptionCounts } from './assumption-counts.js';
-import { type CallLogEntry, type CallLogQuery, createCallLog } from './call-log.js';
 import type { Database } from './database.js';
 
 export interface CallRecord {
@@ -38,25 +36,12 @@ export interface CallCount {
   readonly count: number;
 }
 
-export interface CallStore {
-  add(call: CallRecord): void;
-  list(sandboxId?: string): CallRecord[];
-  counts(): CallCount[];
-  /** The book in pieces. */
-  log(query: CallLogQuery): readonly CallLogEntry[];
-  /** The number of the last call in the book. */
-  last(): number;
-  assumptions(): ReturnType<AssumptionCounts['list']>;
-  /** Writes what is left, and takes no more. */
-  close(): void;
-  /** Forgets what was not written yet, and reads the counts anew. */
-  load(): void;
-}
-
 const flushMs = 200;
 const flushAt = 500;
 
-export function createCallStore(database: Database, options: { readonly maxRecords: number }): CallStore {
+export type CallStore = ReturnType<typeof createCallStore>;
+
+export function createCallStore(database: Database, options: { readonly maxRecords: number }) {
   const { maxRecords } = options;
   const add = database.prepare('INSERT INTO calls (endpoint, sandboxId, document) VALUES (?, ?, ?)');
   const trim = database.prepare('DELETE FROM calls WHERE seq <= ?');
@@ -89,7 +74,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
   }
 
   return {
-    add(call) {
+    add(call: CallRecord) {
       if (closed) return;
       const { endpoint, outcome, accepted } = call;
       const key = `${endpoint} ${outcome} ${accepted}`;
@@ -99,25 +84,29 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       if (pending.length >= flushAt) flush();
       else timer ??= setTimeout(flush, flushMs);
     },
-    list(sandboxId) {
+    list(sandboxId?: string) {
       flush();
       const rows = sandboxId === undefined ? list.all() : listOf.all(sandboxId);
       return rows.map((row) => JSON.parse(row.document) as CallRecord);
     },
     counts: () => [...counts.values()],
-    log(query) {
+    /** The book in pieces. */
+    log(query: CallLogQuery) {
       flush();
       return log.read(query);
     },
+    /** The number of the last call in the book. */
     last() {
       flush();
       return log.last();
     },
     assumptions: () => assumptions.list(),
+    /** Writes what is left, and accepts no further calls. */
     close() {
       flush();
       closed = true;
     },
+    /** Forgets what was not written yet, and reads the counts anew. */
     load() {
       clearTimeout(timer);
       timer = undefined;
@@ -128,6 +117,72 @@ export function createCallStore(database: Database, options: { readonly maxRecor
         const accepted = row.accepted === 1;
         counts.set(`${row.endpoint} ${row.outcome} ${accepted}`, { ...row, accepted });
       }
+    },
+  };
+}
+
+export interface CallLogEntry extends CallRecord {
+  /** Grows with every call; what `after` takes. */
+  readonly seq: number;
+}
+
+interface CallLogQuery {
+  /** Only calls after this one, oldest first. Without it: the last `limit` calls. */
+  readonly after?: number | undefined;
+  readonly limit: number;
+  readonly endpoint?: string | undefined;
+  /** A status, or its class: 404 or 4. */
+  readonly status?: number | undefined;
+}
+
+function createCallLog(database: Database) {
+  const wanted = `(?2 IS NULL OR endpoint = ?2) AND
+    (?3 IS NULL OR document ->> 'status' = ?3 OR document ->> 'status' / 100 = ?3)`;
+  const after = database.prepare<{ seq: number; document: string }>(
+    `SELECT seq, document FROM calls WHERE seq > ?1 AND ${wanted} ORDER BY seq LIMIT ?4`,
+  );
+  const latest = database.prepare<{ seq: number; document: string }>(
+    `SELECT seq, document FROM calls WHERE seq > ?1 AND ${wanted} ORDER BY seq DESC LIMIT ?4`,
+  );
+  const last = database.prepare<{ seq: number | null }>('SELECT max(seq) AS seq FROM calls');
+  return {
+    read(query: CallLogQuery) {
+      const values = [query.after ?? 0, query.endpoint ?? null, query.status ?? null, query.limit] as const;
+      const rows = query.after === undefined ? latest.all(...values).reverse() : after.all(...values);
+      return rows.map(({ seq, document }) => ({ seq, ...(JSON.parse(document) as CallRecord) }));
+    },
+    /** The number of the last call. */
+    last: () => last.get()?.seq ?? 0,
+  };
+}
+
+interface TouchedAssumption {
+  readonly id: string;
+  readonly count: number;
+  /** The first request whose answer relied on it. */
+  readonly firstRequestId: string;
+}
+
+function createAssumptionCounts(database: Database) {
+  const put = database.prepare('INSERT OR REPLACE INTO assumption_counts VALUES (?, ?, ?)');
+  const load = database.prepare<TouchedAssumption>('SELECT * FROM assumption_counts');
+  const counts = new Map<string, TouchedAssumption>();
+  return {
+    add(ids: readonly string[], requestId: string) {
+      for (const id of ids) {
+        const { count = 0, firstRequestId = requestId } = counts.get(id) ?? {};
+        counts.set(id, { id, count: count + 1, firstRequestId });
+      }
+    },
+    /** Those that were touched, by id. */
+    list: () => [...counts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    /** Writes them down; part of the transaction of now. */
+    save() {
+      for (const { id, count, firstRequestId } of counts.values()) put.run(id, count, firstRequestId);
+    },
+    load() {
+      counts.clear();
+      for (const { id, count, firstRequestId } of load.all()) counts.set(id, { id, count, firstRequestId });
     },
   };
 }

@@ -28,21 +28,7 @@ export interface CredentialRecord {
   readonly revokedAt: string | null;
 }
 
-export interface CredentialStore {
-  get(id: string): CredentialRecord | undefined;
-  byHash(hash: string): CredentialRecord | undefined;
-  /** The keys of an account that are not revoked, oldest first; no sessions and no credentials of sandboxes. */
-  keysOf(accountId: string): CredentialRecord[];
-  /** The credential written into a sandbox. */
-  ofSandbox(sandboxId: string): CredentialRecord | undefined;
-  /** Those of sandboxes that are gone. */
-  removeOfSandboxes(gone: (sandboxId: string) => boolean): void;
-  put(credential: CredentialRecord): void;
-  remove(id: string): void;
-  load(): void;
-}
-
-export function createCredentialStore(database: Database): CredentialStore {
+export function createCredentialStore(database: Database) {
   const byId = new Map<string, CredentialRecord>();
   const byHash = new Map<string, CredentialRecord>();
   const bySandbox = new Map<string, CredentialRecord>();
@@ -82,20 +68,23 @@ export function createCredentialStore(database: Database): CredentialStore {
   }
 
   return {
-    get: (id) => byId.get(id),
-    byHash: (hash) => byHash.get(hash),
-    keysOf: (accountId) =>
+    get: (id: string) => byId.get(id),
+    byHash: (hash: string) => byHash.get(hash),
+    /** The keys of an account that are not revoked, oldest first; no sessions and no credentials of sandboxes. */
+    keysOf: (accountId: string) =>
       [...byId.values()].filter(
         (key) => key.accountId === accountId && key.kind === 'api_key' && key.revokedAt === null,
       ),
-    ofSandbox: (sandboxId) => bySandbox.get(sandboxId),
-    put(credential) {
+    /** The credential written into a sandbox. */
+    ofSandbox: (sandboxId: string) => bySandbox.get(sandboxId),
+    put(credential: CredentialRecord) {
       const { id, accountId, hash } = credential;
       put.run(id, accountId, hash, JSON.stringify(credential));
       change(id, credential);
     },
     remove: removeOne,
-    removeOfSandboxes(gone) {
+    /** Those of sandboxes that are gone. */
+    removeOfSandboxes(gone: (sandboxId: string) => boolean) {
       for (const [sandboxId, { id }] of [...bySandbox]) if (gone(sandboxId)) removeOne(id);
     },
     load() {

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { migrationsFrom } from './migrations.js';
-import { schema, schemaVersion, tables } from './schema.js';
+import { migrationsFrom, schema, schemaVersion, tables } from './schema.js';
 
 /** What may be bound. The driver aborts the process on a boolean, so there is none. */
 type SqlValue = string | number | null;
@@ -142,8 +141,8 @@ export function openDatabase(directory: string): Database {
 }
 
 /**
- * What the file of somebody else would have SQLite do when it is read or written: a view, a trigger, a virtual table. Undefined
- * where there is none of them, and for what is no database, which opening it tells.
+ * The first view, trigger or virtual table of a foreign file, which would run code when SQLite reads or writes it. Undefined
+ * if there is none, or if the file is no database; opening it reports that.
  */
 export function strangeSchema(path: string): string | undefined {
   const sql = new Libsql(path, { readonly: true });

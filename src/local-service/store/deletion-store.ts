@@ -13,18 +13,9 @@ export interface DeletionRecord {
   readonly error: string | null;
 }
 
-export interface DeletionStore {
-  get(operationId: string): DeletionRecord | undefined;
-  /** The one under way for a sandbox; those of its snapshots do not count. */
-  openOf(sandboxId: string): DeletionRecord | undefined;
-  /** The one under way for a snapshot. */
-  openOfSnapshot(snapshotId: string): DeletionRecord | undefined;
-  put(deletion: DeletionRecord): void;
-}
-
 const columns = 'id, sandboxId, status, requestedAt, completedAt, error, snapshotId';
 
-export function createDeletionStore(database: Database): DeletionStore {
+export function createDeletionStore(database: Database) {
   const get = database.prepare<DeletionRecord>('SELECT * FROM deletions WHERE id = ?');
   const open = database.prepare<DeletionRecord>(
     "SELECT * FROM deletions WHERE sandboxId = ? AND snapshotId IS NULL AND status IN ('pending', 'running')",
@@ -34,10 +25,12 @@ export function createDeletionStore(database: Database): DeletionStore {
   );
   const put = database.prepare(`INSERT OR REPLACE INTO deletions (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return {
-    get: (operationId) => get.get(operationId),
-    openOf: (sandboxId) => open.get(sandboxId),
-    openOfSnapshot: (snapshotId) => openOfSnapshot.get(snapshotId),
-    put: ({ id, sandboxId, status, requestedAt, completedAt, error, snapshotId }) =>
+    get: (operationId: string) => get.get(operationId),
+    /** The one under way for a sandbox; those of its snapshots do not count. */
+    openOf: (sandboxId: string) => open.get(sandboxId),
+    /** The one under way for a snapshot. */
+    openOfSnapshot: (snapshotId: string) => openOfSnapshot.get(snapshotId),
+    put: ({ id, sandboxId, status, requestedAt, completedAt, error, snapshotId }: DeletionRecord) =>
       void put.run(id, sandboxId, status, requestedAt, completedAt, error, snapshotId),
   };
 }

@@ -29,26 +29,9 @@ export interface DeliveryAttempt {
   readonly fault: string | null;
 }
 
-export interface DeliveryStore {
-  addEvent(event: { id: string; type: string; sandboxId: string; body: string; createdAt: number }): void;
-  enqueue(eventId: string, webhookId: string, dueAt: number, fault: string | null): void;
-  /** Writes down a delivery that never leaves: for its receiver it is lost. */
-  addLost(eventId: string, webhookId: string, fault: string): void;
-  /** Makes what a reordering fault holds back due. */
-  letGo(webhookId: string, dueAt: number): void;
-  /** The earliest queued ones of a webhook, due or not. */
-  next(webhookId: string, limit: number): QueuedDelivery[];
-  recordAttempt(attempt: DeliveryAttempt): void;
-  retry(seq: number, attempts: number, dueAt: number): void;
-  end(seq: number, attempts: number, status: 'delivered' | 'exhausted'): void;
-  attempts(sandboxId?: string): DeliveryAttempt[];
-  queuedCount(): number;
-  removeEndedBefore(ms: number): void;
-}
-
 export const heldForReorder = 'webhook_reorder';
 
-export function createDeliveryStore(database: Database, clock: Clock): DeliveryStore {
+export function createDeliveryStore(database: Database, clock: Clock) {
   const addEvent = database.prepare('INSERT INTO webhook_events VALUES (?, ?, ?, ?, ?)');
   const enqueue = database.prepare(
     "INSERT INTO deliveries (eventId, webhookId, status, dueAt, fault) VALUES (?, ?, 'queued', ?, ?)",
@@ -56,7 +39,7 @@ export function createDeliveryStore(database: Database, clock: Clock): DeliveryS
   const addLost = database.prepare(
     "INSERT INTO deliveries (eventId, webhookId, status, dueAt, endedAt, fault) VALUES (?, ?, 'delivered', ?, ?, ?)",
   );
-  const letGo = database.prepare(
+  const releaseHeld = database.prepare(
     `UPDATE deliveries SET dueAt = min(dueAt, ?) WHERE webhookId = ? AND status = 'queued'
      AND fault = '${heldForReorder}' AND attempts = 0`,
   );
@@ -86,19 +69,37 @@ export function createDeliveryStore(database: Database, clock: Clock): DeliveryS
   );
 
   return {
-    addEvent: ({ id, type, sandboxId, body, createdAt }) => void addEvent.run(id, type, sandboxId, body, createdAt),
-    enqueue: (eventId, webhookId, dueAt, fault) => void enqueue.run(eventId, webhookId, dueAt, fault),
-    addLost: (eventId, webhookId, fault) => void addLost.run(eventId, webhookId, clock.now(), clock.now(), fault),
-    letGo: (webhookId, dueAt) => void letGo.run(dueAt, webhookId),
-    next: (webhookId, limit) => next.all(webhookId, limit),
-    recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault }) {
+    addEvent: ({
+      id,
+      type,
+      sandboxId,
+      body,
+      createdAt,
+    }: {
+      id: string;
+      type: string;
+      sandboxId: string;
+      body: string;
+      createdAt: number;
+    }) => void addEvent.run(id, type, sandboxId, body, createdAt),
+    enqueue: (eventId: string, webhookId: string, dueAt: number, fault: string | null) =>
+      void enqueue.run(eventId, webhookId, dueAt, fault),
+    /** Writes down a delivery that never leaves: for its receiver it is lost. */
+    addLost: (eventId: string, webhookId: string, fault: string) =>
+      void addLost.run(eventId, webhookId, clock.now(), clock.now(), fault),
+    /** Makes what a reordering fault holds back due. */
+    releaseHeld: (webhookId: string, dueAt: number) => void releaseHeld.run(dueAt, webhookId),
+    /** The earliest queued ones of a webhook, due or not. */
+    next: (webhookId: string, limit: number) => next.all(webhookId, limit),
+    recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault }: DeliveryAttempt) {
       record.run(eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault);
     },
-    retry: (seq, attempts, dueAt) => void retry.run(attempts, dueAt, seq),
-    end: (seq, attempts, status) => void end.run(attempts, status, clock.now(), seq),
-    attempts: (sandboxId) => (sandboxId === undefined ? all.all() : of.all(sandboxId)),
+    retry: (seq: number, attempts: number, dueAt: number) => void retry.run(attempts, dueAt, seq),
+    end: (seq: number, attempts: number, status: 'delivered' | 'exhausted') =>
+      void end.run(attempts, status, clock.now(), seq),
+    attempts: (sandboxId?: string) => (sandboxId === undefined ? all.all() : of.all(sandboxId)),
     queuedCount: () => queued.get()?.count ?? 0,
-    removeEndedBefore(ms) {
+    removeEndedBefore(ms: number) {
       removeDeliveries.run(ms);
       removeAttempts.run(ms);
       removeEvents.run(ms);

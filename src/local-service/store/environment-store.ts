@@ -1,38 +1,14 @@
 /** Environments and their versions. A version is written once and never changed. */
 import type { Database } from './database.js';
-import type { EnvironmentContent, EnvironmentRecord, EnvironmentVersion } from './environment-record.js';
 
 interface EnvironmentRow extends Omit<EnvironmentRecord, 'isDefault'> {
   readonly isDefault: number;
 }
 
 /** A version without what it says. */
-export type VersionEntry = Omit<EnvironmentVersion, 'content'>;
+type VersionEntry = Omit<EnvironmentVersion, 'content'>;
 
-export interface EnvironmentStore {
-  /** Not a deleted one. */
-  get(environmentId: string): EnvironmentRecord | undefined;
-  byName(accountId: string, name: string): EnvironmentRecord | undefined;
-  defaultOf(accountId: string): EnvironmentRecord | undefined;
-  /** Those of an account that are not deleted, oldest first. */
-  of(accountId: string): EnvironmentRecord[];
-  add(environment: EnvironmentRecord): void;
-  rename(environmentId: string, name: string): void;
-  /** Makes it the default of its account, in place of the one before. */
-  makeDefault(environment: EnvironmentRecord): void;
-  /** It is found no more; its versions stay for the sandboxes that are pinned to them. */
-  remove(environmentId: string): void;
-  version(versionId: string): EnvironmentVersion | undefined;
-  latest(environmentId: string): EnvironmentVersion | undefined;
-  /** Oldest first. */
-  versions(environmentId: string): VersionEntry[];
-  /** The account that an environment belongs to, deleted or not. */
-  accountOf(environmentId: string): string | undefined;
-  /** Writes a version down; it is the latest from now on. */
-  addVersion(version: EnvironmentVersion): void;
-}
-
-export function createEnvironmentStore(database: Database): EnvironmentStore {
+export function createEnvironmentStore(database: Database) {
   const columns = 'id, accountId, name, isDefault, createdAt';
   const select = (where: string) =>
     database.prepare<EnvironmentRow>(`SELECT ${columns} FROM environments WHERE deleted = 0 AND ${where} ORDER BY seq`);
@@ -65,25 +41,86 @@ export function createEnvironmentStore(database: Database): EnvironmentStore {
     row && { ...row, content: JSON.parse(row.content) as EnvironmentContent };
 
   return {
-    get: (environmentId) => record(byId.get(environmentId)),
-    byName: (accountId, name) => record(byName.get(accountId, name)),
-    defaultOf: (accountId) => record(byDefault.get(accountId)),
-    of: (accountId) => byAccount.all(accountId).map((row) => ({ ...row, isDefault: row.isDefault === 1 })),
-    add({ id, accountId, name, isDefault, createdAt }) {
+    /** Not a deleted one. */
+    get: (environmentId: string) => record(byId.get(environmentId)),
+    byName: (accountId: string, name: string) => record(byName.get(accountId, name)),
+    defaultOf: (accountId: string) => record(byDefault.get(accountId)),
+    /** Those of an account that are not deleted, oldest first. */
+    of: (accountId: string) => byAccount.all(accountId).map((row) => ({ ...row, isDefault: row.isDefault === 1 })),
+    add({ id, accountId, name, isDefault, createdAt }: EnvironmentRecord) {
       add.run(id, accountId, name, isDefault ? 1 : 0, createdAt);
     },
-    rename: (environmentId, name) => void rename.run(name, environmentId),
-    makeDefault({ id, accountId }) {
+    rename: (environmentId: string, name: string) => void rename.run(name, environmentId),
+    /** Makes it the default of its account, in place of the one before. */
+    makeDefault({ id, accountId }: EnvironmentRecord) {
       clearDefault.run(accountId);
       setDefault.run(id);
     },
-    remove: (environmentId) => void remove.run(environmentId),
-    version: (versionId) => whole(version.get(versionId)),
-    latest: (environmentId) => whole(latest.get(environmentId)),
-    versions: (environmentId) => versions.all(environmentId),
-    accountOf: (environmentId) => accountOf.get(environmentId)?.accountId,
-    addVersion({ id, environmentId, versionNumber, createdAt, content }) {
+    /** It is no longer found; its versions stay for the sandboxes that are pinned to them. */
+    remove: (environmentId: string) => void remove.run(environmentId),
+    version: (versionId: string) => whole(version.get(versionId)),
+    latest: (environmentId: string) => whole(latest.get(environmentId)),
+    /** Oldest first. */
+    versions: (environmentId: string) => versions.all(environmentId),
+    /** The account that an environment belongs to, deleted or not. */
+    accountOf: (environmentId: string) => accountOf.get(environmentId)?.accountId,
+    /** Writes a version down; it is the latest from now on. */
+    addVersion({ id, environmentId, versionNumber, createdAt, content }: EnvironmentVersion) {
       addVersion.run(id, environmentId, versionNumber, createdAt, JSON.stringify(content));
     },
   };
+}
+
+/** A repository as it was selected: the eleven fields that the specification shows. */
+export interface SelectedRepository {
+  readonly id: number;
+  readonly databaseId: string;
+  readonly name: string;
+  readonly fullName: string;
+  readonly private: boolean;
+  readonly permissions: string;
+  readonly pushedAt: string;
+  readonly baseBranch: string;
+  readonly setupRoutineId: string | null;
+  readonly setupScript: string | null;
+  readonly setupBlocking: boolean;
+}
+
+export interface SecretFile {
+  /** As it was given: relative to the home, below `~/`, or absolute below `/home/sandbox`. */
+  readonly path: string;
+  readonly contents: string;
+}
+
+interface EnvironmentFlags {
+  readonly safeForThirdParties: boolean;
+  readonly passRepoHost: boolean;
+  readonly passSecrets: boolean;
+  readonly passSandboxCredentials: boolean;
+  readonly passAgentsCredentials: boolean;
+}
+
+/** What a version says; any change of it is a new version. */
+export interface EnvironmentContent extends EnvironmentFlags {
+  readonly envContents: string;
+  readonly secretFiles: readonly SecretFile[];
+  readonly selectedRepositories: readonly SelectedRepository[];
+}
+
+export interface EnvironmentVersion {
+  readonly id: string;
+  readonly environmentId: string;
+  /** 1, 2, 3 and so on within its environment. */
+  readonly versionNumber: number;
+  readonly createdAt: string;
+  readonly content: EnvironmentContent;
+}
+
+export interface EnvironmentRecord {
+  readonly id: string;
+  readonly accountId: string;
+  /** No two environments of an account share one. */
+  readonly name: string;
+  readonly isDefault: boolean;
+  readonly createdAt: string;
 }

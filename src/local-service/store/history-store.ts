@@ -2,8 +2,9 @@
 import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 
-interface HistoryRow {
+export interface HistoryRow {
   readonly seq: number;
+  readonly sandboxId: string;
   readonly type: string;
   readonly conversationId: string;
   readonly promptId: string;
@@ -11,16 +12,11 @@ interface HistoryRow {
   readonly data: string;
 }
 
-interface HistoryEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly conversationId: string;
-  readonly promptId: string;
-  readonly createdAt: string;
-  readonly data: unknown;
-}
+type NewEvent = Pick<HistoryRow, 'sandboxId' | 'type' | 'conversationId' | 'promptId'> & {
+  readonly data: Readonly<Record<string, unknown>>;
+};
 
-interface HistoryQuery {
+export interface HistoryQuery {
   readonly sandboxId: string;
   readonly conversationId?: string;
   /** Only events after the one of this number. */
@@ -28,17 +24,6 @@ interface HistoryQuery {
   /** Only events up to this time, in milliseconds since the epoch. */
   readonly untilMs: number;
   readonly limit: number;
-}
-
-export interface HistoryStore {
-  add(event: {
-    readonly sandboxId: string;
-    readonly type: string;
-    readonly conversationId: string;
-    readonly promptId: string;
-    readonly data: Readonly<Record<string, unknown>>;
-  }): void;
-  list(query: HistoryQuery): HistoryEvent[];
 }
 
 const idPattern = /^sev_([0-9a-f]{24})$/;
@@ -50,7 +35,7 @@ export function historySeqOf(eventId: string): number | undefined {
   return Number.isNaN(seq) ? undefined : Math.min(seq, Number.MAX_SAFE_INTEGER);
 }
 
-export function createHistoryStore(database: Database, clock: Clock): HistoryStore {
+export function createHistoryStore(database: Database, clock: Clock) {
   const add = database.prepare(
     'INSERT INTO history (sandboxId, type, conversationId, promptId, createdAt, data) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -62,19 +47,17 @@ export function createHistoryStore(database: Database, clock: Clock): HistorySto
      ORDER BY seq LIMIT ?`,
   );
   return {
-    add({ sandboxId, type, conversationId, promptId, data }) {
+    add({ sandboxId, type, conversationId, promptId, data }: NewEvent) {
       add.run(sandboxId, type, conversationId, promptId, clock.now(), JSON.stringify(data));
     },
-    list({ sandboxId, conversationId, afterSeq, untilMs, limit }) {
+    list({ sandboxId, conversationId, afterSeq, untilMs, limit }: HistoryQuery) {
       const rows =
         conversationId === undefined
           ? list.all(sandboxId, afterSeq, untilMs, limit)
           : listConversation.all(sandboxId, afterSeq, untilMs, conversationId, limit);
-      return rows.map(({ seq, type, conversationId: of, promptId, createdAt, data }) => ({
+      return rows.map(({ seq, sandboxId: _, createdAt, data, ...event }) => ({
         id: `sev_${seq.toString(16).padStart(24, '0')}`,
-        type,
-        conversationId: of,
-        promptId,
+        ...event,
         createdAt: new Date(createdAt).toISOString(),
         data: JSON.parse(data) as unknown,
       }));

@@ -1,7 +1,7 @@
 /** Idempotency keys of creates and forks (specification, "Idempotency results"). */
 import type { Database } from './database.js';
 
-interface IdempotencyRecord {
+export interface IdempotencyRecord {
   readonly key: string;
   /** Tells one request from another. */
   readonly bodyHash: string;
@@ -11,25 +11,17 @@ interface IdempotencyRecord {
 }
 
 /** Keys are those of an account: `<account id> <key>`. */
-export interface IdempotencyStore {
-  get(key: string): IdempotencyRecord | undefined;
-  claim(key: string, bodyHash: string, claimedAt: number): void;
-  complete(key: string, sandboxId: string): void;
-  release(key: string): void;
-  removeClaimedBefore(ms: number): void;
-}
-
-export function createIdempotencyStore(database: Database): IdempotencyStore {
+export function createIdempotencyStore(database: Database) {
   const get = database.prepare<IdempotencyRecord>('SELECT * FROM idempotency_keys WHERE key = ?');
   const claim = database.prepare('INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, NULL, ?)');
   const complete = database.prepare('UPDATE idempotency_keys SET sandboxId = ? WHERE key = ?');
   const release = database.prepare('DELETE FROM idempotency_keys WHERE key = ?');
   const removeOld = database.prepare('DELETE FROM idempotency_keys WHERE claimedAt < ?');
   return {
-    get: (key) => get.get(key),
-    claim: (key, bodyHash, claimedAt) => void claim.run(key, bodyHash, claimedAt),
-    complete: (key, sandboxId) => void complete.run(sandboxId, key),
-    release: (key) => void release.run(key),
-    removeClaimedBefore: (ms) => void removeOld.run(ms),
+    get: (key: string) => get.get(key),
+    claim: (key: string, bodyHash: string, claimedAt: number) => void claim.run(key, bodyHash, claimedAt),
+    complete: (key: string, sandboxId: string) => void complete.run(sandboxId, key),
+    release: (key: string) => void release.run(key),
+    removeClaimedBefore: (ms: number) => void removeOld.run(ms),
   };
 }

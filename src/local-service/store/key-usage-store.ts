@@ -10,24 +10,7 @@ const dayMs = 24 * 3_600_000;
 const usageDays = 30;
 const flushMs = 200;
 
-export interface KeyUsageStore {
-  /** Counts a request of now. */
-  count(keyId: string): void;
-  /** Requests of the last 30 days. */
-  requests(keyId: string): number;
-  /** Milliseconds since the epoch; null for a key that was never used. */
-  lastUsedAt(keyId: string): number | null;
-  /** A conversation that a prompt of the key has begun. */
-  addAgent(keyId: string, agent: { readonly conversationId: string; readonly sandboxId: string }): void;
-  /** The sandboxes of the conversations that the key has begun, one entry for each conversation. */
-  agentSandboxes(keyId: string): string[];
-  /** Forgets what was not written yet: the database was emptied. */
-  load(): void;
-  /** Writes what is left. */
-  close(): void;
-}
-
-export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageStore {
+export function createKeyUsageStore(database: Database, clock: Clock) {
   const add = database.prepare(
     `INSERT INTO key_usage VALUES (?, ?, ?, ?) ON CONFLICT (keyId, day) DO UPDATE SET
        requests = requests + excluded.requests, lastUsedAt = max(lastUsedAt, excluded.lastUsedAt)`,
@@ -58,7 +41,8 @@ export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageS
   }
 
   return {
-    count(keyId) {
+    /** Counts a request of now. */
+    count(keyId: string) {
       const now = clock.now();
       const day = dayOf(now);
       const place = `${keyId} ${day}`;
@@ -68,17 +52,26 @@ export function createKeyUsageStore(database: Database, clock: Clock): KeyUsageS
       pending.set(place, entry);
       timer ??= setTimeout(flush, flushMs);
     },
-    requests(keyId) {
+    /** Requests of the last 30 days. */
+    requests(keyId: string) {
       flush();
       return sum.get(keyId, dayOf(clock.now()) - usageDays)?.total ?? 0;
     },
-    lastUsedAt(keyId) {
+    /** Milliseconds since the epoch; null for a key that was never used. */
+    lastUsedAt(keyId: string) {
       flush();
       return last.get(keyId)?.at ?? null;
     },
-    addAgent: (keyId, { conversationId, sandboxId }) => void addAgent.run(conversationId, keyId, sandboxId),
-    agentSandboxes: (keyId) => agents.all(keyId).map(({ sandboxId }) => sandboxId),
+    /** A conversation that a prompt of the key has begun. */
+    addAgent: (
+      keyId: string,
+      { conversationId, sandboxId }: { readonly conversationId: string; readonly sandboxId: string },
+    ) => void addAgent.run(conversationId, keyId, sandboxId),
+    /** The sandboxes of the conversations that the key has begun, one entry for each conversation. */
+    agentSandboxes: (keyId: string) => agents.all(keyId).map(({ sandboxId }) => sandboxId),
+    /** Forgets what was not written yet: the database was emptied. */
     load: forget,
+    /** Writes what is left. */
     close: flush,
   };
 }

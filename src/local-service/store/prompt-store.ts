@@ -31,25 +31,7 @@ export interface PromptEnd {
   readonly error: string | null;
 }
 
-export interface PromptStore {
-  get(promptId: string): PromptRecord | undefined;
-  add(prompt: NewPrompt): void;
-  /** Takes the oldest queued prompt of a conversation and marks it running. */
-  start(sandboxId: string, conversationId: string, startedAt: string): PromptRecord | undefined;
-  /** Puts a running prompt back to the head of its conversation; it keeps the time of its first start. */
-  requeue(promptId: string): void;
-  /** Ends a prompt. False when it has ended already. */
-  end(promptId: string, end: PromptEnd): boolean;
-  /** Queued and running ones of a sandbox, in order. */
-  open(sandboxId: string): PromptRecord[];
-  allOpen(): PromptRecord[];
-  hasConversation(sandboxId: string, conversationId: string): boolean;
-  latestConversation(sandboxId: string): string | undefined;
-  of(sandboxId: string): PromptRecord[];
-  all(): PromptRecord[];
-}
-
-export function createPromptStore(database: Database): PromptStore {
+export function createPromptStore(database: Database) {
   const get = database.prepare<PromptRecord>('SELECT * FROM prompts WHERE id = ?');
   const add = database.prepare(
     `INSERT INTO prompts (id, sandboxId, conversationId, provider, model, reasoningEffort, text, status, queuedAt)
@@ -83,27 +65,32 @@ export function createPromptStore(database: Database): PromptStore {
   const all = database.prepare<PromptRecord>('SELECT * FROM prompts ORDER BY seq');
 
   return {
-    get: (promptId) => get.get(promptId),
-    add(prompt) {
+    get: (promptId: string) => get.get(promptId),
+    add(prompt: NewPrompt) {
       const { id, sandboxId, conversationId, provider, model, reasoningEffort, text, queuedAt } = prompt;
       add.run(id, sandboxId, conversationId, provider, model, reasoningEffort, text, queuedAt);
     },
-    start(sandboxId, conversationId, startedAt) {
+    /** Takes the oldest queued prompt of a conversation and marks it running. */
+    start(sandboxId: string, conversationId: string, startedAt: string): PromptRecord | undefined {
       const prompt = next.get(sandboxId, conversationId);
       if (!prompt) return undefined;
       start.run(startedAt, prompt.id);
       return { ...prompt, status: 'running', startedAt: prompt.startedAt ?? startedAt };
     },
-    requeue(promptId) {
+    /** Puts a running prompt back to the head of its conversation; it keeps the time of its first start. */
+    requeue(promptId: string) {
       requeue.run(promptId);
     },
-    end: (promptId, { status, endedAt, result, error }) =>
+    /** Ends a prompt. False when it has ended already. */
+    end: (promptId: string, { status, endedAt, result, error }: PromptEnd) =>
       end.run(status, endedAt, result, error, promptId).changes > 0,
-    open: (sandboxId) => open.all(sandboxId),
+    /** Queued and running ones of a sandbox, in order. */
+    open: (sandboxId: string) => open.all(sandboxId),
     allOpen: () => allOpen.all(),
-    hasConversation: (sandboxId, conversationId) => inConversation.get(sandboxId, conversationId) !== undefined,
-    latestConversation: (sandboxId) => latest.get(sandboxId)?.conversationId,
-    of: (sandboxId) => of.all(sandboxId),
+    hasConversation: (sandboxId: string, conversationId: string) =>
+      inConversation.get(sandboxId, conversationId) !== undefined,
+    latestConversation: (sandboxId: string) => latest.get(sandboxId)?.conversationId,
+    of: (sandboxId: string) => of.all(sandboxId),
     all: () => all.all(),
   };
 }

@@ -22,31 +22,24 @@ export interface SampleRecord {
   readonly processes: readonly SampledProcess[];
 }
 
-export interface SampleStore {
-  get(sandboxId: string): SampleRecord | undefined;
-  /** Takes the place of the one before it. */
-  put(sample: SampleRecord): void;
-  remove(sandboxId: string): void;
-  removeTakenBefore(ms: number): void;
-}
-
 interface SampleRow extends Omit<SampleRecord, 'processes'> {
   readonly processes: string;
 }
 
-export function createSampleStore(database: Database): SampleStore {
+export function createSampleStore(database: Database) {
   const get = database.prepare<SampleRow>('SELECT * FROM process_samples WHERE sandboxId = ?');
   const put = database.prepare('INSERT OR REPLACE INTO process_samples VALUES (?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM process_samples WHERE sandboxId = ?');
   const removeOld = database.prepare('DELETE FROM process_samples WHERE sampledAt < ?');
   return {
-    get(sandboxId) {
+    get(sandboxId: string) {
       const row = get.get(sandboxId);
       return row && { ...row, processes: JSON.parse(row.processes) as SampledProcess[] };
     },
-    put: ({ sandboxId, sampledAt, total, processes }) =>
+    /** Takes the place of the one before it. */
+    put: ({ sandboxId, sampledAt, total, processes }: SampleRecord) =>
       void put.run(sandboxId, sampledAt, total, JSON.stringify(processes)),
-    remove: (sandboxId) => void remove.run(sandboxId),
-    removeTakenBefore: (ms) => void removeOld.run(ms),
+    remove: (sandboxId: string) => void remove.run(sandboxId),
+    removeTakenBefore: (ms: number) => void removeOld.run(ms),
   };
 }

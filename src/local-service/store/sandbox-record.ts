@@ -1,4 +1,5 @@
 /** What the local service knows about a sandbox. Records are never changed in place: a change is a new record. */
+import type { machineTypes } from '../../contract/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/states.js';
 
 export interface StopRecord {
@@ -10,7 +11,7 @@ export interface StopRecord {
   readonly endedAt: string | null;
 }
 
-export type SandboxType = 'small' | 'default' | 'large' | 'xlarge';
+export type SandboxType = keyof typeof machineTypes;
 
 export interface SandboxRecord {
   readonly id: string;

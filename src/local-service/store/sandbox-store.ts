@@ -5,24 +5,7 @@
 import type { Database } from './database.js';
 import { type SandboxRecord, sandboxRecordDefaults } from './sandbox-record.js';
 
-export interface SandboxStore {
-  /** One that is not gone. */
-  get(id: string): SandboxRecord | undefined;
-  /** Gone or not. */
-  find(id: string): SandboxRecord | undefined;
-  /** Those that are not gone, oldest first. */
-  living(): IterableIterator<SandboxRecord>;
-  readonly livingCount: number;
-  put(record: SandboxRecord): void;
-  /** Gone or not, oldest first. */
-  all(filter: { readonly id?: string; readonly name?: string }): SandboxRecord[];
-  /** Those that an organization is billed for, or with `teamId` null those that an account is. */
-  countCreatedSince(iso: string, payer: { readonly accountId: string; readonly teamId: string | null }): number;
-  /** Reads memory anew from the database. */
-  load(): void;
-}
-
-export function createSandboxStore(database: Database): SandboxStore {
+export function createSandboxStore(database: Database) {
   const living = new Map<string, SandboxRecord>();
   const put = database.prepare(
     `INSERT INTO sandboxes (id, name, gone, document) VALUES (?, ?, ?, ?)
@@ -47,24 +30,28 @@ export function createSandboxStore(database: Database): SandboxStore {
   }
 
   return {
-    get: (id) => living.get(id),
-    find(id) {
+    /** One that is not gone. */
+    get: (id: string) => living.get(id),
+    /** Gone or not. */
+    find(id: string) {
       const known = living.get(id);
       if (known) return known;
       const row = find.get(id);
       return row && parse(row);
     },
+    /** Those that are not gone, oldest first. */
     living: () => living.values(),
     get livingCount() {
       return living.size;
     },
-    put(record) {
+    put(record: SandboxRecord) {
       put.run(record.id, record.name, record.gone, JSON.stringify(record));
       const before = living.get(record.id);
       remember(record, record.id);
       database.onRollback(() => remember(before, record.id));
     },
-    all({ id, name }) {
+    /** Gone or not, oldest first. */
+    all({ id, name }: { readonly id?: string; readonly name?: string }) {
       if (id !== undefined) {
         const row = find.get(id);
         const record = row && parse(row);
@@ -72,7 +59,12 @@ export function createSandboxStore(database: Database): SandboxStore {
       }
       return (name === undefined ? all.all() : byName.all(name)).map(parse);
     },
-    countCreatedSince: (iso, { accountId, teamId }) => createdSince.get(iso, teamId ?? '', accountId)?.count ?? 0,
+    /** Those that an organization is billed for, or with `teamId` null those that an account is. */
+    countCreatedSince: (
+      iso: string,
+      { accountId, teamId }: { readonly accountId: string; readonly teamId: string | null },
+    ) => createdSince.get(iso, teamId ?? '', accountId)?.count ?? 0,
+    /** Reads memory anew from the database. */
     load() {
       living.clear();
       for (const row of load.all()) {

@@ -6,16 +6,7 @@ export interface SecretName {
   readonly updatedAt: string;
 }
 
-export interface SecretStore {
-  /** Sorted by name; no values. */
-  names(accountId: string): SecretName[];
-  /** Values by name. Never to be shown, logged or kept. */
-  values(accountId: string): ReadonlyMap<string, string>;
-  put(accountId: string, secret: SecretName & { readonly value: string }): void;
-  remove(accountId: string, name: string): void;
-}
-
-export function createSecretStore(database: Database): SecretStore {
+export function createSecretStore(database: Database) {
   const names = database.prepare<SecretName>('SELECT name, updatedAt FROM secrets WHERE accountId = ? ORDER BY name');
   const values = database.prepare<{ name: string; value: string }>(
     'SELECT name, value FROM secrets WHERE accountId = ? ORDER BY name',
@@ -25,9 +16,12 @@ export function createSecretStore(database: Database): SecretStore {
   );
   const remove = database.prepare('DELETE FROM secrets WHERE accountId = ? AND name = ?');
   return {
-    names: (accountId) => names.all(accountId),
-    values: (accountId) => new Map(values.all(accountId).map(({ name, value }) => [name, value])),
-    put: (accountId, { name, value, updatedAt }) => void put.run(accountId, name, value, updatedAt),
-    remove: (accountId, name) => void remove.run(accountId, name),
+    /** Sorted by name; no values. */
+    names: (accountId: string) => names.all(accountId),
+    /** Values by name. Never to be shown, logged or kept. */
+    values: (accountId: string) => new Map(values.all(accountId).map(({ name, value }) => [name, value])),
+    put: (accountId: string, { name, value, updatedAt }: SecretName & { readonly value: string }) =>
+      void put.run(accountId, name, value, updatedAt),
+    remove: (accountId: string, name: string) => void remove.run(accountId, name),
   };
 }

@@ -1,12 +1,7 @@
 /** Single values that outlive the process, such as the state of the clock. */
 import type { Database } from './database.js';
 
-export interface SettingStore {
-  get<Value>(name: string): Value | undefined;
-  put(name: string, value: unknown): void;
-}
-
-export function createSettingStore(database: Database): SettingStore {
+export function createSettingStore(database: Database) {
   const get = database.prepare<{ document: string }>('SELECT document FROM settings WHERE name = ?');
   const put = database.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)');
   return {
@@ -14,6 +9,6 @@ export function createSettingStore(database: Database): SettingStore {
       const row = get.get(name);
       return row && (JSON.parse(row.document) as Value);
     },
-    put: (name, value) => void put.run(name, JSON.stringify(value)),
+    put: (name: string, value: unknown) => void put.run(name, JSON.stringify(value)),
   };
 }

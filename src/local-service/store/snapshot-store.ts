@@ -16,26 +16,7 @@ export interface SnapshotRecord {
   readonly deleted: number;
 }
 
-export interface SnapshotStore {
-  add(snapshot: Omit<SnapshotRecord, 'expired' | 'deleted' | 'name'>): void;
-  /** Expired or deleted, too. */
-  get(snapshotId: string): SnapshotRecord | undefined;
-  /** Of every account; those that can be restored. */
-  named(name: string): SnapshotRecord[];
-  /** Those that are not deleted, oldest first. */
-  of(sandboxId: string): SnapshotRecord[];
-  /** Those that are neither expired nor deleted, oldest first. */
-  available(): SnapshotRecord[];
-  /** Gives the name to a snapshot and takes it from the one of its account that had it. */
-  rename(snapshotId: string, name: string): void;
-  markExpired(sandboxId: string): void;
-  /** Takes its name, too. */
-  markDeleted(snapshotId: string): void;
-  remove(snapshotId: string): void;
-  allIds(): string[];
-}
-
-export function createSnapshotStore(database: Database): SnapshotStore {
+export function createSnapshotStore(database: Database) {
   const add = database.prepare(
     'INSERT INTO snapshots (id, sandboxId, ownerId, sizeBytes, createdAt, completedAt) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -56,19 +37,32 @@ export function createSnapshotStore(database: Database): SnapshotStore {
   const remove = database.prepare('DELETE FROM snapshots WHERE id = ?');
   const ids = database.prepare<{ id: string }>('SELECT id FROM snapshots');
   return {
-    add: ({ id, sandboxId, ownerId, sizeBytes, createdAt, completedAt }) =>
+    add: ({
+      id,
+      sandboxId,
+      ownerId,
+      sizeBytes,
+      createdAt,
+      completedAt,
+    }: Omit<SnapshotRecord, 'expired' | 'deleted' | 'name'>) =>
       void add.run(id, sandboxId, ownerId, sizeBytes, createdAt, completedAt),
-    get: (snapshotId) => get.get(snapshotId),
-    named: (wanted) => named.all(wanted),
-    of: (sandboxId) => of.all(sandboxId),
+    /** Expired or deleted, too. */
+    get: (snapshotId: string) => get.get(snapshotId),
+    /** Of every account; those that can be restored. */
+    named: (wanted: string) => named.all(wanted),
+    /** Those that are not deleted, oldest first. */
+    of: (sandboxId: string) => of.all(sandboxId),
+    /** Those that are neither expired nor deleted, oldest first. */
     available: () => available.all(),
-    rename(snapshotId, wanted) {
+    /** Gives the name to a snapshot and takes it from the one of its account that had it. */
+    rename(snapshotId: string, wanted: string) {
       unname.run(wanted, snapshotId);
       name.run(wanted, snapshotId);
     },
-    markExpired: (sandboxId) => void expire.run(sandboxId),
-    markDeleted: (snapshotId) => void markDeleted.run(snapshotId),
-    remove: (snapshotId) => void remove.run(snapshotId),
+    markExpired: (sandboxId: string) => void expire.run(sandboxId),
+    /** Takes its name, too. */
+    markDeleted: (snapshotId: string) => void markDeleted.run(snapshotId),
+    remove: (snapshotId: string) => void remove.run(snapshotId),
     allIds: () => ids.all().map((row) => row.id),
   };
 }

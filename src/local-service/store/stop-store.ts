@@ -6,24 +6,17 @@ export interface StoredStop extends StopRecord {
   readonly sandboxId: string;
 }
 
-export interface StopStore {
-  get(stopId: string): StoredStop | undefined;
-  put(sandboxId: string, stop: StopRecord): void;
-  of(sandboxId: string): StoredStop[];
-  all(): StoredStop[];
-}
-
-export function createStopStore(database: Database): StopStore {
+export function createStopStore(database: Database) {
   const get = database.prepare<StoredStop>('SELECT * FROM stops WHERE id = ?');
   const of = database.prepare<StoredStop>('SELECT * FROM stops WHERE sandboxId = ? ORDER BY requestedAt');
   const all = database.prepare<StoredStop>('SELECT * FROM stops ORDER BY requestedAt');
   const put = database.prepare('INSERT OR REPLACE INTO stops VALUES (?, ?, ?, ?, ?, ?, ?)');
   return {
-    get: (stopId) => get.get(stopId),
-    put(sandboxId, stop) {
+    get: (stopId: string) => get.get(stopId),
+    put(sandboxId: string, stop: StopRecord) {
       put.run(stop.id, sandboxId, stop.status, stop.requestedAt, stop.lastAttemptAt, stop.error, stop.endedAt);
     },
-    of: (sandboxId) => of.all(sandboxId),
+    of: (sandboxId: string) => of.all(sandboxId),
     all: () => all.all(),
   };
 }

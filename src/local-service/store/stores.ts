@@ -1,44 +1,26 @@
 import type { Clock } from '../clock.js';
-import { type AccountStore, createAccountStore } from './account-store.js';
-import { type CredentialStore, createCredentialStore } from './credential-store.js';
+import { createAccountStore } from './account-store.js';
+import { createCredentialStore } from './credential-store.js';
 import type { Database } from './database.js';
-import { createDeletionStore, type DeletionStore } from './deletion-store.js';
-import { createDeliveryStore, type DeliveryStore } from './delivery-store.js';
-import { createEnvironmentStore, type EnvironmentStore } from './environment-store.js';
-import { createHistoryStore, type HistoryStore } from './history-store.js';
-import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.js';
-import { createKeyUsageStore, type KeyUsageStore } from './key-usage-store.js';
-import { createPromptStore, type PromptStore } from './prompt-store.js';
-import { createSampleStore, type SampleStore } from './sample-store.js';
-import { createSandboxStore, type SandboxStore } from './sandbox-store.js';
-import { createSecretStore, type SecretStore } from './secret-store.js';
-import { createSettingStore, type SettingStore } from './setting-store.js';
-import { createSnapshotStore, type SnapshotStore } from './snapshot-store.js';
-import { createStopStore, type StopStore } from './stop-store.js';
-import { createWebhookStore, type WebhookStore } from './webhook-store.js';
-import { createWorkStore, type WorkStore } from './work-store.js';
+import { createDeletionStore } from './deletion-store.js';
+import { createDeliveryStore } from './delivery-store.js';
+import { createEnvironmentStore } from './environment-store.js';
+import { createHistoryStore } from './history-store.js';
+import { createIdempotencyStore } from './idempotency-store.js';
+import { createKeyUsageStore } from './key-usage-store.js';
+import { createPromptStore } from './prompt-store.js';
+import { createSampleStore } from './sample-store.js';
+import { createSandboxStore } from './sandbox-store.js';
+import { createSecretStore } from './secret-store.js';
+import { createSettingStore } from './setting-store.js';
+import { createSnapshotStore } from './snapshot-store.js';
+import { createStopStore } from './stop-store.js';
+import { createWebhookStore } from './webhook-store.js';
+import { createWorkStore } from './work-store.js';
 
-export interface Stores {
-  readonly sandboxes: SandboxStore;
-  readonly stops: StopStore;
-  readonly prompts: PromptStore;
-  readonly history: HistoryStore;
-  readonly samples: SampleStore;
-  readonly snapshots: SnapshotStore;
-  readonly deletions: DeletionStore;
-  readonly idempotency: IdempotencyStore;
-  readonly webhooks: WebhookStore;
-  readonly deliveries: DeliveryStore;
-  readonly work: WorkStore;
-  readonly settings: SettingStore;
-  readonly accounts: AccountStore;
-  readonly credentials: CredentialStore;
-  readonly keyUsage: KeyUsageStore;
-  readonly environments: EnvironmentStore;
-  readonly secrets: SecretStore;
-}
+export type Stores = ReturnType<typeof createStores>;
 
-export function createStores(database: Database, clock: Clock): Stores {
+export function createStores(database: Database, clock: Clock) {
   return {
     sandboxes: createSandboxStore(database),
     stops: createStopStore(database),

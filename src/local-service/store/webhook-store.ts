@@ -8,7 +8,7 @@ interface WebhookRow {
   readonly events: string;
   readonly secret: string;
   readonly createdAt: string;
-  /** Whose sandboxes it tells about. */
+  /** The account whose events it receives. */
   readonly accountId: string;
   /** 1: it was made through the legacy surface. */
   readonly legacy: number;
@@ -21,18 +21,7 @@ export interface WebhookRecord extends Omit<WebhookRow, 'events' | 'legacy'> {
   readonly legacy: boolean;
 }
 
-export interface WebhookStore {
-  get(webhookId: string): WebhookRecord | undefined;
-  all(): readonly WebhookRecord[];
-  /** Those of an account, oldest first. */
-  of(accountId: string): readonly WebhookRecord[];
-  put(webhook: WebhookRecord): void;
-  /** Removes the webhook and what is queued for it. */
-  remove(webhookId: string): void;
-  load(): void;
-}
-
-export function createWebhookStore(database: Database): WebhookStore {
+export function createWebhookStore(database: Database) {
   let webhooks: readonly WebhookRecord[] = [];
   const put = database.prepare(
     `INSERT INTO webhooks (id, name, url, events, secret, createdAt, accountId, legacy) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -54,16 +43,18 @@ export function createWebhookStore(database: Database): WebhookStore {
   }
 
   return {
-    get: (webhookId) => webhooks.find((webhook) => webhook.id === webhookId),
+    get: (webhookId: string) => webhooks.find((webhook) => webhook.id === webhookId),
     all: () => webhooks,
-    of: (accountId) => webhooks.filter((webhook) => webhook.accountId === accountId),
-    put(webhook) {
+    /** Those of an account, oldest first. */
+    of: (accountId: string) => webhooks.filter((webhook) => webhook.accountId === accountId),
+    put(webhook: WebhookRecord) {
       const { id, name, url, events, secret, createdAt, accountId, legacy } = webhook;
       put.run(id, name, url, JSON.stringify(events), secret, createdAt, accountId, legacy ? 1 : 0);
       const known = webhooks.some((other) => other.id === id);
       set(known ? webhooks.map((other) => (other.id === id ? webhook : other)) : [...webhooks, webhook]);
     },
-    remove(webhookId) {
+    /** Removes the webhook and what is queued for it. */
+    remove(webhookId: string) {
       remove.run(webhookId);
       dropQueue.run(webhookId);
       set(webhooks.filter((webhook) => webhook.id !== webhookId));

@@ -1,6 +1,6 @@
 /**
  * What is to be done later. Work is written in the transaction that makes it necessary and removed once it is done,
- * so a service that was killed goes on where it was; each kind of work may be repeated.
+ * so a killed service continues where it was. Each kind of work is safe to repeat.
  */
 import type { Database } from './database.js';
 
@@ -31,20 +31,9 @@ export interface Work {
   readonly dueAt: number;
 }
 
-export interface WorkStore {
-  /** Work of the same kind and subject is replaced. */
-  put(kind: WorkKind, subject: string, token: string, dueAt: number): void;
-  cancel(kind: WorkKind, subject: string): void;
-  cancelAll(subject: string): void;
-  /** Removes work that is done, unless it was replaced meanwhile. */
-  done(work: Work): void;
-  /** Makes work that has failed due again, unless it was replaced meanwhile. */
-  postpone(work: Work, dueAt: number): void;
-  /** The earliest ones, due or not. */
-  next(limit: number): Work[];
-}
+export type WorkStore = ReturnType<typeof createWorkStore>;
 
-export function createWorkStore(database: Database): WorkStore {
+export function createWorkStore(database: Database) {
   const put = database.prepare('INSERT OR REPLACE INTO work (key, kind, subject, token, dueAt) VALUES (?, ?, ?, ?, ?)');
   const cancel = database.prepare('DELETE FROM work WHERE key = ?');
   const cancelAll = database.prepare(
@@ -54,11 +43,16 @@ export function createWorkStore(database: Database): WorkStore {
   const postpone = database.prepare('UPDATE work SET dueAt = ? WHERE seq = ?');
   const next = database.prepare<Work>('SELECT * FROM work ORDER BY dueAt, seq LIMIT ?');
   return {
-    put: (kind, subject, token, dueAt) => void put.run(`${kind}:${subject}`, kind, subject, token, dueAt),
-    cancel: (kind, subject) => void cancel.run(`${kind}:${subject}`),
-    cancelAll: (subject) => void cancelAll.run(subject),
-    done: (work) => void done.run(work.seq),
-    postpone: (work, dueAt) => void postpone.run(dueAt, work.seq),
-    next: (limit) => next.all(limit),
+    /** Work of the same kind and subject is replaced. */
+    put: (kind: WorkKind, subject: string, token: string, dueAt: number) =>
+      void put.run(`${kind}:${subject}`, kind, subject, token, dueAt),
+    cancel: (kind: WorkKind, subject: string) => void cancel.run(`${kind}:${subject}`),
+    cancelAll: (subject: string) => void cancelAll.run(subject),
+    /** Removes work that is done, unless it was replaced meanwhile. */
+    done: (work: Work) => void done.run(work.seq),
+    /** Makes work that has failed due again, unless it was replaced meanwhile. */
+    postpone: (work: Work, dueAt: number) => void postpone.run(dueAt, work.seq),
+    /** The earliest ones, due or not. */
+    next: (limit: number) => next.all(limit),
   };
 }

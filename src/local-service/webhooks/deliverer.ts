@@ -14,18 +14,6 @@ import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { Stores } from '../store/stores.js';
 import type { DeliverySender } from './send-attempt.js';
 
-export interface Deliverer {
-  /** Looks at the queue of a webhook now. */
-  wake(webhookId: string): void;
-  start(): void;
-  /** True while an attempt is in flight or about to be. */
-  busy(): boolean;
-  /** Waits until nothing is. */
-  idle(): Promise<void>;
-  /** Sends nothing more; attempts in flight are cut off and made again by the next start. */
-  stop(): Promise<void>;
-}
-
 const maxAttempts = 8;
 const atOncePerWebhook = 16;
 
@@ -35,6 +23,8 @@ interface Lane {
   woken: boolean;
 }
 
+export type Deliverer = ReturnType<typeof createDeliverer>;
+
 export function createDeliverer(options: {
   readonly database: Database;
   readonly stores: Pick<Stores, 'webhooks' | 'deliveries'>;
@@ -43,10 +33,10 @@ export function createDeliverer(options: {
   readonly retryMs: number;
   readonly clock: Clock;
   readonly log: Log;
-}): Deliverer {
+}) {
   const { database, stores, sender, retryMs, clock, log } = options;
   const lanes = new Map<string, Lane>();
-  /** What tells attempts of this start from those of the one before; undefined while stopped. */
+  /** Distinguishes attempts of this start from earlier ones; undefined while stopped. */
   let era: object | undefined;
 
   function laneOf(webhookId: string): Lane {
@@ -62,7 +52,7 @@ export function createDeliverer(options: {
     const lane = laneOf(webhookId);
     if (!era || lane.woken) return;
     lane.woken = true;
-    // Several events of one turn are found by one look.
+    // One pass finds all events of a turn.
     setImmediate(() => {
       lane.woken = false;
       pass(webhookId, lane);
@@ -114,18 +104,22 @@ export function createDeliverer(options: {
   const busy = (): boolean => [...lanes.values()].some(({ woken, inFlight }) => woken || inFlight.size > 0);
 
   return {
+    /** Checks the queue of a webhook now. */
     wake,
     start() {
       era = {};
       for (const { id } of stores.webhooks.all()) wake(id);
     },
+    /** True while an attempt is in flight or about to be. */
     busy,
+    /** Waits until nothing is. */
     async idle() {
       while (busy()) {
         await Promise.all([...lanes.values()].flatMap(({ inFlight }) => [...inFlight.values()]));
         await new Promise(setImmediate);
       }
     },
+    /** Sends nothing more; attempts in flight are cut off and made again by the next start. */
     async stop() {
       era = undefined;
       sender.abortAll();

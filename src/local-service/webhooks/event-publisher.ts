@@ -1,4 +1,4 @@
-/** Lifecycle events, written in the transaction of the state change that they tell about (specification, "Events"). */
+/** Lifecycle events, written in the transaction of the state change that they report (specification, "Events"). */
 import type { SandboxEventType } from '../../contract/states.js';
 import type { Clock } from '../clock.js';
 import { newWebhookEventId } from '../core/ids.js';
@@ -18,7 +18,7 @@ export type EventPublisher = (
 /** How long after the next event one that was held back for reordering goes out. */
 const reorderGapMs = 100;
 
-export interface EventPublisherOptions {
+interface EventPublisherOptions {
   readonly database: Database;
   readonly stores: Pick<Stores, 'webhooks' | 'deliveries'>;
   readonly faults: Faults;
@@ -45,7 +45,7 @@ export function createEventPublisher({
     stores.deliveries.addEvent({ id, type, sandboxId: sandbox.id, body, createdAt: now });
     for (const webhook of subscribed) {
       database.afterCommit(() => onQueued(webhook.id));
-      stores.deliveries.letGo(webhook.id, now + reorderGapMs);
+      stores.deliveries.releaseHeld(webhook.id, now + reorderGapMs);
       const fault = faults.takeForDelivery(type, webhook.id);
       switch (fault?.kind) {
         case 'webhook_drop':

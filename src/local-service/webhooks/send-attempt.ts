@@ -1,11 +1,11 @@
 /** One attempt to deliver one event: a signed POST, no redirects, a deadline. */
 import { Agent, request } from 'undici';
+import { otherName, otherVocabulary } from '../../contract/legacy-vocabulary.js';
 import { deliveryHeadersFor } from '../../webhook/index.js';
 import { reasonOf } from '../log.js';
 import type { QueuedDelivery } from '../store/delivery-store.js';
 import type { WebhookRecord } from '../store/webhook-store.js';
-import { createPublicLookup, type ResolveHost } from './public-lookup.js';
-import { spelledFor } from './spelling.js';
+import { createPublicLookup, type ResolveHost } from './public-address.js';
 import { isLoopbackUrl, requireWebhookUrl } from './url-rules.js';
 
 interface AttemptResult {
@@ -83,4 +83,22 @@ export function createDeliverySender(options: {
       await Promise.all([loopback.destroy(), elsewhere.destroy()]);
     },
   };
+}
+
+interface Spelled {
+  /** The event header. */
+  readonly event: string;
+  /** The exact bytes that are signed and sent. */
+  readonly body: string;
+}
+
+/**
+ * A webhook of before the rename keeps getting `box.*` with `data.box`. Made anew for each attempt from what is stored; the
+ * same bytes each time, so that a repeated delivery is the same delivery.
+ */
+function spelledFor(webhook: { readonly legacy: boolean }, stored: { type: string; body: string }): Spelled {
+  if (!webhook.legacy) return { event: stored.type, body: stored.body };
+  const { data, ...envelope } = JSON.parse(stored.body) as { readonly data: unknown };
+  const body = JSON.stringify({ ...(otherVocabulary(envelope) as object), data: otherVocabulary(data) });
+  return { event: otherName(stored.type), body };
 }

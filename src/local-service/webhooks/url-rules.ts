@@ -11,7 +11,7 @@ export function isLoopbackUrl(url: URL): boolean {
 }
 
 /**
- * Checks the URL of a webhook, as far as it can be told without resolving its name.
+ * Checks the URL of a webhook without resolving its name.
  * @param strict true refuses loopback addresses too, as the real service does
  * @throws ServiceError `invalid_url`
  */

@@ -2,8 +2,8 @@
 import type { FanoutOutcome } from '../../../workflows/fanout/types.js';
 import { countOf, durationText, timeText } from '../format.js';
 import { html, type Markup } from '../markup.js';
+import type { FanoutReportData } from '../page-data.js';
 import { plainText } from '../plain-text.js';
-import type { FanoutReportData } from '../report-data.js';
 
 const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
   completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as were wished.' },
@@ -33,7 +33,7 @@ const running = {
 };
 
 export function headerSection({ result, generatedAt }: FanoutReportData, spanMs: number): Markup {
-  const look = result.outcome ? outcomes[result.outcome] : running;
+  const style = result.outcome ? outcomes[result.outcome] : running;
   const facts: readonly (readonly [string, string])[] = [
     ['Batch', result.batchId],
     ['Source', result.sourceSandboxId ?? 'none'],
@@ -45,7 +45,7 @@ export function headerSection({ result, generatedAt }: FanoutReportData, spanMs:
   return html`<header class="top"><div class="bar"><p class="eyebrow">sandflow fan-out</p>
 <div class="tools" id="tools" hidden><button type="button" id="theme-button">Dark</button><button type="button" id="help-button" aria-keyshortcuts="?">Keys <kbd>?</kbd></button></div></div>
 <h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
-<p class="verdict"><strong class="badge tone-${look.tone}"><span aria-hidden="true">${look.mark}</span> ${look.word}</strong> <span>${look.means}</span></p>
+<p class="verdict"><strong class="badge tone-${style.tone}"><span aria-hidden="true">${style.mark}</span> ${style.word}</strong> <span>${style.means}</span></p>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${plainText(value)}</dd></div>`)}</dl>
 ${alerts(result)}<p class="made">Made ${timeText(generatedAt)}.</p></header>`;
 }

@@ -4,7 +4,10 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { describe, expect, it, vi } from 'vitest';
-import { createSshServer, loadHostKey, parsePublicKey, SshError } from '../../../src/local-service/ssh/index.js';
+import { loadHostKey } from '../../../src/local-service/ssh/host-key.js';
+import { parsePublicKey } from '../../../src/local-service/ssh/public-key.js';
+import { SshError } from '../../../src/local-service/ssh/ssh-error.js';
+import { createSshServer } from '../../../src/local-service/ssh/ssh-server.js';
 import { machine, temporaryDirectory } from '../machine/machine-fixture.js';
 import { ed25519Pair } from './ssh-fixture.js';
 

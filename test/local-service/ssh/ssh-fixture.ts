@@ -2,14 +2,9 @@
 import ssh2, { type Client, type ClientChannel, type ConnectConfig } from 'ssh2';
 import { onTestFinished } from 'vitest';
 import type { MachineHost } from '../../../src/local-service/machine/machine-host.js';
-import {
-  createSshServer,
-  loadHostKey,
-  type PublicKey,
-  parsePublicKey,
-  type SshServer,
-  type SshServerOptions,
-} from '../../../src/local-service/ssh/index.js';
+import { loadHostKey } from '../../../src/local-service/ssh/host-key.js';
+import { type PublicKey, parsePublicKey } from '../../../src/local-service/ssh/public-key.js';
+import { createSshServer, type SshServer, type SshServerOptions } from '../../../src/local-service/ssh/ssh-server.js';
 import { type Isolation, machine, ownSandboxId } from '../machine/machine-fixture.js';
 
 export interface KeyPair {

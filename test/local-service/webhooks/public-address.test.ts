@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPublicAddress } from '../../../src/local-service/webhooks/public-address.js';
-import { createPublicLookup } from '../../../src/local-service/webhooks/public-lookup.js';
+import { createPublicLookup, isPublicAddress } from '../../../src/local-service/webhooks/public-address.js';
 import { requireWebhookUrl } from '../../../src/local-service/webhooks/url-rules.js';
 
 const octet = fc.integer({ min: 0, max: 255 });

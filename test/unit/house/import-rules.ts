@@ -6,7 +6,6 @@ export const dependencyFreeFiles = [
   'addresses',
   'error-codes',
   'fanout-addresses',
-  'item-records',
   'ids',
   'machine-types',
   'preserved-work',

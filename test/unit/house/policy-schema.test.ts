@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { policyJsonSchema } from '../../../src/retention/json-schema.js';
+import { policyJsonSchema } from '../../../src/retention/policy-schema.js';
 import { readSource } from './source-imports.js';
 
 const schema = policyJsonSchema();

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import { fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
-import { itemRecords } from '../../../src/contract/item-records.js';
+import { fanoutPlaces, itemRecords } from '../../../src/contract/fanout-addresses.js';
 import { fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';

@@ -1,11 +1,10 @@
 /** A dead notification URL delays no result, and is notified when it recovers. */
 
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxClient } from '../../../src/client/index.js';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
-import { countOpenJobs } from '../../../src/supervisor/open-jobs.js';
+import { countOpenJobs } from '../../../src/supervisor/until-idle.js';
 import { listFanouts } from '../../../src/temporal/fanouts/index.js';
 import { listJobs } from '../../../src/temporal/jobs/list.js';
 import { begin, listedAsStopped, policyFor } from '../cleanup/cleanup-harness.js';

@@ -1,10 +1,16 @@
-/** `/_local/accounts`, `/_local/teams` and `/_local/scoped-key-creation`: what the service itself shows no way to make. */
-import type { FastifyInstance } from 'fastify';
+/** What the API of the service cannot create: accounts, teams, sessions, environments and repositories. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nameSchema } from '../../../contract/requests.js';
 import { createAccounts } from '../../accounts/accounts.js';
+import type { Caller } from '../../accounts/key-scope.js';
+import { createAccountSetup, newEnvironmentSchema } from '../../accounts/setup.js';
 import type { Context } from '../../core/context.js';
+import { removeEnvironment } from '../../environments/environments.js';
+import { localReposBodySchema } from '../../environments/repos.js';
 import { ServiceError } from '../../service-error.js';
+import { callOf } from '../call.js';
+import { read } from '../parse-input.js';
 
 const loginSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, 'give letters, digits, and _ . - in between');
 const accountFlagsSchema = z.strictObject({
@@ -24,9 +30,14 @@ const teamFlagsSchema = z.strictObject({
 });
 export const newTeamSchema = teamFlagsSchema.extend({ name: nameSchema, members: z.array(loginSchema) });
 const switchSchema = z.strictObject({ enabled: z.boolean() });
+/** Default: the account of the caller. */
+const accountId = z.string().optional();
+const environmentBodySchema = newEnvironmentSchema.extend({ accountId });
+const reposBodySchema = localReposBodySchema.extend({ accountId });
 
 export function registerAccountRoutes(server: FastifyInstance, context: Context): void {
   const accounts = createAccounts(context);
+  const setup = createAccountSetup(context);
   const answer = (type: string, fields: object) => ({ ok: true, type, ...fields });
 
   server.get('/_local/accounts', () =>
@@ -55,11 +66,25 @@ export function registerAccountRoutes(server: FastifyInstance, context: Context)
     accounts.setScopedKeyCreation(enabled);
     return answer('local.scoped_key_creation', { enabled });
   });
+  server.post('/_local/environments', (request, reply) => {
+    const { accountId = callerOf(request).accountId, ...given } = read(environmentBodySchema, request.body);
+    const environment = setup.createEnvironment(given, accountId);
+    reply.code(201).send(answer('local.environment', { environment }));
+  });
+  server.delete<{ Params: { environmentId: string } }>('/_local/environments/:environmentId', (request) => {
+    const { environmentId } = request.params;
+    removeEnvironment(context, environmentId);
+    return answer('local.environment.deleted', { id: environmentId });
+  });
+  server.put('/_local/repos', (request) => {
+    const { accountId = callerOf(request).accountId, repos } = read(reposBodySchema, request.body);
+    return answer('local.repos', { repos: setup.setRepos(repos, accountId) });
+  });
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new ServiceError(400, 'invalid_request', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+/** Requests are authenticated before they come to a route. */
+function callerOf(request: FastifyRequest): Caller {
+  const { caller } = callOf(request);
+  if (caller) return caller;
+  throw new ServiceError(401, 'unauthorized', 'The bearer token is missing or not valid.');
 }

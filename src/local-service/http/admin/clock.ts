@@ -1,8 +1,8 @@
-/** `/_local/clock`: reads, holds, releases and moves the one clock of the service. */
+/** `/_local/clock`: reads, holds, releases and moves the clock of the service. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ControlledClock } from '../../clock.js';
-import { ServiceError } from '../../service-error.js';
+import { read } from '../parse-input.js';
 
 const maxAdvanceSeconds = 366 * 24 * 3_600;
 
@@ -20,12 +20,8 @@ export function registerClockRoutes(server: FastifyInstance, clock: ControlledCl
 
   server.get('/_local/clock', shown);
   server.post('/_local/clock', async (request) => {
-    const parsed = moveSchema.safeParse(request.body);
-    if (!parsed.success) {
-      const message = `Give held (true or false), advanceSeconds (0 to ${maxAdvanceSeconds}), or both.`;
-      throw new ServiceError(400, 'invalid_request', message);
-    }
-    const { held, advanceSeconds } = parsed.data;
+    const message = `Give held (true or false), advanceSeconds (0 to ${maxAdvanceSeconds}), or both.`;
+    const { held, advanceSeconds } = read(moveSchema, request.body, { message });
     if (held === true) clock.hold();
     if (advanceSeconds !== undefined) await clock.advance(advanceSeconds * 1000);
     if (held === false) clock.release();

@@ -1,7 +1,7 @@
 /** `/_local/export`, `import`, `seed` and `reset`: the state of the service as a whole. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { ServiceError } from '../../service-error.js';
+import { invalidRequest } from '../../service-error.js';
 import type { StateControl } from '../../state/control.js';
 
 const archiveType = 'application/gzip';
@@ -26,7 +26,7 @@ export function registerStateRoutes(server: FastifyInstance, state: StateControl
     scope.addContentTypeParser(archiveType, (_request, payload, done) => done(null, payload));
     scope.post('/_local/import', async (request) => {
       if (request.headers['content-type'] !== archiveType) {
-        throw new ServiceError(400, 'invalid_request', `Send the archive with Content-Type: ${archiveType}.`);
+        throw invalidRequest(`Send the archive with Content-Type: ${archiveType}.`);
       }
       return { ok: true, type: 'local.imported', ...(await state.import(request.body as Readable)) };
     });

@@ -9,12 +9,7 @@ import type { Operations } from '../operation.js';
 
 const dayMs = 24 * 3_600_000;
 
-type AccountOperations = Pick<
-  Operations,
-  'getMe' | 'listProviderModels' | 'getLimits' | 'getDataRetention' | 'updateDataRetention'
->;
-
-export const accountOperations: AccountOperations = {
+export const accountOperations = {
   getMe(context, { caller }) {
     const { login, email, zeroDataRetentionEnabledAt } = accountOf(context, caller.accountId);
     const zeroDataRetention = zeroDataRetentionEnabledAt !== null;
@@ -40,7 +35,7 @@ export const accountOperations: AccountOperations = {
     context.stores.accounts.accounts.put(changed);
     return { fields: { policy: policyOf(context, changed) } };
   },
-};
+} satisfies Partial<Operations>;
 
 function policyOf({ timings }: Context, { zeroDataRetentionEnabledAt }: AccountRecord): DataRetention {
   return { snapshotDays: timings.dataExpiryMs / dayMs, zeroDataRetention: zeroDataRetentionEnabledAt !== null };

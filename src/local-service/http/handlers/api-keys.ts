@@ -4,10 +4,7 @@ import { isUnrestricted } from '../../accounts/key-scope.js';
 import type { Operations } from '../operation.js';
 
 /** Specification, "API key endpoints" and "Key lifecycle". Routes let sessions only rotate and revoke. */
-export const apiKeyOperations: Pick<
-  Operations,
-  'listApiKeys' | 'createApiKey' | 'getApiKeyUsage' | 'rotateApiKey' | 'revokeApiKey'
-> = {
+export const apiKeyOperations = {
   listApiKeys(context, { caller: { accountId, scope } }) {
     const keys = isUnrestricted(scope) ? context.stores.credentials.keysOf(accountId) : [];
     return { fields: { apiKeys: keys.map((key) => apiKeyView(context, key)), catalog: catalogOf(context) } };
@@ -31,4 +28,4 @@ export const apiKeyOperations: Pick<
   revokeApiKey(context, { caller, params: { apiKeyId } }) {
     return { fields: { apiKey: apiKeyView(context, revokeKey(context, caller, apiKeyId)) } };
   },
-};
+} satisfies Partial<Operations>;

@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { newCommandId } from '../../core/ids.js';
 import { machineEnvironment } from '../../environments/on-machine.js';
-import { sandboxFor } from '../../sandboxes/access.js';
-import { requireMachine } from '../../sandboxes/require-machine.js';
+import { requireMachine, sandboxFor } from '../../sandboxes/access.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 
 /** Assumption: a JSON file read or write is limited to this. */
 export const maxFileBytes = 32 * 1024 * 1024;
 
-export const fileOperations: Pick<Operations, 'readFile' | 'writeFile' | 'runCommand'> = {
+export const fileOperations = {
   async readFile(context, { caller, params: { sandboxId }, query: { path } }) {
     requireMachine(sandboxFor(context, caller, sandboxId, 'use'));
     const content = await context.host.readFile(sandboxId, path, maxFileBytes);
@@ -39,4 +38,4 @@ export const fileOperations: Pick<Operations, 'readFile' | 'writeFile' | 'runCom
     });
     return { fields: { commandId, ...outcome } };
   },
-};
+} satisfies Partial<Operations>;

@@ -1,13 +1,11 @@
 import { assume } from '../../core/assume.js';
 import { listProcesses } from '../../processes/samples.js';
-import { sandboxFor } from '../../sandboxes/access.js';
-import { requireMachine } from '../../sandboxes/require-machine.js';
+import { requireMachine, sandboxFor } from '../../sandboxes/access.js';
 import { ServiceError } from '../../service-error.js';
 import { configureSshKey } from '../../ssh/access.js';
 import type { Operations } from '../operation.js';
-import { rawAnswer } from '../raw-answer.js';
 
-export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArtifact' | 'openDesktop' | 'setSshKey'> = {
+export const machineOperations = {
   async listProcesses(context, { caller, params: { sandboxId } }) {
     const sandbox = sandboxFor(context, caller, sandboxId, 'use');
     return { fields: { ...(await listProcesses(context, sandbox)) } };
@@ -15,10 +13,10 @@ export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArti
 
   async downloadArtifact(context, { caller, params: { sandboxId }, query: { path } }) {
     requireMachine(sandboxFor(context, caller, sandboxId, 'use'));
-    return { raw: rawAnswer(await context.host.download({ sandboxId }, path)) };
+    return { raw: await context.host.download({ sandboxId }, path) };
   },
 
-  /** Assumption: the code. No state of the sandbox would change the answer, so none is asked for. */
+  /** Assumption: the code. The answer does not depend on the state of the sandbox, so it is not checked. */
   openDesktop(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'use');
     assume('A-desktop');
@@ -33,4 +31,4 @@ export const machineOperations: Pick<Operations, 'listProcesses' | 'downloadArti
     const { sshEndpoint } = await configureSshKey(context, sandboxId, { caller, publicKey });
     return { fields: { sshEndpoint } };
   },
-};
+} satisfies Partial<Operations>;

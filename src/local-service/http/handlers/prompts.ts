@@ -1,12 +1,12 @@
 import { sendPrompt } from '../../prompts/send.js';
 import { sandboxFor } from '../../sandboxes/access.js';
-import { ServiceError } from '../../service-error.js';
+import { invalidRequest, notFound } from '../../service-error.js';
 import { historySeqOf } from '../../store/history-store.js';
 import type { Operations } from '../operation.js';
 
 const defaultEvents = 1_000;
 
-export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'listEvents' | 'interruptSandbox'> = {
+export const promptOperations = {
   sendPrompt(context, { caller, params, body }) {
     sandboxFor(context, caller, params.sandboxId, 'use');
     const { promptId, conversationId, begins } = sendPrompt(context, params.sandboxId, body);
@@ -19,35 +19,17 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
     sandboxFor(context, caller, sandboxId, 'use');
     const stored = context.stores.prompts.get(promptId);
     if (stored?.sandboxId !== sandboxId) {
-      throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no prompt ${promptId}.`);
+      throw notFound(`The sandbox ${sandboxId} has no prompt ${promptId}.`);
     }
-    const { id, conversationId, provider, model, reasoningEffort, status, queuedAt, startedAt, endedAt } = stored;
-    const { result, error } = stored;
-    return {
-      fields: {
-        prompt: {
-          id,
-          sandboxId,
-          conversationId,
-          provider,
-          model,
-          reasoningEffort,
-          status,
-          queuedAt,
-          startedAt,
-          endedAt,
-          result,
-          error,
-        },
-      },
-    };
+    const { seq: _, text: __, ...prompt } = stored;
+    return { fields: { prompt } };
   },
 
   listEvents(context, { caller, params: { sandboxId }, query }) {
     sandboxFor(context, caller, sandboxId, 'use');
     const afterSeq = query.after === undefined ? 0 : historySeqOf(query.after);
     if (afterSeq === undefined) {
-      throw new ServiceError(400, 'invalid_request', 'after: must be the id of an event, like sev_ and 24 hex digits.');
+      throw invalidRequest('after: must be the id of an event, like sev_ and 24 hex digits.');
     }
     const lag = context.faults.take('events_lag');
     const events = context.stores.history.list({
@@ -64,4 +46,4 @@ export const promptOperations: Pick<Operations, 'sendPrompt' | 'getPrompt' | 'li
     sandboxFor(context, caller, sandboxId, 'use');
     return { fields: { interrupted: context.prompts.interrupt(sandboxId, query.conversation) } };
   },
-};
+} satisfies Partial<Operations>;

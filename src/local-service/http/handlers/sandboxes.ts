@@ -1,14 +1,17 @@
-import type { Caller } from '../../accounts/caller.js';
+import type { Caller } from '../../accounts/key-scope.js';
 import type { Context } from '../../core/context.js';
 import { requireAccess, sandboxesFor, sandboxFor } from '../../sandboxes/access.js';
 import { costOf } from '../../sandboxes/cost.js';
 import { createSandbox } from '../../sandboxes/create.js';
 import { deleteSandbox, deletionView } from '../../sandboxes/delete.js';
+import { forkSandbox } from '../../sandboxes/fork.js';
 import { hydrationOf } from '../../sandboxes/hydration.js';
 import { resumeSandbox } from '../../sandboxes/resume.js';
+import { shareSandbox, unshareSandbox } from '../../sandboxes/sharing.js';
+import { stopSandbox } from '../../sandboxes/stop.js';
 import { updateSandbox } from '../../sandboxes/update.js';
 import { sandboxJson, sandboxView } from '../../sandboxes/view.js';
-import { ServiceError, sandboxNotFound } from '../../service-error.js';
+import { notFound, sandboxNotFound } from '../../service-error.js';
 import type { SandboxRecord } from '../../store/sandbox-record.js';
 import type { OperationResult, Operations } from '../operation.js';
 
@@ -17,16 +20,7 @@ const shown = (context: Context, caller: Caller, sandbox: SandboxRecord): Operat
   sandboxId: sandbox.id,
 });
 
-export const sandboxOperations: Pick<
-  Operations,
-  | 'listSandboxes'
-  | 'createSandbox'
-  | 'getSandbox'
-  | 'updateSandbox'
-  | 'resumeSandbox'
-  | 'deleteSandbox'
-  | 'getDeletionOperation'
-> = {
+export const sandboxOperations = {
   listSandboxes(context, { caller, query }) {
     const { page, nextCursor } = pageOf(context, caller, query);
     const texts =
@@ -48,7 +42,7 @@ export const sandboxOperations: Pick<
     const sandbox = sandboxFor(context, caller, sandboxId, 'view');
     if (sandbox.hydrated) return shown(context, caller, sandbox);
     const hydration = await hydrationOf(context, sandboxId);
-    // It may have changed while it was asked.
+    // It may have changed in the meantime.
     const now = sandboxFor(context, caller, sandboxId, 'view');
     return { fields: { sandbox: { ...sandboxView(context, caller, now), hydration } } };
   },
@@ -75,15 +69,55 @@ export const sandboxOperations: Pick<
     const operation = context.stores.deletions.get(operationId);
     const sandbox = operation && context.stores.sandboxes.find(operation.sandboxId);
     if (!operation || sandbox?.ownerId !== caller.accountId) {
-      throw new ServiceError(404, 'not_found', `There is no deletion operation ${operationId}.`);
+      throw notFound(`There is no deletion operation ${operationId}.`);
     }
     requireAccess(context, caller, sandbox, 'owner');
     const { id, status, sandboxId } = operation;
     return { fields: { id, status, operation: deletionView(operation) }, sandboxId };
   },
-};
 
-/** A cancelled sandbox is reported once, with no more than this, and is not found from then on (trap S5). */
+  async forkSandbox(context, { caller, params: { sandboxId }, body, sentBody, idempotencyKey }) {
+    const sandbox = await forkSandbox(context, sandboxId, { body, caller, idempotencyKey, sentBody });
+    const source = `"sourceSandboxId":${JSON.stringify(sandboxId)}`;
+    return { json: `"sandbox":${sandboxJson(context, caller, sandbox)},${source}`, sandboxId: sandbox.id };
+  },
+
+  /** The meter of `cost` in the list. */
+  getSandboxUsage(context, { caller, params: { sandboxId } }) {
+    const sandbox = sandboxFor(context, caller, sandboxId, 'view');
+    return { fields: { usage: costOf(sandbox, context.clock.now()) } };
+  },
+
+  stopSandbox(context, { caller, params: { sandboxId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
+    const stop = stopSandbox(context, sandboxId);
+    return { fields: { id: stop.id, stop } };
+  },
+
+  getStop(context, { caller, params: { sandboxId, stopId } }) {
+    sandboxFor(context, caller, sandboxId, 'view');
+    const stored = context.stores.stops.get(stopId);
+    if (stored?.sandboxId !== sandboxId) {
+      throw notFound(`The sandbox ${sandboxId} has no stop ${stopId}.`);
+    }
+    const { sandboxId: _, ...stop } = stored;
+    return { fields: { id: stop.id, stop } };
+  },
+
+  shareSandbox(context, { caller, params: { sandboxId } }) {
+    const found = sandboxFor(context, caller, sandboxId, 'owner');
+    const { sandbox, message } = shareSandbox(context, found);
+    return { fields: { sandbox: sandboxView(context, caller, sandbox), message } };
+  },
+
+  unshareSandbox(context, { caller, params: { sandboxId } }) {
+    const found = sandboxFor(context, caller, sandboxId, 'owner');
+    const { sandbox, message } = unshareSandbox(context, found);
+    return { fields: { sandbox: sandboxView(context, caller, sandbox), message } };
+  },
+} satisfies Partial<Operations>;
+
+/** A cancelled sandbox is reported once, with only these fields, and is not found from then on (trap S5). */
 function reportCancelled(context: Context, caller: Caller, sandboxId: string): OperationResult {
   const sandbox = context.stores.sandboxes.find(sandboxId);
   if (sandbox?.gone !== 'cancelled' || sandbox.ownerId !== caller.accountId) throw sandboxNotFound(sandboxId);

@@ -1,21 +1,11 @@
 import { sandboxFor } from '../../sandboxes/access.js';
 import { deletionView } from '../../sandboxes/delete.js';
-import { ServiceError } from '../../service-error.js';
+import { notFound } from '../../service-error.js';
 import { deleteSnapshot } from '../../snapshots/data.js';
 import { restorableSnapshotFor, snapshotFor, snapshotView, visibleSnapshots } from '../../snapshots/snapshots.js';
 import type { Operations } from '../operation.js';
-import { rawAnswer } from '../raw-answer.js';
 
-export const snapshotOperations: Pick<
-  Operations,
-  | 'listSnapshots'
-  | 'listSandboxSnapshots'
-  | 'getLatestSnapshot'
-  | 'getSnapshotTree'
-  | 'downloadSnapshotFile'
-  | 'downloadSnapshot'
-  | 'deleteSnapshot'
-> = {
+export const snapshotOperations = {
   listSnapshots: (context, { caller }) => ({
     fields: { snapshots: visibleSnapshots(context, caller).map(snapshotView) },
   }),
@@ -29,7 +19,7 @@ export const snapshotOperations: Pick<
   getLatestSnapshot(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'view');
     const latest = context.stores.snapshots.of(sandboxId).findLast(({ expired }) => !expired);
-    if (!latest) throw new ServiceError(404, 'not_found', `The sandbox ${sandboxId} has no snapshot.`);
+    if (!latest) throw notFound(`The sandbox ${sandboxId} has no snapshot.`);
     return { fields: { snapshot: snapshotView(latest) } };
   },
 
@@ -40,12 +30,12 @@ export const snapshotOperations: Pick<
 
   async downloadSnapshotFile(context, { caller, params: { snapshotId }, query: { path } }) {
     const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
-    return { raw: rawAnswer(await context.host.download({ snapshotId: id }, path)), sandboxId };
+    return { raw: await context.host.download({ snapshotId: id }, path), sandboxId };
   },
 
   async downloadSnapshot(context, { caller, params: { snapshotId } }) {
     const { id, sandboxId } = restorableSnapshotFor(context, caller, snapshotId);
-    return { raw: rawAnswer(await context.host.download({ snapshotId: id }, '')), sandboxId };
+    return { raw: await context.host.download({ snapshotId: id }, ''), sandboxId };
   },
 
   deleteSnapshot(context, { caller, params: { snapshotId } }) {
@@ -56,4 +46,4 @@ export const snapshotOperations: Pick<
       sandboxId: snapshot.sandboxId,
     };
   },
-};
+} satisfies Partial<Operations>;

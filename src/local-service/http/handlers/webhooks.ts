@@ -1,27 +1,19 @@
-import type { Caller } from '../../accounts/caller.js';
+import type { Caller } from '../../accounts/key-scope.js';
 import { maxWebhooks } from '../../accounts/limits.js';
 import { assume } from '../../core/assume.js';
 import type { Context } from '../../core/context.js';
 import { newWebhookId, newWebhookSecret } from '../../core/ids.js';
-import { ServiceError } from '../../service-error.js';
+import { notFound, ServiceError } from '../../service-error.js';
 import type { WebhookRecord } from '../../store/webhook-store.js';
-import { type ResolveHost, requirePublicHost } from '../../webhooks/public-lookup.js';
+import { type ResolveHost, requirePublicHost } from '../../webhooks/public-address.js';
 import { requireWebhookUrl } from '../../webhooks/url-rules.js';
 import type { Operations } from '../operation.js';
-
-type WebhookOperations = Pick<
-  Operations,
-  'createWebhook' | 'listWebhooks' | 'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret'
->;
 
 /** The secret is shown on create and rotate only. */
 const shown = ({ id, name, url, events, createdAt }: WebhookRecord) => ({ id, name, url, events, createdAt });
 
 /** @param options.strictUrls refuses loopback addresses too, and names that lead to addresses which are not public */
-export function webhookOperations(options: {
-  readonly strictUrls: boolean;
-  readonly resolveHost: ResolveHost;
-}): WebhookOperations {
+export function webhookOperations(options: { readonly strictUrls: boolean; readonly resolveHost: ResolveHost }) {
   const { strictUrls, resolveHost } = options;
 
   async function checkUrl(text: string): Promise<void> {
@@ -93,11 +85,11 @@ export function webhookOperations(options: {
       context.stores.webhooks.put(rotated);
       return { fields: { webhook: shown(rotated), secret: rotated.secret } };
     },
-  };
+  } satisfies Partial<Operations>;
 }
 
 function find({ stores }: Context, { accountId }: Caller, webhookId: string): WebhookRecord {
   const webhook = stores.webhooks.get(webhookId);
-  if (webhook?.accountId !== accountId) throw new ServiceError(404, 'not_found', `There is no webhook ${webhookId}.`);
+  if (webhook?.accountId !== accountId) throw notFound(`There is no webhook ${webhookId}.`);
   return webhook;
 }

@@ -25,7 +25,7 @@ const openCopy: CopyCall = (options, source, target) => ({
 });
 
 /**
- * Puts a copy of `source` in the place of `target`: with modes, times and links, sharing blocks where the file system can. The
+ * Replaces `target` by a copy of `source`, with modes, times and links; shares blocks if the file system can. The
  * copy is made under `unfinished` and then renamed, so that `target` is never half a copy. Gives its size. Safe to repeat.
  * @throws MachineError `copy_failed`
  */
@@ -99,7 +99,7 @@ async function moveAway(path: string, grave: string): Promise<void> {
 }
 
 /**
- * Also what its owner has made read-only, and what is nested deeper than a path can tell. The system's `rm` goes from folder to
+ * Also removes read-only folders, and folders nested deeper than a path can name. The system's `rm` goes from folder to
  * folder by descriptors, so that a process which still works in the tree leads it nowhere else.
  */
 export async function removeTree(path: string): Promise<void> {

@@ -8,7 +8,7 @@ import { streamFile } from './file-stream.js';
 import { streamFolder } from './folder-stream.js';
 import { type OpenPlace, openPlace } from './walk.js';
 
-export interface DownloadRequest {
+interface DownloadRequest {
   /** The directory of the disk or the snapshot. */
   readonly root: string;
   readonly path: string;
@@ -17,14 +17,7 @@ export interface DownloadRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Downloads {
-  /** @throws MachineError as `MachineHost.download` */
-  open(request: DownloadRequest): Promise<Download>;
-  /** Fails all that is being sent, and refuses more. */
-  close(): Promise<void>;
-}
-
-export function createDownloads(): Downloads {
+export function createDownloads() {
   const sending = new Map<Readable, Promise<void>>();
   let closed = false;
 
@@ -39,7 +32,8 @@ export function createDownloads(): Downloads {
   };
 
   return {
-    async open(request) {
+    /** @throws MachineError as `MachineHost.download` */
+    async open(request: DownloadRequest) {
       if (closed) throw closing();
       request.signal?.throwIfAborted();
       const place = await openPlace(request.root, request.path);
@@ -47,6 +41,7 @@ export function createDownloads(): Downloads {
       watch(download.stream, request.signal);
       return download;
     },
+    /** Fails all that is being sent, and refuses more. */
     async close() {
       closed = true;
       for (const stream of sending.keys()) stream.destroy(closing());
@@ -69,7 +64,7 @@ async function sendFile({ handle }: OpenPlace & { kind: 'file' }, path: string):
 async function sendFolder({ folder }: OpenPlace & { kind: 'folder' }, request: DownloadRequest): Promise<Download> {
   try {
     const before = await identityOf(request.root);
-    // A disk that was removed or replaced meanwhile looks as if its files had been removed one by one.
+    // If the disk was removed or replaced meanwhile, its files seem to vanish one by one.
     const mayHaveChanged = async () => request.mayChange && (await identityOf(request.root)) === before;
     return { kind: 'folder', stream: await streamFolder(folder, { mayHaveChanged }) };
   } finally {

@@ -1,4 +1,4 @@
-/** What an error of the file system means to one who asked for a file. */
+/** Maps an error of the file system to the error of a file call. */
 import { MachineError } from '../machine-error.js';
 
 export function hasCode(error: unknown, code: string): boolean {
@@ -18,7 +18,7 @@ export function fileError(cause: unknown, path: string): unknown {
   if (hasCode(cause, 'EACCES') || hasCode(cause, 'EPERM')) {
     return new MachineError('no_access', `The permissions of ${path} do not allow that.`, { cause });
   }
-  // Not the kernel's word for a busy file alone: a program in the sandbox has asked to be told before it is opened.
+  // A program in the sandbox holds a lease on the file and must release it before it can be opened.
   if (hasCode(cause, 'EAGAIN')) {
     return new MachineError('no_access', `${path} is held by a program of the sandbox.`, { cause });
   }

@@ -9,7 +9,7 @@ const pieceBytes = 64 * 1024;
 export function streamFile(handle: FileHandle, sizeBytes: number): Readable {
   let position = 0;
   const readPiece = async (): Promise<Buffer | null> => {
-    // What was written at the end since then is left out: the size was told.
+    // Bytes appended since then are left out: the size was already sent.
     const wanted = Math.min(pieceBytes, sizeBytes - position);
     if (wanted === 0) return null;
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);

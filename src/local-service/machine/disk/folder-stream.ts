@@ -12,9 +12,9 @@ const changedPattern =
   /: (?:file changed as we read it|file removed before we read it|file shrank by \d+ bytes?; padding with zeros|socket ignored)$/i;
 
 interface FolderStreamOptions {
-  /** Where `tar` is; looked for in the system's own folders by default. */
+  /** Path of `tar`. Default: from the folders of the system. */
   readonly tar?: string;
-  /** Asked at the end, when files had changed meanwhile: whether that can be let pass. */
+  /** Called at the end if files changed meanwhile. True accepts the archive. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
@@ -35,7 +35,7 @@ export async function streamFolder(folder: OpenFolder, options: FolderStreamOpti
   await started(child);
   const gate = new Transform({
     transform: (chunk, _encoding, done) => done(null, chunk),
-    // The end is held back until it is known to be one: a tar that was cut off looks like a short one.
+    // The end is held back until `tar` has succeeded: a truncated archive is like a short one.
     flush(done) {
       ending
         .then(({ exitCode, lines }) => checkEnd(exitCode, lines, mayHaveChanged))

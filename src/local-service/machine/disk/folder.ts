@@ -11,7 +11,7 @@ export interface OpenFolder {
   readonly path: string;
 }
 
-export type NameKind = 'file' | 'folder' | 'special' | 'none';
+type NameKind = 'file' | 'folder' | 'special' | 'none';
 
 const hasDescriptorPaths = existsSync('/proc/self/fd');
 
@@ -28,7 +28,7 @@ export function descriptorPath({ fd }: FileHandle): string | undefined {
   return hasDescriptorPaths ? `/proc/self/fd/${fd}` : undefined;
 }
 
-/** `path`, here and below, is what was asked for: errors name it. */
+/** `path`, here and below, is the requested path, which errors name. */
 export async function openRoot(disk: string, path: string): Promise<OpenFolder> {
   return await openDirectory(disk, disk, path);
 }
@@ -59,7 +59,7 @@ export async function removeFile(folder: OpenFolder, name: string, path: string)
   }
 }
 
-/** `none` also for what may not be looked at: opening it tells why. */
+/** `none` also for what cannot be read: opening it says why. */
 export async function kindOf(folder: OpenFolder, name: string): Promise<NameKind> {
   try {
     const stats = await lstat(inside(folder, name));

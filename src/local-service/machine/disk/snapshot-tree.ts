@@ -12,7 +12,7 @@ import { openPlace } from './walk.js';
 const maxTreeEntries = 100_000;
 /** Of all paths together: each of them repeats the names of the folders above it. */
 const maxTreeCharacters = 32 * 1024 * 1024;
-/** A sandbox may set any time, also one that no date can tell: the years 1 to 9999 can be told. */
+/** A sandbox may set any time. Times outside of the years 1 to 9999 are clamped. */
 const earliestMs = Date.parse('0001-01-01T00:00:00.000Z');
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -26,8 +26,8 @@ export async function copyMachines({ root }: MachineDirectories, target: string,
 }
 
 /**
- * Puts what `source` holds in the place of all disks and snapshots. Nothing may run on the machines. Moves; a repetition
- * after a crash goes on where the first was, so it is safe to repeat until it has ended once.
+ * Replaces all disks and snapshots by those of `source`, which it moves. Nothing may run on the machines. A repetition after
+ * a crash continues where the first attempt was, so it is safe to repeat until it has ended once.
  */
 export async function replaceMachines(directory: string, source: string): Promise<void> {
   const { root, unfinished } = await createMachineDirectories(directory);
@@ -46,7 +46,7 @@ export async function replaceMachines(directory: string, source: string): Promis
 
 /**
  * The disks and snapshots in a folder that `copyMachines` has made, by id.
- * @throws MachineError `bad_archive` if it holds anything else, such as a link in the place of a folder
+ * @throws MachineError `bad_archive` if it holds anything else, such as a link instead of a folder
  */
 export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
   const strange = (path: string): MachineError =>

@@ -5,7 +5,7 @@ import type { MachineDirectories } from '../disk/directories.js';
 import { MachineError } from '../machine-error.js';
 import { chooseNetwork, type NetworkDescription } from '../network/choose-network.js';
 import type { NetworkSetting } from '../network/network-setting.js';
-import { resolverText } from '../network/resolver-text.js';
+import { resolverText } from '../network/routes.js';
 import { createSamePlace, type SandboxNetworks } from '../network/sandbox-networks.js';
 import type { ShellLaunch } from '../shell/launch.js';
 import { createPlainShell } from '../shell/plain-shell.js';
@@ -14,11 +14,11 @@ import { createBubblewrap } from './bubblewrap.js';
 import { chooseRestrictions } from './restrictions.js';
 
 export interface IsolationOptions {
-  /** `auto`, the default, takes bubblewrap where it works and says so where it does not. */
+  /** Default: `auto`, which uses bubblewrap if it works and logs a warning if not. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
   /** Default: a network of its own for each sandbox, which leads to the internet where slirp4netns works. */
   readonly network?: NetworkSetting;
-  /** Where `bwrap`, `slirp4netns`, `setpriv` and others are looked for, separated by colons; the system's own folders by default. */
+  /** Folders to search for `bwrap`, `slirp4netns`, `setpriv` and others, separated by colons. Default: those of the system. */
   readonly programPath?: string;
   /** Gets a warning for each network that ends while commands use it. */
   readonly log?: (message: string) => void;
@@ -26,22 +26,22 @@ export interface IsolationOptions {
 
 /** What is promised of each sandbox. */
 export interface IsolationDescription {
-  /** `bubblewrap` where the machine has it and it works; otherwise `plain`, which isolates nothing. */
+  /** `bubblewrap` if it works on this machine; otherwise `plain`, which isolates nothing. */
   readonly isolation: 'bubblewrap' | 'plain';
-  /** Why there is none, where nobody asked for that. */
+  /** Why there is no isolation, if nobody requested that. */
   readonly reason?: string;
   readonly network: NetworkDescription;
-  /** What bubblewrap does not keep from commands on this machine and does elsewhere, for people. */
+  /** Restrictions of bubblewrap that this machine does not support, for people. */
   readonly lacks: readonly string[];
 }
 
-export interface ChosenIsolation {
+interface ChosenIsolation {
   readonly launch: ShellLaunch;
   readonly networks: SandboxNetworks;
   readonly description: IsolationDescription;
 }
 
-/** @throws MachineError `isolation_unavailable` where bubblewrap was asked for and does not work */
+/** @throws MachineError `isolation_unavailable` if bubblewrap was requested and does not work */
 export async function chooseIsolation(
   directories: MachineDirectories,
   { isolation = 'auto', network = {}, programPath = defaultProgramPath, log = () => undefined }: IsolationOptions,
@@ -69,4 +69,28 @@ export async function chooseIsolation(
     networks: createSamePlace({ kind: 'host' }),
     description: { isolation: 'plain', reason, network: shared, lacks: [] },
   };
+}
+
+/** One line, such as "bubblewrap, a network of its own that leads to the internet", and what is lacking. */
+export function isolationText({ isolation, network, lacks }: IsolationDescription): string {
+  if (isolation === 'plain') return 'none: plain processes of this user, with the network of this machine';
+  const ports = network.allowHost.length > 0 ? `, and of this machine ${network.allowHost.join(', ')}` : '';
+  const reach = {
+    host: 'the network of this machine, what listens on it included',
+    internet: `a network of its own that leads to the internet${ports}`,
+    none: `no network${ports}`,
+  };
+  return [`bubblewrap, ${reach[network.kind]}`, ...lacks].join('; ');
+}
+
+/** Missing isolation or network that nobody requested; empty if there is none. */
+export function isolationWarnings({ isolation, reason, network }: IsolationDescription): string[] {
+  if (isolation === 'plain') {
+    const why = reason === undefined ? '' : `${reason}. `;
+    return [`${why}Sandboxes are NOT isolated: their commands can read and change whatever this user can.`];
+  }
+  if (network.kind !== 'none' || network.wished) return [];
+  return [
+    `Sandboxes have NO network: ${network.reason}. Install slirp4netns and iproute2, or write "network": "host" to give them that of this machine.`,
+  ];
 }

@@ -21,7 +21,7 @@ const devices = {
 const nobodyUserId = 65_534;
 
 /**
- * Makes them in `folder`, in the place of what it holds.
+ * Creates them in `folder` and removes what it held.
  * @returns bubblewrap's arguments; undefined if this user may make no devices
  */
 export async function makeDevices(folder: string): Promise<string[] | undefined> {

@@ -1,6 +1,6 @@
 /**
  * Descriptors that the service was started with, such as an editor's or a script's, go on to all that it starts: one of a
- * folder is a way out of every isolation. Nothing that Node opens goes on.
+ * folder is a way out of every isolation. Node closes its own descriptors in children.
  */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
@@ -10,13 +10,13 @@ const closeOnExec = 0o2_000_000;
 
 let found: readonly number[] | undefined;
 
-/** Those above `last` that a child would have. They are there from the start or never, so they are looked for once. */
+/** Those above `last` that a child would have. They exist from the start of the process or never, so they are listed once. */
 export function inheritedDescriptors(last: number): readonly number[] {
   found ??= descriptors().filter(goesOn);
   return found.filter((descriptor) => descriptor > last);
 }
 
-/** Puts a pipe in the place of each, since Node can close none in a child; `endPlaceholders` ends them. */
+/** Replaces each by a pipe, since Node cannot close descriptors in a child; `endPlaceholders` closes the pipes. */
 export function withPlaceholders(stdio: readonly ('pipe' | 'ignore')[], inherited: readonly number[]): StdioOptions {
   const all = [...stdio];
   for (const descriptor of inherited) {

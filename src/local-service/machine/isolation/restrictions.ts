@@ -13,7 +13,7 @@ import { systemCallFilter } from './system-calls.js';
 const filterDescriptor = 5;
 export const filterArguments = ['--seccomp', String(filterDescriptor)];
 
-/** No capability: as root, bubblewrap leaves all of them where it is not told otherwise. */
+/** No capability: by default, bubblewrap keeps all of them when it runs as root. */
 const noCapabilities = ['--cap-drop', 'ALL'];
 /** A user other than root, for programs that refuse to work as root. Files are owned as those of the service all the same. */
 const sandboxUser = ['--uid', '1000', '--gid', '1000'];
@@ -25,7 +25,7 @@ const boundedSharedMemory = ['--size', String(sharedMemoryBytes), '--perms', '17
 /** A start takes some 10 ms; what takes this long never comes. */
 const probeMs = 10_000;
 
-export type RestrictionsFound = Restrictions | { readonly problem: string };
+type RestrictionsFound = Restrictions | { readonly problem: string };
 
 export interface Restrictions {
   /** What a command may not do. */

@@ -11,7 +11,7 @@ import { isForOthers } from './hidden-paths.js';
 const leftOutPaths = ['ssl/private', 'sudoers.d', 'ssh'];
 
 /**
- * Puts what everybody may read in the place of `target`. What cannot be copied is left out.
+ * Replaces `target` by a copy of the files that everybody may read. Files that cannot be copied are left out.
  * @param leftOut names that are not copied, from `source` on
  */
 export async function copySettings(target: string, source = '/etc', leftOut = leftOutPaths): Promise<void> {

@@ -12,7 +12,7 @@ const allowCall = 0x7fff_0000;
 const refuse = (errno: number): number => 0x0005_0000 | errno;
 const errorNumbers = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
 
-/** Offsets in the filter's input. Only the low half of an argument is read: these calls use no more. */
+/** Offsets in the filter's input. Only the low half of an argument is read: these calls use nothing else. */
 const [callAt, architectureAt, firstArgumentAt, argumentBytes] = [0, 4, 16, 8];
 const firstProcess = 1;
 /** `AF_UNIX`, `AF_INET`, `AF_INET6`, `AF_NETLINK`. */

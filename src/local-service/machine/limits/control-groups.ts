@@ -50,7 +50,7 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
     enter(sandboxId, size) {
       if (parents.length === 0) return [];
       const name = `${prefix}${sandboxId}`;
-      // A group that is gone, whoever took it away, is made anew.
+      // A group that was removed is created again.
       const files = made.get(name)?.every((file) => existsSync(file)) ? made.get(name) : undefined;
       const groups = files ?? parents.map((parent) => makeGroup(parent, name, size));
       made.set(name, groups);
@@ -65,7 +65,7 @@ export async function findControlGroups(directory: string): Promise<ControlGroup
   };
 }
 
-/** Below the group of this process where that is the older version; beside it, or further up, where it is the newer one. */
+/** Version 1: below the group of this process. Version 2: its siblings, or further up. */
 function candidates(): Parent[] {
   const own = readOwnGroups();
   const found: Parent[] = controllerNames.flatMap((controller) => {

@@ -16,15 +16,15 @@ export interface NetworkDescription {
   readonly allowHost: readonly string[];
 }
 
-export interface ChosenNetwork {
+interface ChosenNetwork {
   readonly networks: SandboxNetworks;
   readonly description: NetworkDescription;
 }
 
-export interface NetworkOptions {
-  /** Where programs are looked for. */
+interface NetworkOptions {
+  /** Folders to search for programs. */
   readonly programPath: string;
-  /** Told of networks that end while commands use them. */
+  /** Receives a warning for each network that ends while commands use it. */
   readonly log: (message: string) => void;
 }
 

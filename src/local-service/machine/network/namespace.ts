@@ -22,7 +22,7 @@ export interface NetworkTools {
   readonly slirp4netns?: string;
 }
 
-export interface NamespaceOptions {
+interface NamespaceOptions {
   readonly tools: NetworkTools;
   readonly allowHost: readonly HostPort[];
   readonly allowNetworks: readonly string[];
@@ -33,8 +33,8 @@ export interface NetworkNamespace {
   readonly enter: readonly string[];
   /** True once it is of no use any more. */
   isBroken(): boolean;
-  /** Calls `tell` once when it is, unless it was closed; at once where it is already. */
-  onBroken(tell: () => void): void;
+  /** Calls `onEnd` once when it is, unless it was closed; at once where it is already. */
+  onBroken(onEnd: () => void): void;
   /** Closes what leads to this machine and was not known to when it was opened. Safe to repeat. */
   closeOwnNetworks(ownNetworks: readonly string[]): Promise<void>;
   /** Safe to repeat. */
@@ -62,8 +62,8 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     const user = isRoot ? [] : [`--user=${place}/user`, '--preserve-credentials'];
     const enter = [tools.nsenter, ...user, `--net=${place}/net`, '--'];
     if (tools.slirp4netns) {
-      const told = ['--configure', '--mtu=65520', '--disable-host-loopback', '--ready-fd=3', '--exit-fd=4'];
-      const slirp = start(tools.slirp4netns, [...told, '--enable-sandbox', String(holder.pid), tapDevice], 4);
+      const flags = ['--configure', '--mtu=65520', '--disable-host-loopback', '--ready-fd=3', '--exit-fd=4'];
+      const slirp = start(tools.slirp4netns, [...flags, '--enable-sandbox', String(holder.pid), tapDevice], 4);
       children.push(slirp);
       await firstWord(slirp, 3, 'slirp4netns');
     }
@@ -75,14 +75,14 @@ export async function openNamespace({ tools, allowHost, allowNetworks }: Namespa
     return {
       enter,
       isBroken,
-      onBroken(tell) {
-        let told = closed;
-        const tellOnce = (): void => {
-          if (!told && !closed) tell();
-          told = true;
+      onBroken(onEnd) {
+        let reported = closed;
+        const endOnce = (): void => {
+          if (!reported && !closed) onEnd();
+          reported = true;
         };
-        if (isBroken()) return tellOnce();
-        for (const child of children) child.once('exit', tellOnce);
+        if (isBroken()) return endOnce();
+        for (const child of children) child.once('exit', endOnce);
       },
       closeOwnNetworks: async (own) =>
         tools.slirp4netns ? await changeRoutes([...enter, tools.ip], ownNetworkRoutes(own)) : undefined,
@@ -99,7 +99,7 @@ function start(file: string, args: readonly string[], leash: 0 | 4): ChildProces
   const child = spawn(file, args, {
     env: programEnvironment,
     cwd: '/',
-    // Out of reach of a Ctrl-C: commands that are asked to end may still need their network.
+    // Out of reach of a Ctrl-C: commands that are being ended may still need their network.
     detached: true,
     stdio: leash === 0 ? ['pipe', 'pipe', 'pipe'] : ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export const tapDevice = 'tap0';
 /** Those of slirp4netns: the way out, and a resolver that asks as this machine does. */
 const gatewayAddress = '10.0.2.2';
-export const resolverAddress = '10.0.2.3';
+const resolverAddress = '10.0.2.3';
 
 /**
  * Private and special networks (RFC 6890): this machine's neighbours, its containers, and the metadata of clouds, of which some
@@ -32,7 +32,7 @@ export const loopbackOnly = ['link set lo up'];
 export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: readonly string[]): string[] {
   return [
     ...loopbackOnly,
-    // Only names are asked for there, whatever else may listen where this machine's resolver is.
+    // Only DNS queries reach it, whatever else listens at the address of this machine's resolver.
     `rule add pref 10 to ${resolverAddress}/32 ipproto udp dport 53 lookup main`,
     `rule add pref 11 to ${resolverAddress}/32 ipproto tcp dport 53 lookup main`,
     `rule add pref 12 to ${resolverAddress}/32 unreachable`,
@@ -43,7 +43,7 @@ export function internetRoutes(allowedNetworks: readonly string[], ownNetworks: 
   ];
 }
 
-/** More specific than any network that is allowed, or looked up before it. Safe to repeat. */
+/** More specific than any allowed network, or matched before it. Safe to repeat. */
 export function ownNetworkRoutes(ownNetworks: readonly string[]): string[] {
   return ownNetworks.map(unreachable);
 }
@@ -58,7 +58,7 @@ export function readOwnNetworks(): string[] {
 }
 
 /** @param trie as /proc/net/fib_trie has it: an address, and below it what each prefix of it is */
-export function parseOwnNetworks(trie: string): string[] {
+function parseOwnNetworks(trie: string): string[] {
   const found = new Set<string>();
   let address = '';
   for (const line of trie.split('\n')) {
@@ -67,4 +67,18 @@ export function parseOwnNetworks(trie: string): string[] {
     if (bits !== undefined && !address.startsWith('127.')) found.add(`${address}/${bits}`);
   }
   return [...found].sort();
+}
+
+/** @param own that of this machine; read by default */
+export function resolverText(own = readOwn()): string {
+  const kept = own.split('\n').filter((line) => /^\s*(search|domain|options)\s/.test(line));
+  return `${[`nameserver ${resolverAddress}`, ...kept].join('\n')}\n`;
+}
+
+function readOwn(): string {
+  try {
+    return readFileSync('/etc/resolv.conf', 'utf8');
+  } catch {
+    return '';
+  }
 }

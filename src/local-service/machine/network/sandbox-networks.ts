@@ -14,7 +14,7 @@ export type NetworkPlace =
   | { readonly kind: 'none' }
   | { readonly kind: 'own'; readonly enter: readonly string[] };
 
-export interface NetworkHold {
+interface NetworkHold {
   readonly place: NetworkPlace;
   /** Repeating it changes nothing. */
   release(): void;
@@ -43,7 +43,7 @@ export function createSamePlace(place: NetworkPlace): SandboxNetworks {
   return { take: async () => ({ place, release: () => undefined }), end: () => undefined };
 }
 
-export interface SandboxNetworksOptions {
+interface SandboxNetworksOptions {
   /** One that is open already, for the first sandbox. */
   readonly spare?: NetworkNamespace;
   readonly log?: (message: string) => void;
@@ -57,7 +57,7 @@ export function createSandboxNetworks(
   let unused = spare;
   const networks = new Map<string, OpenNetwork>();
   let ownNetworks = '';
-  let looking: NodeJS.Timeout | undefined;
+  let checking: NodeJS.Timeout | undefined;
 
   const end = (sandboxId: string, network: OpenNetwork): void => {
     network.ended = true;
@@ -65,12 +65,12 @@ export function createSandboxNetworks(
     if (networks.get(sandboxId) === network) networks.delete(sandboxId);
     network.namespace?.close();
     if (networks.size === 0) {
-      clearInterval(looking);
-      looking = undefined;
+      clearInterval(checking);
+      checking = undefined;
     }
   };
 
-  const look = (): void => {
+  const check = (): void => {
     const own = readOwnNetworks();
     if (own.join() === ownNetworks) return;
     ownNetworks = own.join();
@@ -94,7 +94,7 @@ export function createSandboxNetworks(
   const start = (sandboxId: string): OpenNetwork => {
     const network: OpenNetwork = { opening: openOrTake(), users: 0, ended: false };
     networks.set(sandboxId, network);
-    looking ??= setInterval(look, checkIntervalMs).unref();
+    checking ??= setInterval(check, checkIntervalMs).unref();
     network.opening.then(
       (namespace) => {
         network.namespace = namespace;

@@ -2,11 +2,11 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ProcessEntry } from './table.js';
 
-/** Linux tells times to programs in hundredths of a second, whatever the kernel counts in. */
+/** Linux reports times to programs in hundredths of a second, whatever the kernel counts in. */
 const ticksPerSecond = 100;
 const maxCommandCharacters = 2_000;
 
-export interface MachineTimes {
+interface MachineTimes {
   readonly uptimeMs: number;
   /** When the machine started, in milliseconds since the epoch. */
   readonly startedAtMs: number;
@@ -18,13 +18,13 @@ export function readMachineTimes(): MachineTimes {
   return { uptimeMs: uptimeSeconds * 1000, startedAtMs: startedAtSeconds * 1000 };
 }
 
-export interface ProcessUse {
+interface ProcessUse {
   readonly cpuPercent: number;
   readonly startedAtMs: number;
   readonly ageMs: number;
 }
 
-/** CPU time over lifetime, as `ps` tells it, to a tenth. */
+/** CPU time over lifetime, as `ps` reports it, to a tenth. */
 export function processUse({ startTime, cpuTicks }: ProcessEntry, times: MachineTimes): ProcessUse {
   const startMs = (Number(startTime) * 1000) / ticksPerSecond;
   const ageMs = Math.max(0, Math.round(times.uptimeMs - startMs));

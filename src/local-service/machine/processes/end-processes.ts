@@ -1,4 +1,4 @@
-/** Ends processes: asks first, kills after two seconds, returns when they are gone. */
+/** Ends processes: SIGTERM, then SIGKILL after two seconds. Returns when they are gone. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MachineError } from '../machine-error.js';
 import type { ProcessEntry } from './table.js';
@@ -12,7 +12,7 @@ interface ProcessesToEnd {
   readonly find: () => readonly ProcessEntry[] | undefined;
   /** Ended as groups where there is no process table. */
   readonly groupsWithoutTable: readonly number[];
-  /** Not asked, only killed: asked, they would take their sandbox with them at once. */
+  /** Get no SIGTERM, only SIGKILL: on SIGTERM they would end their whole sandbox at once. */
   readonly monitors: ReadonlySet<number>;
 }
 
@@ -27,7 +27,7 @@ export async function endProcessesMatching(
   { graceMs = defaultGraceMs }: EndingOptions = {},
 ): Promise<void> {
   const startedAt = performance.now();
-  const asked = new Set<string>();
+  const signalled = new Set<string>();
   for (;;) {
     const found = processes.find() ?? liveGroups(processes.groupsWithoutTable);
     if (found.length === 0) return;
@@ -39,8 +39,8 @@ export async function endProcessesMatching(
     for (const entry of found) {
       const key = `${entry.pid} ${entry.startTime}`;
       if (elapsedMs >= graceMs) signalProcess(entry.pid, 'SIGKILL');
-      else if (!asked.has(key) && !processes.monitors.has(entry.pid)) signalProcess(entry.pid, 'SIGTERM');
-      asked.add(key);
+      else if (!signalled.has(key) && !processes.monitors.has(entry.pid)) signalProcess(entry.pid, 'SIGTERM');
+      signalled.add(key);
     }
     await delay(pollMs);
   }
@@ -65,7 +65,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch {
-    // Gone in between, or not ours to end; the next look shows which.
+    // Gone in between, or not ours to end; the next read shows which.
     return false;
   }
 }

@@ -7,24 +7,9 @@ import { type ProcessGroup, readRecords, removeRecord, writeRecord } from './rec
 import { createProcessSearch, oneDisk, type SearchedDisks } from './search.js';
 import { readBootId, readStartTime } from './table.js';
 
-export interface ProcessGroups {
-  add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string): ProcessGroup;
-  /** Those of which a process may live. */
-  ofSandbox(sandboxId: string): readonly ProcessGroup[];
-  /** All processes of a sandbox; none without /proc. */
-  pidsOf(sandboxId: string): readonly number[];
-  /** Forgets the group, unless a process of it lives on in the background. */
-  settle(group: ProcessGroup): void;
-  end(group: ProcessGroup): Promise<void>;
-  /** True once somebody has asked for the group's end, whatever its processes made of that. */
-  wasEnded(group: ProcessGroup): boolean;
-  /** Ends everything of one sandbox, or of all, and waits until it is gone. */
-  endAll(sandboxId?: string, options?: EndingOptions): Promise<void>;
-  /** Ends what an earlier service with the same directories left behind. */
-  recover(): Promise<void>;
-}
+export type ProcessGroups = ReturnType<typeof createProcessGroups>;
 
-export function createProcessGroups(directories: MachineDirectories): ProcessGroups {
+export function createProcessGroups(directories: MachineDirectories) {
   const groups = new Set<ProcessGroup>();
   const settled = new Set<ProcessGroup>();
   const ended = new WeakSet<ProcessGroup>();
@@ -59,33 +44,39 @@ export function createProcessGroups(directories: MachineDirectories): ProcessGro
   });
 
   return {
-    add(sandboxId, leader, leaderIsMonitor, commandId) {
+    add(sandboxId: string, leader: number, leaderIsMonitor: boolean, commandId?: string) {
       const group = { sandboxId, leader, startTime: readStartTime(leader), bootId, leaderIsMonitor, commandId };
       groups.add(group);
       writeRecord(directories.processes, group);
       return group;
     },
+    /** Groups that may have a live process. */
     ofSandbox,
-    pidsOf(sandboxId) {
+    /** All processes of a sandbox; none without /proc. */
+    pidsOf(sandboxId: string) {
       const found = createProcessSearch(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)))();
       return found?.map(({ pid }) => pid) ?? [];
     },
-    settle(group) {
+    /** Forgets the group, unless a process of it lives on in the background. */
+    settle(group: ProcessGroup) {
       settled.add(group);
-      // The last of an isolated group may take a moment to end, so earlier groups are looked at again.
+      // The last of an isolated group may take a moment to end, so earlier groups are checked again.
       for (const other of settled) if (!groupExists(other.leader)) forget(other);
     },
-    end: (group) => endGroups([group]),
-    wasEnded: (group) => ended.has(group),
-    async endAll(sandboxId, options) {
+    end: (group: ProcessGroup) => endGroups([group]),
+    /** True once the end of the group was requested, whether or not its processes have ended. */
+    wasEnded: (group: ProcessGroup) => ended.has(group),
+    /** Ends everything of one sandbox, or of all, and waits until it is gone. */
+    async endAll(sandboxId?: string, options?: EndingOptions) {
       if (sandboxId === undefined) return await endGroups([...groups], allDisks(), options);
       await endGroups(ofSandbox(sandboxId), oneDisk(directories.disk(sandboxId)), options);
     },
+    /** Ends what an earlier service with the same directories left behind. */
     recover: () => endGroups(readRecords(directories.processes, bootId), allDisks()),
   };
 }
 
-/** True also for processes that have ended and wait to be collected: that costs a record, no more. */
+/** True also for zombie processes: that costs one record. */
 function groupExists(leader: number): boolean {
   try {
     process.kill(-leader, 0);

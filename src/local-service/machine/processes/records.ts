@@ -12,7 +12,7 @@ export interface ProcessGroup {
   readonly bootId: string;
   /** The leader only watches over an isolated sandbox, and all of that dies with it. */
   readonly leaderIsMonitor: boolean;
-  /** Of the command that the group was started for, where it was told. */
+  /** Of the command that the group was started for, if known. */
   readonly commandId?: string;
 }
 

@@ -9,11 +9,12 @@
  * What an isolated process says of its home counts for nothing: it could name a neighbour's.
  * Without isolation, a process that leaves its group, its parent and its environment behind is not found.
  */
+import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { mountNamespace, seesDisk } from '../isolation/seen-disk.js';
+import { sandboxHome } from '../disk/directories.js';
 import { type ProcessEntry, readProcessTable, startVariable } from './table.js';
 
-export interface SearchedGroup {
+interface SearchedGroup {
   /** Pid of the leader, which is also the number of the group and of the session. */
   readonly leader: number;
   /** Undefined if there is no /proc. */
@@ -61,7 +62,7 @@ export function createProcessSearch(
   };
 }
 
-/** Commands of one namespace see the same disk, so one of them is looked at. */
+/** Commands of one namespace see the same disk, so one of them is checked. */
 function searchOfDisks({ isHome, folders }: SearchedDisks): (pid: number) => boolean {
   const seen = new Map<string, boolean>();
   return (pid) => {
@@ -82,5 +83,37 @@ function addDescendants(table: readonly ProcessEntry[], found: Set<number>): voi
   for (let size = -1; size !== found.size; ) {
     size = found.size;
     for (const entry of table) if (found.has(entry.parentPid)) found.add(entry.pid);
+  }
+}
+
+/** The folder that is mounted as the home, as its file system names it. */
+function homeIn(mounts: string): string | undefined {
+  const fields = mounts.split('\n').map((line) => line.split(' ', 5));
+  return fields.find(([, , , , mountedAt]) => mountedAt === sandboxHome)?.[3];
+}
+
+/** Such as `mnt:[4026531840]`. Undefined if the process has ended or cannot be read. */
+function mountNamespace(pid: number | 'self'): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the process has one of these disks as its home. It has no way to change that.
+ * @param folders of the disks, by the last part of their paths
+ */
+function seesDisk(pid: number, folders: ReadonlyMap<string, string>): boolean {
+  try {
+    const home = homeIn(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'));
+    const folder = folders.get(home?.split('/').at(-1) ?? '');
+    if (folder === undefined) return false;
+    // Checked last: a stat of another file system could take long.
+    const [seen, ours] = [statSync(`/proc/${pid}/root${sandboxHome}`), statSync(folder)];
+    return seen.dev === ours.dev && seen.ino === ours.ino;
+  } catch {
+    return false;
   }
 }

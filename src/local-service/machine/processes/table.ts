@@ -62,7 +62,7 @@ function readStat(pid: number): (ProcessEntry & { readonly state: string | undef
   };
 }
 
-/** The value of a variable that a process was started with. Undefined if it had none or may not be looked at. */
+/** The value of a variable that a process was started with. Undefined if it had none or cannot be read. */
 export function startVariable(pid: number, name: string): string | undefined {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');

@@ -1,4 +1,4 @@
-/** A shell that somebody works in: its pipes are handed over as they are, and it lives until it or its user ends it. */
+/** An interactive shell: its pipes are handed over as they are, and it lives until it or its user ends it. */
 import type { Readable, Writable } from 'node:stream';
 import { type CommandContext, startShell } from './run-command.js';
 
@@ -18,8 +18,8 @@ export interface ShellSpec {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface ShellExit {
-  /** Null when a signal ended it. Bubblewrap and terminals tell a signal as a shell does: 128 and its number. */
+interface ShellExit {
+  /** Null when a signal ended it. Bubblewrap and terminals report a signal as a shell does: 128 and its number. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -31,7 +31,7 @@ export interface InteractiveShell {
   readonly stderr: Readable;
   readonly exited: Promise<ShellExit>;
   /**
-   * Ends all processes of the shell: asks, and after two seconds kills. Returns when they are gone. Safe to repeat.
+   * Ends all processes of the shell: SIGTERM, then SIGKILL after two seconds. Returns when they are gone. Safe to repeat.
    * @throws MachineError `processes_remain`
    */
   end(): Promise<void>;
@@ -39,7 +39,7 @@ export interface InteractiveShell {
 
 const shellCommand = 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi';
 
-/** Starts the shell, whose processes are known to the groups from the first moment on. */
+/** Starts the shell. The groups know its processes from the first moment. */
 export async function openInteractiveShell(
   context: CommandContext,
   sandboxId: string,
@@ -54,7 +54,7 @@ export async function openInteractiveShell(
   const exited = new Promise<ShellExit>((resolve) => {
     child.once('exit', (exitCode, signal) => {
       context.groups.settle(group);
-      // `script`, which makes the terminal, may end with 0 when it is asked to end before its command is.
+      // `script`, which creates the terminal, may exit with 0 if it gets SIGTERM before its command.
       const cut = exitCode === 0 && context.groups.wasEnded(group);
       resolve(cut ? { exitCode: null, signal: 'SIGTERM' } : { exitCode, signal });
     });
@@ -66,7 +66,7 @@ export async function openInteractiveShell(
     stderr: child.stderr,
     exited,
     end() {
-      // An interactive shell does not listen when it is asked to end; the end of its input it understands.
+      // An interactive shell ignores SIGTERM, but ends at the end of its input.
       child.stdin.destroy();
       ending ??= context.groups.end(group);
       return ending;
@@ -75,8 +75,8 @@ export async function openInteractiveShell(
 }
 
 /**
- * Node has no pseudo-terminal of its own, `script` of util-linux makes one. It reads from a pipe, and then leaves the echo off,
- * so that is asked for. Where there is no such `script`, the command gets the pipes.
+ * Node has no pseudo-terminal; `script` of util-linux creates one. With a pipe as input it leaves the echo off, so `stty`
+ * switches it on. Without that `script` the command gets the pipes.
  */
 function inTerminal(command: string, { columns, rows }: Terminal): string {
   const inside = `stty rows ${rows} cols ${columns} echo 2>/dev/null\n${command}`;

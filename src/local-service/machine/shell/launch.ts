@@ -7,7 +7,7 @@ import type { CommandSpec } from '../machine-host.js';
 import type { NetworkPlace } from '../network/sandbox-networks.js';
 import { defaultProgramPath } from './program.js';
 
-export interface ProgramCall {
+interface ProgramCall {
   /** Absolute. */
   readonly file: string;
   readonly args: readonly string[];
@@ -20,7 +20,7 @@ export interface ProgramCall {
   readonly descriptor5?: Buffer;
 }
 
-/** What a command runs in, beside its isolation. */
+/** What a command runs in, in addition to its isolation. */
 export interface Surroundings {
   /** Without isolation always the network of the machine. */
   readonly place: NetworkPlace;
@@ -37,13 +37,13 @@ export interface ShellLaunch {
 /** Linux takes 128 KiB in one argument; some of it is kept for what surrounds the command. */
 const maxCommandBytes = 120 * 1024;
 
-/** Where a shell says that it is there and hears that it may go on. */
+/** The descriptor on which a shell reports its start and reads that it may continue. */
 export const startDescriptor = 4;
 export const startWord = 'go\n';
 
 /**
- * What binds a shell to the service is asked for while it starts, and the service may be dead by then: it begins with its
- * command only when the service answers, which is when all is bound. Read in a shell of its own, so that no variable changes.
+ * A shell is bound to the service while it starts, and the service may die before that. So the shell runs its command only
+ * after the service has answered, which it does once everything is bound. Read in a subshell, so that no variable changes.
  */
 function awaitWord(limits: string): string[] {
   const wait = `echo >&${startDescriptor} && (read -r word) <&${startDescriptor} || exit 1`;

@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
 /** How much of each stream an outcome keeps. */
-export const maxOutputBytes = 8 * 1024 * 1024;
+const maxOutputBytes = 8 * 1024 * 1024;
 
 export interface OutputCapture {
-  /** Goes up with each piece; tells whether something came since. */
+  /** Grows with each piece, to detect new output. */
   readonly pieces: number;
   /** What was printed so far. Later output is dropped. */
   finish(): string;
@@ -29,7 +29,7 @@ export function captureOutput(stream: Readable, onText: ((text: string) => void)
     droppedBytes += chunk.length - fits.length;
     pass(decoder.write(chunk));
   });
-  // A pipe that breaks is the end of the command's business, and its exit code tells of that.
+  // After a broken pipe the command ends, and its exit code says so.
   stream.on('error', () => undefined);
   return {
     get pieces() {

@@ -8,7 +8,7 @@ import { sandboxHome } from '../disk/directories.js';
 import { type ShellLaunch, sandboxEnvironment, shellArguments } from './launch.js';
 import { findProgram, succeeds } from './program.js';
 
-/** Looks once whether the kernel can be asked to end a shell together with the service. */
+/** Checks once whether the kernel can end a shell together with the service. */
 export async function createPlainShell(directories: MachineDirectories, programPath: string): Promise<ShellLaunch> {
   const setpriv = await findProgram('setpriv', programPath);
   const tied = setpriv !== undefined && (await succeeds(setpriv, ['--pdeathsig', 'KILL', '--', '/bin/sh', '-c', ':']));

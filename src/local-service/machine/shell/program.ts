@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where programs are looked for, by the service and by commands. */
+/** Folders to search for programs, for the service and for commands. */
 export const defaultProgramPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-export interface ProgramResult {
+interface ProgramResult {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -28,7 +28,7 @@ export async function findProgram(name: string, programPath: string): Promise<st
 /** What such a program is started with. Messages are in English, so that they can be read by a program. */
 export const programEnvironment = { PATH: defaultProgramPath, LC_ALL: 'C' };
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** What it reads from its standard input. Default: nothing. */
   readonly input?: string;
   /** How long it may take, in ms; then it is ended, and `exitCode` is null. Default: as long as it likes. */

@@ -43,12 +43,12 @@ export async function runCommand(
 
   const ending = watchForEnd(context.groups, group, spec.timeoutMs, watch.signal);
   const code = await exited;
-  // A shell whose child is asked first tells of the child's signal by an exit code of its own.
+  // If SIGTERM reaches the child first, the shell reports the child's signal by its own exit code.
   const isCut = context.groups.wasEnded(group);
   const { timedOut, aborted } = await ending.stop();
   await drain(closed, outputs);
   const [stdout, stderr] = [outputs[0].finish(), outputs[1].finish()];
-  letGo(child);
+  detachOutput(child);
   context.groups.settle(group);
   const exitCode = timedOut || aborted || isCut ? null : code;
   return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt), timedOut };
@@ -108,7 +108,7 @@ async function startIn(
 
 function give(channel: unknown, content: string | Buffer | undefined): void {
   if (!(channel instanceof Writable)) return;
-  // Where the program has not started, what tells so is its own error.
+  // If the program has not started, its own error says so.
   channel.on('error', () => undefined);
   channel.end(content);
 }
@@ -121,7 +121,7 @@ function giveStartWord(channel: unknown): void {
   channel.once('data', () => channel.end(startWord));
 }
 
-/** Ends the group at the time limit or on the signal, and waits for that before the outcome is told. */
+/** Ends the group at the time limit or on the signal, and waits for its end before the outcome is returned. */
 function watchForEnd(groups: ProcessGroups, group: ProcessGroup, timeoutMs?: number, signal?: AbortSignal) {
   let [timedOut, aborted] = [false, false];
   let ended: Promise<void> | undefined;
@@ -170,7 +170,7 @@ async function drain(closed: Promise<void>, outputs: readonly OutputCapture[]): 
 }
 
 /** A process in the background may go on printing: its pipes stay open, unread pipes would stop it. */
-function letGo(child: ChildProcessWithoutNullStreams): void {
+function detachOutput(child: ChildProcessWithoutNullStreams): void {
   for (const stream of [child.stdout, child.stderr]) {
     stream.resume();
     if ('unref' in stream && typeof stream.unref === 'function') stream.unref();

@@ -1,4 +1,4 @@
-/** Knows in which sandboxes something may run, so that the many in which nothing does need not be looked at. */
+/** Knows which sandboxes may have processes, so that the others need not be checked. */
 import type { MachineHost } from '../machine-host.js';
 
 export interface StartWatch {
@@ -7,10 +7,10 @@ export interface StartWatch {
   /** Sandboxes in which something was started and has not been seen to be gone. */
   running(): string[];
   /**
-   * Looks at one of them. It counts as running from then on only if `look` finds something, or a command is under way.
-   * @param look gives how many processes there are
+   * Counts the processes of one of them. It counts as running from then on only if there are some, or a command runs.
+   * @param count returns the number of processes
    */
-  look(sandboxId: string, look: () => Promise<number>): Promise<void>;
+  check(sandboxId: string, count: () => Promise<number>): Promise<void>;
 }
 
 export function createStartWatch(host: MachineHost): StartWatch {
@@ -37,9 +37,9 @@ export function createStartWatch(host: MachineHost): StartWatch {
       openShell: (sandboxId, spec) => during(sandboxId, () => host.openShell(sandboxId, spec)),
     },
     running: () => [...new Set([...underWay.keys(), ...leftOver])],
-    async look(sandboxId, look) {
+    async check(sandboxId, count) {
       leftOver.delete(sandboxId);
-      if ((await look()) > 0) leftOver.add(sandboxId);
+      if ((await count()) > 0) leftOver.add(sandboxId);
     },
   };
 }

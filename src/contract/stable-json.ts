@@ -1,7 +1,7 @@
 /**
- * JSON whose bytes depend on the value alone: keys in order, no white space, undefined left out. The service compares
- * the body of a repeated create with the first one (specification, "Errors", idempotency results), so the bytes must
- * survive retries by other processes and by later releases.
+ * JSON whose bytes depend only on the value: sorted keys, no white space, no undefined fields. The service compares the
+ * body of a repeated create with the first one (specification, "Errors", idempotency results), so retries by other
+ * processes and later releases must send the same bytes.
  */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));

@@ -1,4 +1,11 @@
-/** Which hosts of URLs are this machine. */
+/** Base URLs, and the hosts of URLs that are this machine. */
+
+/** In one pass: an expression such as `/\/+$/` takes quadratic time on many slashes. */
+export function withoutEndSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
+}
 
 /** @param hostname as `URL` gives it: lower case, IPv6 in brackets, IPv4 in four decimal numbers */
 export function isLoopbackHost(hostname: string): boolean {

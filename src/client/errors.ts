@@ -1,0 +1,117 @@
+/** The errors that the client throws. */
+import type { ErrorMeaning } from '../contract/error-codes.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import type { CallName } from './call-options.js';
+
+/** The fields of an `ApiError`. */
+export interface ApiErrorFields {
+  /** The endpoint that answered. */
+  readonly endpoint: CallName;
+  /** HTTP status; authoritative. */
+  readonly status: number;
+  /** The code in the current vocabulary; `http_<status>` if the body is not the service's error envelope. */
+  readonly code: string;
+  /** True only for the service's own error envelope, not for the error of a proxy. */
+  readonly typed: boolean;
+  /** What a caller does about the error; see `errorMeanings`. */
+  readonly meaning: ErrorMeaning;
+  /** `req_…`, for support requests. */
+  readonly requestId: string | null;
+  /** Wait from `Retry-After`, in ms; null without one. */
+  readonly retryAfterMs: number | null;
+  /** `error.details` of the envelope, such as `provider` and `setupUrl`. */
+  readonly details: Readonly<Record<string, unknown>> | null;
+}
+
+/** The service (or a proxy before it) answered with a status other than 2xx. Specification, "Errors". */
+export class ApiError extends SandflowError implements ApiErrorFields {
+  override readonly name = 'ApiError';
+  readonly endpoint: CallName;
+  readonly status: number;
+  readonly typed: boolean;
+  readonly meaning: ErrorMeaning;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+
+  constructor(message: string, fields: ApiErrorFields) {
+    super({ foreign: fields.code }, message);
+    this.endpoint = fields.endpoint;
+    this.status = fields.status;
+    this.typed = fields.typed;
+    this.meaning = fields.meaning;
+    this.requestId = fields.requestId;
+    this.retryAfterMs = fields.retryAfterMs;
+    this.details = fields.details;
+  }
+}
+
+/** No response: the connection failed, or ended before the response was complete. */
+export class ConnectionError extends SandflowError {
+  override readonly name = 'ConnectionError';
+
+  constructor(
+    readonly endpoint: CallName,
+    /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
+    readonly requestSent: boolean,
+    /** What the network said, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. */
+    readonly reason: string,
+  ) {
+    super(
+      'connection_failed',
+      requestSent
+        ? `${endpoint}: the connection ended before the answer was whole (${reason}); the call may have taken effect.`
+        : `${endpoint}: no connection to the service (${reason}); the call was not sent. Check the base URL and the network.`,
+    );
+  }
+}
+
+const sentTexts = {
+  whole: (ms: number) => `no whole answer within ${ms} ms; the call may have taken effect.`,
+  silence: (ms: number) => `nothing came for ${ms} ms, and the answer was not whole; the call may have taken effect.`,
+};
+const unsentText = (ms: number) => `no connection within ${ms} ms; the call was not sent.`;
+
+/** The call's deadline passed before the answer was whole. */
+export class TimeoutError extends SandflowError {
+  override readonly name = 'TimeoutError';
+
+  constructor(
+    readonly endpoint: CallName,
+    /** False only when certainly no byte of the request was handed to a socket; then the call had no effect. */
+    readonly requestSent: boolean,
+    readonly timeoutMs: number,
+    /** What lasted too long: the call as a whole, or the silence within a download. */
+    kind: 'whole' | 'silence' = 'whole',
+  ) {
+    super('timeout', `${endpoint}: ${requestSent ? sentTexts[kind](timeoutMs) : unsentText(timeoutMs)}`);
+  }
+}
+
+/** The service answered 2xx with a body that lacks what callers need. Names the place and quotes no value. */
+export class UnexpectedResponseError extends SandflowError {
+  override readonly name = 'UnexpectedResponseError';
+
+  constructor(
+    readonly endpoint: CallName,
+    readonly status: number,
+    /** Path of the field, such as `sandbox.state`; `body` for the whole. */
+    readonly field: string,
+    problem: string,
+  ) {
+    super('unexpected_response', `${endpoint} answered ${status}, but \`${field}\` of its response ${problem}.`);
+  }
+}
+
+/** @param sent whether a byte of the request can have left */
+export function exchangeError(endpoint: CallName, error: Error, sent: boolean): SandflowError {
+  const reason = reasonOf(error);
+  if (reason !== 'UND_ERR_INVALID_ARG') return new ConnectionError(endpoint, sent, reason);
+  return new SandflowError('bad_argument', `${endpoint}: a header or the path holds characters that cannot be sent.`);
+}
+
+/** The code of an error of undici or of the system. The error itself may hold bytes of the response. */
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : error.name;
+}

@@ -1,0 +1,79 @@
+/** `/_local/books`, `/_local/log`, `/_local/assumptions` and `/_local/isolation`: what the service did, and how it runs. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type AssumptionId, assumptions } from '../../../contract/assumptions.js';
+import type { Inspection } from '../../inspection.js';
+import type { IsolationReport } from '../../isolation-report.js';
+import type { CallLogEntry, CallStore } from '../../store/call-store.js';
+import { read } from '../parse-input.js';
+
+const shownOfAKey = 8;
+const defaultLines = 100;
+const maxLines = 1_000;
+
+const filterSchema = z.object({ sandboxId: z.string().optional(), name: z.string().optional() });
+const logSchema = z.object({
+  after: z.coerce.number().int().nonnegative().optional(),
+  limit: z.coerce.number().int().positive().max(maxLines).optional(),
+  endpoint: z.string().optional(),
+  /** A status, or the class of it: `404` or `4xx`. */
+  status: z
+    .string()
+    .regex(/^[1-5](?:\d\d|xx)$/, 'must be a status like 404, or a class like 4xx')
+    .transform((text) => Number(text.replace('xx', '')))
+    .optional(),
+});
+
+/** A call without secrets: no body, no header, and only the start of an idempotency key. */
+function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
+  const { seq, at, method, path, endpoint, status, outcome, code, durationMs, requestId, sandboxId } = entry;
+  const { idempotencyKey: key, assumptions } = entry;
+  return {
+    ...{ seq, at, method, path, endpoint, status, outcome, requestId, sandboxId },
+    idempotencyKey: key !== null && key.length > shownOfAKey ? `${key.slice(0, shownOfAKey)}…` : key,
+    // Calls of earlier versions lack these.
+    code: code ?? null,
+    durationMs: Math.round((durationMs ?? 0) * 10) / 10,
+    assumptions: assumptions ?? [],
+  };
+}
+
+export function registerBookRoutes(
+  server: FastifyInstance,
+  options: { readonly books: Inspection; readonly calls: CallStore; readonly isolation: IsolationReport },
+): void {
+  const { books, calls, isolation } = options;
+  server.get('/_local/isolation', () => ({ ok: true, type: 'local.isolation', isolation }));
+  server.get('/_local/books', (request) => {
+    const filter = read(filterSchema, request.query, { message: 'Give sandboxId and name at most once each.' });
+    return {
+      ok: true,
+      type: 'local.books',
+      calls: books.calls(filter),
+      sandboxes: books.sandboxes(filter),
+      prompts: books.prompts(filter),
+      stops: books.stops(filter),
+      deliveries: books.deliveries(filter),
+    };
+  });
+  server.get('/_local/books/summary', () => ({ ok: true, type: 'local.books.summary', summary: books.summary() }));
+  server.get('/_local/log', (request) => {
+    const { after, limit = defaultLines, endpoint, status } = read(logSchema, request.query);
+    const lines = calls.log({ after, limit, endpoint, status });
+    // When nothing is left, the next read starts at the end, even if a filter matched nothing.
+    const next = lines.length === limit ? (lines.at(-1)?.seq ?? 0) : Math.max(calls.last(), after ?? 0);
+    return { ok: true, type: 'local.log', calls: lines.map(lineOf), next };
+  });
+
+  server.get('/_local/assumptions', () => ({
+    ok: true,
+    type: 'local.assumptions',
+    assumptions: calls.assumptions().map(({ id, count, firstRequestId }) => ({
+      id,
+      // An assumption that a later version dropped keeps its count.
+      says: Object.hasOwn(assumptions, id) ? assumptions[id as AssumptionId] : null,
+      count,
+      firstRequestId,
+    })),
+  }));
+}
