@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
-import { withoutEndSlashes } from '../../contract/urls.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
+import { withoutEndSlashes } from '../../contract/urls.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/service-reads.js';
 import { failureOf } from '../errors.js';
