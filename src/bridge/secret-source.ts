@@ -10,9 +10,9 @@ export interface SecretSourceOptions {
 }
 
 /**
- * Creates a function that returns every secret that is valid now: those of the file, then the fixed ones. It looks at the
+ * Creates a function that returns every secret that is valid now: those of the file, then the fixed ones. It checks the
  * file each time and reads it only when it has changed, so that a rotation needs no restart (trap S10).
- * @throws whatever reading throws, save that a missing file holds nothing
+ * @throws errors of reading; a missing file holds nothing
  */
 export function createSecretSource(options: SecretSourceOptions): () => Promise<string[]> {
   let seen: string | undefined;
@@ -30,22 +30,17 @@ export function createSecretSource(options: SecretSourceOptions): () => Promise<
 
 /** The secrets in a file, newest first; none if it does not exist. Separated by lines, white space or commas. */
 export async function readSecrets(file: string): Promise<string[]> {
-  const text = await unlessMissing(readFile(file, 'utf8'));
+  const text = await readFile(file, 'utf8').catch(ifMissing);
   return unique((text ?? '').split(/[\s,]+/));
 }
 
 async function versionOf(file: string): Promise<string | undefined> {
-  const found: BigIntStats | undefined = await unlessMissing(stat(file, { bigint: true }));
+  const found: BigIntStats | undefined = await stat(file, { bigint: true }).catch(ifMissing);
   return found && `${found.ino}:${found.mtimeNs}:${found.size}`;
 }
 
-async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 function unique(secrets: readonly string[]): string[] {

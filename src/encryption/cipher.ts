@@ -61,7 +61,7 @@ function associated(purpose: Purpose, keyId: string): Buffer {
 }
 
 function unknownKey(keyId: string): SandflowError {
-  const message = `This was encrypted with the key "${keyId.slice(0, 64)}", which is not in the key ring here. Add it to the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.`;
+  const message = `This was encrypted with the key "${keyId.slice(0, 64)}", which is not in the key ring. Add it to the file that SANDFLOW_ENCRYPTION_KEYS_FILE names.`;
   return new SandflowError('encryption_key_unknown', message);
 }
 

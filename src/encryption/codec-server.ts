@@ -116,7 +116,7 @@ function allow(origin: string, request: IncomingMessage, response: ServerRespons
 
 function checkOrigin(origin: string): void {
   if (URL.canParse(origin) && new URL(origin).origin === origin) return;
-  const message = `"${origin}" is no origin: scheme, host and port, such as https://temporal.example.com.`;
+  const message = `"${origin}" is not an origin: scheme, host and port, such as https://temporal.example.com.`;
   throw new SandflowError('bad_configuration', message);
 }
 

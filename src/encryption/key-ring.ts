@@ -47,7 +47,7 @@ export function parseKeyRing(text: string, source = 'The key ring'): KeyRing {
     const encoded = line.slice(colon + 1).trim();
     const secret = Buffer.from(encoded, 'base64');
     if (!basePattern.test(encoded) || secret.byteLength !== keyBytes) {
-      throw refuse(`the key "${id}" must be 32 bytes in base64: \`sandflow encryption new-key\` makes one`);
+      throw refuse(`the key "${id}" must be 32 bytes in base64: \`sandflow encryption new-key\` creates one`);
     }
     if (keys.some((key) => key.id === id)) throw refuse(`there are two keys of the id "${id}"`);
     keys.push(ringKey(id, secret));

@@ -44,7 +44,7 @@ export function createPayloadCodec(
         if (isEncrypted(payload)) return decrypted(ring, payload);
         if (!requireEncrypted) return payload;
         if (context?.type === 'workflow') return refusedPayload;
-        const message = 'A payload is not encrypted, and this worker was told to refuse such payloads.';
+        const message = 'A payload is not encrypted, and this worker refuses such payloads.';
         throw new SandflowError('not_encrypted', message);
       });
     },

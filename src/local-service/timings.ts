@@ -1,58 +1,41 @@
-/** How long things take in the local service, in milliseconds unless the name says otherwise. */
-export interface LocalServiceTimings {
-  /** From accepting a create to storing it, in ms; meanwhile the key is `idempotency_in_progress`. */
-  readonly acceptMs: number;
-  /** From create or resume to usable. */
-  readonly bootMs: number;
-  /** From stop to the first archival attempt. */
-  readonly archiveMs: number;
-  /** Between a failed archival attempt and the next. */
-  readonly stopRetryMs: number;
-  /** From usable to hydrated for a restored sandbox; 0 makes the restore eager, so that both happen at once. */
-  readonly hydrationMs: number;
-  /** Between two samples of the processes of a usable sandbox. */
-  readonly processSampleMs: number;
-  /** How long the last sample of a sandbox is kept. */
-  readonly processSampleKeptMs: number;
-  /** From an accepted delete to its execution. */
-  readonly deleteMs: number;
-  /** From the end of a stop to the deletion of its snapshot data. */
-  readonly dataExpiryMs: number;
-  /** How long an idempotency key stays valid (specification, "Limits": 24 hours). */
-  readonly idempotencyKeyMs: number;
-  /** After this long the key of a create that failed before the sandbox existed is released. */
-  readonly idempotencyReleaseMs: number;
-  /** The longest that a webhook receiver may take to answer. */
-  readonly webhookTimeoutMs: number;
-  /** Delay after the first failed delivery; each further one is twice the one before (assumption A-webhook-retry). */
-  readonly webhookRetryMs: number;
-  /** How long completed and exhausted deliveries, and the call book, are kept. */
-  readonly recordsMs: number;
-  /** Maximum time for a request to arrive. */
-  readonly requestTimeoutMs: number;
-  /** Interval of the removal of expired records. */
-  readonly housekeepingMs: number;
-}
-
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Short where a person waits, as the specification has it ("Limits") elsewhere. */
-export const defaultTimings: LocalServiceTimings = {
+/** Short where a person waits; elsewhere as in the specification ("Limits"). */
+export const defaultTimings = {
+  /** From accepting a create to storing it, in ms; meanwhile the key is `idempotency_in_progress`. */
   acceptMs: 0,
+  /** From create or resume to usable. */
   bootMs: 400,
+  /** From stop to the first archival attempt. */
   archiveMs: 200,
+  /** Between a failed archival attempt and the next. */
   stopRetryMs: 2_000,
+  /** From usable to hydrated for a restored sandbox; 0 makes the restore eager, so that both happen at once. */
   hydrationMs: 300,
+  /** Between two samples of the processes of a usable sandbox. */
   processSampleMs: 30_000,
+  /** How long the last sample of a sandbox is kept. */
   processSampleKeptMs: 7 * dayMs,
+  /** From an accepted delete to its execution. */
   deleteMs: 50,
+  /** From the end of a stop to the deletion of its snapshot data. */
   dataExpiryMs: 14 * dayMs,
+  /** How long an idempotency key stays valid (specification, "Limits": 24 hours). */
   idempotencyKeyMs: dayMs,
+  /** After this long the key of a create that failed before the sandbox existed is released. */
   idempotencyReleaseMs: 120_000,
+  /** The longest that a webhook receiver may take to answer. */
   webhookTimeoutMs: 5_000,
+  /** Delay after the first failed delivery; each further one is twice the one before (assumption A-webhook-retry). */
   webhookRetryMs: 1_000,
+  /** How long completed and exhausted deliveries, and the call book, are kept. */
   recordsMs: 30 * dayMs,
+  /** Maximum time for a request to arrive. */
   requestTimeoutMs: 30_000,
+  /** Interval of the removal of expired records. */
   housekeepingMs: hourMs,
 };
+
+/** How long things take in the local service, in milliseconds unless the name says otherwise. */
+export type LocalServiceTimings = Readonly<typeof defaultTimings>;

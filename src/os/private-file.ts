@@ -31,7 +31,7 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   try {
     const stats = await file.stat();
     const link = await lstat(path);
-    if (!stats.isFile()) throw notTrusted(path, 'it is no file');
+    if (!stats.isFile()) throw notTrusted(path, 'it is not a regular file');
     for (const { uid } of [stats, link]) if (!isTrustedOwner(uid)) throw notTrusted(path, `it belongs to user ${uid}`);
     if (isWritableByOthers(stats)) throw notTrusted(path, 'others may write it');
     if (isOpenToOthers(stats) && stats.uid === ownUser()) await file.chmod(0o600);

@@ -35,7 +35,7 @@ export function histogramChart(bins: readonly Bin[], marks: readonly { word: str
 <figcaption class="ends"><span>${durationText(low)}</span><span>dashed: ${marks.map(({ word }) => word).join(', ')}</span><span>${durationText(high)}</span></figcaption></figure>`;
 }
 
-/** Forks at work over time, stacked by what they were at. */
+/** Running forks over time, stacked by what they were at. */
 export function activityChart({ forks, peak }: Activity, spanMs: number): Markup {
   const buckets = forks.prompting.length;
   const below = new Array<number>(buckets).fill(0);
@@ -52,7 +52,7 @@ export function activityChart({ forks, peak }: Activity, spanMs: number): Markup
   const ticks = Array.from({ length: Math.floor(spanMs / step) + 1 }, (_, at) => at * step).filter(
     (ms) => ms / spanMs < 0.94,
   );
-  return html`<figure class="chart"><svg role="img" aria-label="Forks at work over time, at most ${countText(peak)} at once" width="100%" height="150">
+  return html`<figure class="chart"><svg role="img" aria-label="Running forks over time, at most ${countText(peak)} at once" width="100%" height="150">
 <svg width="100%" height="122" viewBox="0 0 ${buckets} 100" preserveAspectRatio="none">${areas}</svg>
 <line class="axis" x1="0" x2="100%" y1="122" y2="122"/>
 ${ticks.map((ms) => html`<line class="axis" x1="${percent(ms / spanMs)}" x2="${percent(ms / spanMs)}" y1="122" y2="128"/><text x="${percent(ms / spanMs)}" y="142" dx="3">${ms === 0 ? '0' : durationText(ms)}</text>`)}</svg></figure>`;

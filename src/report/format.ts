@@ -1,27 +1,7 @@
-/** Numbers as people read them. `browser/words.js` writes durations and sizes the same way, and a test holds the two together. */
+/** Numbers as people read them. Durations and sizes are written by the file that the page's script uses. */
+import { durationText } from './browser/words.js';
 
-/** `350 ms`, `9.5 s`, `42 s`, `3 m 5 s`, `2 h 10 m`, `4 d 3 h`. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return pair(seconds, 60, 'm', 's');
-  const minutes = Math.round(seconds / 60);
-  return minutes < 1_440 ? pair(minutes, 60, 'h', 'm') : pair(Math.round(minutes / 60), 24, 'd', 'h');
-}
-
-function pair(small: number, size: number, large: string, rest: string): string {
-  const left = small % size;
-  return `${Math.floor(small / size)} ${large}${left ? ` ${left} ${rest}` : ''}`;
-}
-
-/** `812 B`, `3.4 kB`, `12 MB`. */
-export function bytesText(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  const [size, unit] = bytes < 999_500 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
-  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${unit}`;
-}
+export { bytesText, durationText } from './browser/words.js';
 
 /** `1,234`. */
 export function countText(count: number): string {

@@ -1,4 +1,4 @@
-/** The numbers that are asked for first. */
+/** The most important numbers. */
 import type { FanoutProgress } from '../../workflows/fanout/types.js';
 import { countOf, countText, durationText } from './format.js';
 import type { PageItem } from './page-data.js';
@@ -20,12 +20,12 @@ export function tilesOf({ counts, budget }: FanoutProgress, items: readonly Page
     {
       name: 'Not completed',
       value: countText(counts.failed),
-      note: counts.failed === 0 ? 'nothing to look after' : 'see the outcomes below',
+      note: counts.failed === 0 ? 'no failures' : 'see the outcomes below',
     },
     {
       name: 'Median item',
       value: median === null ? '–' : durationText(median),
-      note: p90 === null ? 'none was forked' : `p90 ${durationText(p90)}`,
+      note: p90 === null ? 'no item was forked' : `p90 ${durationText(p90)}`,
     },
     {
       name: 'Pace',

@@ -1,14 +1,8 @@
-/** Which methods a path of the endpoint table has, for telling a wrong method from a wrong path. */
+/** The methods of each path of the endpoint table, to distinguish a wrong method from a wrong path. */
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
 import { surfaces } from './surface.js';
 
-interface Row {
-  readonly method: string;
-  readonly path: string;
-  readonly pattern: RegExp;
-}
-
-const table: readonly Row[] = surfaces.flatMap(({ base, pathOf }) =>
+const table = surfaces.flatMap(({ base, pathOf }) =>
   (Object.values(endpoints) as Endpoint[]).map(({ method, path }) => ({
     method,
     path: `${base}${pathOf(path)}`,

@@ -10,19 +10,9 @@ import { reasonOf } from '../log.js';
 import { changeSandbox, freshArchiveAfter } from '../sandboxes/change.js';
 import type { PromptEnd, PromptRecord } from '../store/prompt-store.js';
 
-export interface PromptRunner {
-  /** Starts what is queued for a sandbox and can run. */
-  wake(sandboxId: string): void;
-  /**
-   * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the transaction of now.
-   * @returns how many there were
-   */
-  interrupt(sandboxId: string, conversationId?: string): number;
-  /** Waits until every agent has ended. */
-  idle(): Promise<void>;
-}
+export type PromptRunner = ReturnType<typeof createPromptRunner>;
 
-export function createPromptRunner(core: Core): PromptRunner {
+export function createPromptRunner(core: Core) {
   const { database, stores } = core;
   /** `sandboxId/conversationId` → the agent that runs there. */
   const active = new Map<string, { readonly promptId: string; readonly abort: AbortController; done: Promise<void> }>();
@@ -101,8 +91,13 @@ export function createPromptRunner(core: Core): PromptRunner {
   }
 
   return {
-    wake: (sandboxId) => database.afterCommit(() => wake(sandboxId)),
-    interrupt(sandboxId, conversationId) {
+    /** Starts what is queued for a sandbox and can run. */
+    wake: (sandboxId: string) => database.afterCommit(() => wake(sandboxId)),
+    /**
+     * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the transaction of now.
+     * @returns how many there were
+     */
+    interrupt(sandboxId: string, conversationId?: string) {
       return database.transaction(() => {
         const open = stores.prompts
           .open(sandboxId)
@@ -117,6 +112,7 @@ export function createPromptRunner(core: Core): PromptRunner {
         return open.length;
       });
     },
+    /** Waits until every agent has ended. */
     async idle() {
       while (active.size > 0) await Promise.all([...active.values()].map(({ done }) => done));
     },

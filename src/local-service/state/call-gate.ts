@@ -1,27 +1,19 @@
 /** Holds calls while the state of the service as a whole is read or replaced. */
 
-export interface CallGate {
-  /**
-   * Does a call, once no calls are held.
-   * @param options.awaited false for a call that may last for hours and changes no record: nobody waits for its end
-   */
-  pass<Result>(work: () => Promise<Result>, options: { readonly awaited: boolean }): Promise<Result>;
-  /**
-   * Holds every call that comes from now on, and waits for those under way: until they have ended, or for a while, since a
-   * call may itself wait for a clock that is held. Holders take turns.
-   * @returns lets the calls go; repeating it changes nothing
-   */
-  hold(): Promise<() => void>;
-}
-
 const maxHoldWaitMs = 3_000;
 
-export function createCallGate(): CallGate {
+export type CallGate = ReturnType<typeof createCallGate>;
+
+export function createCallGate() {
   const underWay = new Set<Promise<unknown>>();
   let held: Promise<void> | undefined;
 
   return {
-    async pass(work, { awaited }) {
+    /**
+     * Runs a call as soon as no calls are held.
+     * @param options.awaited false for a call that may last for hours and changes no record: nobody waits for its end
+     */
+    async pass<Result>(work: () => Promise<Result>, { awaited }: { readonly awaited: boolean }) {
       while (held) await held;
       const call = work();
       if (!awaited) return call;
@@ -32,6 +24,11 @@ export function createCallGate(): CallGate {
         underWay.delete(call);
       }
     },
+    /**
+     * Holds every call that comes from now on, and waits for those under way: until they have ended, or for a while, since a
+     * call may itself wait for a clock that is held. Holders take turns.
+     * @returns releases the calls; safe to repeat
+     */
     async hold() {
       while (held) await held;
       let release = (): void => undefined;

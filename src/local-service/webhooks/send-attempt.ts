@@ -14,19 +14,14 @@ interface AttemptResult {
   readonly error: string | null;
 }
 
-export interface DeliverySender {
-  send(webhook: WebhookRecord, delivery: QueuedDelivery): Promise<AttemptResult>;
-  /** Cuts off every attempt in flight. */
-  abortAll(): void;
-  close(): Promise<void>;
-}
+export type DeliverySender = ReturnType<typeof createDeliverySender>;
 
 /** @param options.strictUrls sends nothing to this machine, whatever was registered before */
 export function createDeliverySender(options: {
   readonly timeoutMs: number;
   readonly strictUrls: boolean;
   readonly resolveHost: ResolveHost;
-}): DeliverySender {
+}) {
   const { timeoutMs, strictUrls, resolveHost } = options;
   const loopback = new Agent({ connections: 32, keepAliveTimeout: 4_000 });
   const elsewhere = new Agent({
@@ -37,7 +32,7 @@ export function createDeliverySender(options: {
   const inFlight = new Set<AbortController>();
 
   return {
-    async send(webhook, delivery) {
+    async send(webhook: WebhookRecord, delivery: QueuedDelivery): Promise<AttemptResult> {
       // The real time, whatever the service's clock says: the receiver compares it with its own.
       const timestamp = Math.floor(Date.now() / 1000);
       const { event, body: rawBody } = spelledFor(webhook, delivery);
@@ -76,6 +71,7 @@ export function createDeliverySender(options: {
         inFlight.delete(abort);
       }
     },
+    /** Cuts off every attempt in flight. */
     abortAll() {
       for (const abort of inFlight) abort.abort();
     },

@@ -40,11 +40,11 @@ function outcomeChips() {
 function showState() {
   const { shown, chosen, outcomes, text } = browsing;
   const all = page.items.length.toLocaleString('en');
-  const choice = chosen.size > 0 ? ` · ${chosen.size} chosen` : '';
+  const choice = chosen.size > 0 ? ` · ${chosen.size} selected` : '';
   byId('shown').textContent =
     `${shown.length === page.items.length ? all : `${shown.length.toLocaleString('en')} of ${all}`} items${choice}`;
   buttonById('compare-button').disabled = chosen.size < 2;
-  buttonById('compare-button').textContent = chosen.size < 2 ? 'Compare (choose 2 to 4)' : `Compare ${chosen.size}`;
+  buttonById('compare-button').textContent = chosen.size < 2 ? 'Compare (select 2 to 4)' : `Compare ${chosen.size}`;
   buttonById('clear-button').hidden = chosen.size === 0;
   for (const chip of byId('filter-outcomes').querySelectorAll('button')) {
     chip.setAttribute('aria-pressed', String(outcomes.has(chip.dataset.outcome ?? '')));

@@ -73,7 +73,7 @@ function drawItem(item) {
 /** @param {PageItem} item */
 function drawChoice(item) {
   const isChosen = browsing.chosen.has(item);
-  buttonById('item-choose').textContent = isChosen ? 'Chosen for a comparison ✓' : 'Choose for a comparison';
+  buttonById('item-choose').textContent = isChosen ? 'Selected for comparison ✓' : 'Select for comparison';
   buttonById('item-choose').setAttribute('aria-pressed', String(isChosen));
 }
 
@@ -110,7 +110,7 @@ function fileParts(files) {
 /** A text of somebody else, as text. @param {PageText} text @param {string} [name] */
 export function textBlock({ text, cut }, name = '') {
   const block = element('pre', { class: `text ${name}`, dir: 'auto', tabindex: '0' }, text);
-  if (cut > 0) block.append(span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this file`));
+  if (cut > 0) block.append(span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this report`));
   return block;
 }
 

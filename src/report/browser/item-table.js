@@ -58,7 +58,7 @@ function drawHead() {
   const row = document.querySelector('#item-table thead tr');
   const cells = columns.map(({ key, word, name }) => {
     const cell = element('th', { scope: 'col', class: name });
-    if (key === null) cell.append(word === '' ? span('hidden-text', 'Chosen for a comparison') : word);
+    if (key === null) cell.append(word === '' ? span('hidden-text', 'Selected for comparison') : word);
     else {
       const button = element('button', { type: 'button', class: 'sort' }, word, span('arrow', ''));
       button.addEventListener('click', () => {
@@ -111,7 +111,7 @@ function itemRow(item, place) {
     class: 'choose',
     tabindex,
     checked: isChosen,
-    'aria-label': `Choose ${item.id}`,
+    'aria-label': `Select ${item.id}`,
   });
   const phases = element('span', { class: 'track', 'aria-hidden': 'true' });
   const lives = item.segments.filter(({ kind }) => kind !== 'queued');

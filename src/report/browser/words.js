@@ -1,6 +1,9 @@
-/** Numbers as people read them, the same as in the page's own HTML. */
+/** Numbers as people read them, in the page's HTML and in its script. `words.d.ts` has the types. */
 
-/** @param {number} ms */
+/**
+ * `350 ms`, `9.5 s`, `42 s`, `3 m 5 s`, `2 h 10 m`, `4 d 3 h`.
+ * @param {number} ms
+ */
 export function durationText(ms) {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
@@ -17,7 +20,10 @@ function pair(small, size, large, rest) {
   return `${Math.floor(small / size)} ${large}${left ? ` ${left} ${rest}` : ''}`;
 }
 
-/** @param {number} bytes */
+/**
+ * `812 B`, `3.4 kB`, `12 MB`.
+ * @param {number} bytes
+ */
 export function bytesText(bytes) {
   if (bytes < 1_000) return `${bytes} B`;
   const [size, unit] = bytes < 999_500 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];

@@ -36,11 +36,13 @@ export function costSection(items: readonly PageItem[], budget: FanoutProgress['
     ['Each fork, on average', forked.length > 0 ? machineText(sum(forked) / forked.length) : '–'],
     ['Each fork, median', forked.length > 0 ? machineText(quantile(forked, 0.5) ?? 0) : '–'],
     ['For each completed item', completed > 0 ? machineText(spent / completed) : '–'],
-    ...(budget.reservedSeconds > 0 ? [['Reserved for what runs', machineText(budget.reservedSeconds)] as const] : []),
+    ...(budget.reservedSeconds > 0
+      ? [['Reserved for running items', machineText(budget.reservedSeconds)] as const]
+      : []),
     ['Budget', budget.limitSeconds === null ? 'no limit' : machineText(budget.limitSeconds)],
   ];
   return html`<section class="card" aria-labelledby="cost-title"><h2 id="cost-title">Cost</h2>
-<p class="note">Machine-seconds, the multiplier of the machine applied.</p>
+<p class="note">Machine-seconds, including the multiplier of the machine size.</p>
 ${budget.limitSeconds === null ? null : budgetBar(spent, budget.reservedSeconds, budget.limitSeconds)}
 <dl class="rows">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd class="number">${value}</dd></div>`)}</dl></section>`;
 }

@@ -6,21 +6,21 @@ import type { FanoutReportData } from '../page-data.js';
 import { plainText } from '../plain-text.js';
 
 const outcomes: Readonly<Record<FanoutOutcome, { word: string; mark: string; tone: string; means: string }>> = {
-  completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as were wished.' },
-  partly_failed: { word: 'Partly failed', mark: '▲', tone: 'warn', means: 'Every item ended, some not as wished.' },
-  failed_fast: { word: 'Failed fast', mark: '✕', tone: 'bad', means: 'It ended at the first failure, as asked.' },
+  completed: { word: 'Completed', mark: '✓', tone: 'good', means: 'Every item completed, or as many as required.' },
+  partly_failed: { word: 'Partly failed', mark: '▲', tone: 'warn', means: 'Every item ended; some did not complete.' },
+  failed_fast: { word: 'Failed fast', mark: '✕', tone: 'bad', means: 'It ended at the first failure, as configured.' },
   budget_spent: {
     word: 'Budget spent',
     mark: '◔',
     tone: 'warn',
-    means: 'Items were left: the budget had no room for them.',
+    means: 'The budget was spent before every item ran.',
   },
   source_failed: { word: 'Source failed', mark: '✕', tone: 'bad', means: 'There was nothing to fork from.' },
   deadline_exceeded: {
     word: 'Deadline exceeded',
     mark: '◔',
     tone: 'warn',
-    means: 'Its time was over before every item ended.',
+    means: 'The deadline passed before every item ended.',
   },
   cancelled: { word: 'Cancelled', mark: '■', tone: 'calm', means: 'It was cancelled.' },
 };
@@ -29,7 +29,7 @@ const running = {
   word: 'Still running',
   mark: '…',
   tone: 'calm',
-  means: 'The numbers are those of the moment of the report.',
+  means: 'The numbers are those at the time of the report.',
 };
 
 export function headerSection({ result, generatedAt }: FanoutReportData, spanMs: number): Markup {
@@ -47,7 +47,7 @@ export function headerSection({ result, generatedAt }: FanoutReportData, spanMs:
 <h1 dir="auto">${plainText(result.title ?? result.batchId)}</h1>
 <p class="verdict"><strong class="badge tone-${style.tone}"><span aria-hidden="true">${style.mark}</span> ${style.word}</strong> <span>${style.means}</span></p>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${plainText(value)}</dd></div>`)}</dl>
-${alerts(result)}<p class="made">Made ${timeText(generatedAt)}.</p></header>`;
+${alerts(result)}<p class="made">Created ${timeText(generatedAt)}.</p></header>`;
 }
 
 const leftShown = 20;
@@ -55,13 +55,13 @@ const leftShown = 20;
 function alerts(result: FanoutReportData['result']): Markup[] {
   const texts: string[] = [];
   if (result.error) texts.push(`${result.error.code}: ${result.error.message}`);
-  if (result.blocked) texts.push(`It waits since ${timeText(result.blocked.since)}: ${result.blocked.message}`);
+  if (result.blocked) texts.push(`Waiting since ${timeText(result.blocked.since)}: ${result.blocked.message}`);
   if (result.throttledUntil) texts.push(`The service throttles forks until ${timeText(result.throttledUntil)}.`);
   if ('left' in result && result.left.length > 0) {
     const shown = result.left.slice(0, leftShown).map(({ sandboxId, sandboxName }) => sandboxId ?? sandboxName);
     const count = result.left.length + result.leftMore;
     const more = count > leftShown ? ' and more' : '';
-    texts.push(`${countOf(count, 'thing is', 'things are')} left to look after: ${shown.join(', ')}${more}`);
+    texts.push(`${countOf(count, 'leftover needs', 'leftovers need')} attention: ${shown.join(', ')}${more}`);
   }
   return texts.map(
     (text) => html`<p class="alert" dir="auto"><span aria-hidden="true">▲</span> ${plainText(text)}</p>`,

@@ -1,4 +1,4 @@
-/** Where the page's script puts the timeline and the items; and the items as a plain table where no script runs. */
+/** The sections that the page's script fills with the timeline and the items, and a plain table for pages without scripts. */
 
 import { countText, durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';
@@ -16,7 +16,7 @@ const legend = [
 export function timelineSection(chart: Markup, peak: number): Markup {
   return html`<section class="card" id="timeline" aria-labelledby="timeline-title"><h2 id="timeline-title">Timeline</h2>
 <ul class="legend">${legend.map(([kind, word]) => html`<li><span class="swatch fill-${kind}" aria-hidden="true"></span>${word}</li>`)}</ul>
-<h3>Forks at work <span class="note">at most ${countText(Math.round(peak))} at once</span></h3>${chart}
+<h3>Running forks <span class="note">at most ${countText(Math.round(peak))} at once</span></h3>${chart}
 <div id="lanes" hidden><div class="bar"><h3>Each item</h3><div class="tools" role="group" aria-label="View of the timeline">
 <button type="button" id="lanes-fit" aria-pressed="false">Fit all</button><button type="button" id="lanes-rows" aria-pressed="false">Rows</button>
 <button type="button" id="zoom-out" aria-label="Zoom out">−</button><button type="button" id="zoom-in" aria-label="Zoom in">+</button></div></div>
@@ -29,9 +29,9 @@ export function itemsSection(items: readonly PageItem[]): Markup {
 <section class="card" id="items" aria-labelledby="items-title"><h2 id="items-title">Items</h2>
 <div id="browse" hidden><div class="filters"><label class="search"><span class="hidden-text">Filter by text</span><input id="filter-text" type="search" placeholder="Filter by id, prompt, answer, label, error  ( / )" autocomplete="off" spellcheck="false"></label>
 <div id="filter-outcomes" class="chips" role="group" aria-label="Filter by outcome"></div></div>
-<div class="bar"><p id="shown" class="note" role="status"></p><div class="tools"><button type="button" id="clear-button" hidden>Clear choice</button><button type="button" id="compare-button" aria-keyshortcuts="c" disabled>Compare</button></div></div>
+<div class="bar"><p id="shown" class="note" role="status"></p><div class="tools"><button type="button" id="clear-button" hidden>Clear selection</button><button type="button" id="compare-button" aria-keyshortcuts="c" disabled>Compare</button></div></div>
 <div id="table-view" class="table-view"><table id="item-table" aria-labelledby="items-title"><thead><tr></tr></thead><tbody></tbody></table></div>
-<p class="note keys-note"><kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> opens · <kbd>x</kbd> chooses · <kbd>c</kbd> compares · <kbd>/</kbd> filters · <kbd>?</kbd> all keys</p></div>
+<p class="note keys-note"><kbd>j</kbd> <kbd>k</kbd> move · <kbd>Enter</kbd> opens · <kbd>x</kbd> selects · <kbd>c</kbd> compares · <kbd>/</kbd> filters · <kbd>?</kbd> all keys</p></div>
 <noscript><p class="note">Answers, files and comparisons need the script of this page.</p><table class="plain"><thead><tr><th scope="col" class="number">#</th><th scope="col">Item</th><th scope="col">Outcome</th><th scope="col" class="number">Took</th><th scope="col" class="number">Machine time</th><th scope="col">Error</th></tr></thead>
 <tbody>${items.map(plainRow)}</tbody></table></noscript></section>`;
 }

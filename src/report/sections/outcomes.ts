@@ -1,4 +1,4 @@
-/** Tiles with the numbers that are asked for first, and the table of outcomes. */
+/** Tiles with the most important numbers, and the table of outcomes. */
 import type { FanoutCounts } from '../../../workflows/fanout/types.js';
 import { shareBar } from '../charts.js';
 import { countOf, countText, durationText } from '../format.js';
@@ -36,7 +36,7 @@ export function outcomesSection(rows: readonly OutcomeRow[], counts: FanoutCount
 ${shareBar(parts, label)}
 <table class="plain"><thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Items</th><th scope="col" class="number">Share</th><th scope="col" class="number">Median</th><th scope="col" class="number wide">Longest</th><th scope="col" class="number wide">Machine time</th></tr></thead>
 <tbody>${body}${open > 0 ? still : null}</tbody></table>
-<p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was tried again.'}</p></section>`;
+<p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was retried.'}</p></section>`;
 }
 
 /** `0.1 %` rather than a share of nothing for one of thousands. */

@@ -76,10 +76,10 @@ describe('C1: the file of notify commands', () => {
   it('is refused if it is a pipe or a folder, without waiting for a writer', async () => {
     const pipe = join(directory, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    await expect(createNotifyCommands(pipe).find('a')).rejects.toThrow('it is no file');
-    await expect(createNotifyCommands(directory).find('a')).rejects.toThrow('it is no file');
+    await expect(createNotifyCommands(pipe).find('a')).rejects.toThrow('it is not a regular file');
+    await expect(createNotifyCommands(directory).find('a')).rejects.toThrow('it is not a regular file');
     await symlink(pipe, join(directory, 'link'));
-    await expect(createNotifyCommands(join(directory, 'link')).find('a')).rejects.toThrow('it is no file');
+    await expect(createNotifyCommands(join(directory, 'link')).find('a')).rejects.toThrow('it is not a regular file');
   });
 
   it.each(['nothing', '[]', '"a"', 'null', '{"a": 1}', '{"a b": "true"}', '{"__proto__": "true"}'])(

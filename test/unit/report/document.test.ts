@@ -72,7 +72,7 @@ describe('a batch', () => {
       result: { ...result, error, left: [{ sandboxId: 'sbx_left' }], leftMore: 0 } as unknown as typeof result,
     });
     expect(left).toContain('sandbox_not_found: The source is gone.');
-    expect(left).toContain('1 thing is left to look after: sbx_left');
+    expect(left).toContain('1 leftover needs attention: sbx_left');
   });
 });
 

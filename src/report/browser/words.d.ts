@@ -1,0 +1,4 @@
+export function durationText(ms: number): string;
+export function bytesText(bytes: number): string;
+export function secondsText(seconds: number): string;
+export function clockText(ms: number): string;
