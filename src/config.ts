@@ -13,14 +13,14 @@ export interface Config {
   readonly sandboxService?: {
     /** Base URL up to and including the version, without a trailing slash. */
     readonly apiUrl: string;
-    /** The key, or undefined where only `apiKeyFile` is set. */
+    /** The key, or undefined if only `apiKeyFile` is set. */
     readonly apiKey?: string;
     /** Read again at each call, so that a key can be replaced under a running worker. */
     readonly apiKeyFile?: string;
   };
   /**
-   * Why no local service may be started in the place of one that is not configured: the settings are those of an installation
-   * that has lost its service. Undefined where it may, and where a service is configured.
+   * Why no local service may replace one that is not configured: the settings are those of an installation that has lost its
+   * service. Undefined if it may, and if a service is configured.
    */
   readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
@@ -29,7 +29,7 @@ export interface Config {
   readonly webhookSecretFile: string;
   /** Files of the notifications that this worker delivers. */
   readonly notify: {
-    /** The commands that notifications may run, by id; undefined where none is named and Temporal is configured. */
+    /** The commands that notifications may run, by id; undefined if none is named and Temporal is configured. */
     readonly commandsFile?: string;
     /** Whether that file was named: then it is an error where it is missing. */
     readonly commandsFileNamed: boolean;
@@ -56,18 +56,18 @@ export interface Config {
   readonly home: string;
   /** Directory of the result store. */
   readonly results: string;
-  /** True where every worker uses this very store: said by naming it, or because there are none but on this machine. */
+  /** True if every worker uses this very store: said by naming it, or because there are none but on this machine. */
   readonly resultsShared: boolean;
   /** What can be made again, such as a Temporal server that was built. */
   readonly cacheDirectory: string;
-  /** Undefined where payloads travel in clear. */
+  /** Undefined if payloads travel in clear. */
   readonly encryption?: {
     /** File of the key ring, absolute: a line for each key, the first of which encrypts. */
     readonly keysFile: string;
-    /** True where workers refuse what was not encrypted. */
+    /** True if workers refuse what was not encrypted. */
     readonly requireEncrypted: boolean;
   };
-  /** True where summaries, which Temporal shows in its lists, may begin with a prompt. */
+  /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
   readonly promptSummaries: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How many events a workflow gets. A name is only a claim: whoever may make sandboxes of the account can give one the name of
- * somebody's job, and each signal grows the history of that job. No sandbox changes its state so often by itself.
+ * Limits the events of a workflow. Anybody who may create sandboxes of the account can give one the name of another job, and
+ * each signal grows the history of that job. No sandbox changes its state this often by itself.
  */
 
 export interface SignalAllowance {
@@ -14,7 +14,7 @@ const maxPerSandbox = 60;
 /** Of all sandboxes whose names lead to one workflow. */
 const maxOfAll = 300;
 const periodMs = 60_000;
-/** What is counted at once; of more, what was not used for the longest time begins anew. */
+/** The most counters; beyond that, the least recently used one is reset. */
 const maxCounts = 20_000;
 
 /** @param now milliseconds; default: since the epoch */
@@ -25,7 +25,7 @@ export function createSignalAllowance(now: () => number = Date.now): SignalAllow
     const atMs = now();
     const known = periods.get(key);
     const period = known && atMs - known.beganAtMs < periodMs ? known : { beganAtMs: atMs, count: 0 };
-    // Put in anew: the first of the map is what was not used for the longest time.
+    // Inserted again, so that the first entry of the map is the least recently used one.
     periods.delete(key);
     periods.set(key, period);
     if (periods.size > maxCounts) periods.delete(periods.keys().next().value ?? '');

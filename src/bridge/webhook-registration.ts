@@ -89,7 +89,7 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
   }
   if (unclear === undefined) return created ?? ensureWebhook(client, options);
 
-  // The answer is lost and with it the secret. The list may tell whether the webhook was made; a second create never.
+  // The answer is lost and with it the secret. The list may show whether the webhook was created; a second create never does.
   for (const delayMs of [0, ...retryDelaysMs]) {
     await sleep(delayMs);
     const appeared = await repeated(() => findByUrl(client, url), retryDelaysMs);
@@ -99,8 +99,8 @@ async function createWebhook(client: SandboxClient, options: EnsureWebhookOption
 }
 
 /**
- * Whether somebody else registered the same one at the same time, and ours is the one that goes: the older stays, and of two of
- * the same age the one with the smaller id. Looked at twice, since the other's may come right after the first look.
+ * Whether another process registered the same webhook at the same time and ours must go: the older one stays or, at the same
+ * age, the one with the smaller id. Checked twice, since the other may appear right after the first read.
  */
 async function yields(client: SandboxClient, own: Webhook, retryDelaysMs: readonly number[]): Promise<boolean> {
   for (const delayMs of [0, ...retryDelaysMs.slice(0, 1)]) {

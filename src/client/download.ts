@@ -1,4 +1,4 @@
-/** Answers that are bytes: as a stream, or as a file that is there whole or not at all. */
+/** Answers that are bytes: as a stream, or as a complete file. */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -46,8 +46,8 @@ export function downloadStream({ body, header }: StreamResponse): DownloadStream
 }
 
 /**
- * Writes a download beside its destination and renames it there when it is whole. Whatever goes wrong, nothing of it
- * is left. An answer shorter than its `content-length` never ends well: HTTP itself makes it a `ConnectionError`.
+ * Writes a download to a temporary file in the same folder and renames it once it is complete. A failure leaves nothing
+ * behind. An answer shorter than its `content-length` always fails with `ConnectionError`.
  * @throws SandflowError `download_not_written`, and what ends the body
  */
 export async function saveDownload(opened: Promise<StreamResponse>, options: SaveOptions): Promise<SavedDownload> {

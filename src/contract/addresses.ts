@@ -128,7 +128,7 @@ export function ownerWorkflowId(sandboxName: string): string | undefined {
   return isOfBatch ? `${job}/${parts.step}` : job;
 }
 
-/** The workflow that sees a stop of this sandbox through. */
+/** The workflow that follows the stops of this sandbox. */
 export function sandboxStopId(sandboxId: string): string {
   return `sandbox-stop/${sandboxId}`;
 }
@@ -138,7 +138,7 @@ export function sandboxWatchId(sandboxId: string): string {
   return `sandbox-watch/${sandboxId}`;
 }
 
-/** The workflows that deliver what a workflow tells. Before its own id, so that lists of what it owns do not show them. */
+/** The workflows that deliver notifications of a workflow. A prefix, so that lists of its own workflows leave them out. */
 export function notificationPrefix(workflowId: string): string {
   return `notify/${workflowId}`;
 }

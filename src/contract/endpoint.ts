@@ -67,7 +67,7 @@ export interface Endpoint {
   readonly confirmDelete?: boolean;
   /** True if a success is raw bytes: a file, or a folder as tar.gz. */
   readonly raw?: boolean;
-  /** Fields of the success beside the envelope; empty if the answer is bytes. */
+  /** Fields of the success in addition to the envelope; empty if the answer is bytes. */
   readonly response: z.ZodObject;
   /** True if the answer holds a secret, which must not reach a log or a workflow. */
   readonly secret?: boolean;

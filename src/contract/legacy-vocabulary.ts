@@ -17,7 +17,7 @@ const keysOfNames: ReadonlySet<string> = new Set(['type', 'code', 'events', 'act
 /** Keys whose objects have names of the interface as keys. */
 const mapsByName: ReadonlySet<string> = new Set(['presets']);
 
-/** Keys under which everything is somebody else's: variables of a command, secrets, what an agent has said. */
+/** Keys whose values are not vocabulary of the service: variables of a command, secrets, messages of an agent. */
 const opaqueKeys: ReadonlySet<string> = new Set(['env', 'set', 'data']);
 
 /** "Unchanged by the rename: … the `sandboxId` field on API keys". */

@@ -4,9 +4,9 @@
  */
 
 /**
- * - `usage`: what was asked for or configured cannot be done. Exit code 2.
+ * - `usage`: the request or the configuration cannot be carried out. Exit code 2.
  * - `unavailable`: something that is needed is not there, or does not answer. Exit code 3.
- * - `outcome`: what was asked for ended otherwise. Exit code 1.
+ * - `outcome`: the requested work ended otherwise. Exit code 1.
  */
 export type ErrorKind = 'usage' | 'unavailable' | 'outcome';
 
@@ -21,7 +21,7 @@ const unavailable = (mend: string) => ({ kind: 'unavailable', mend }) as const;
 const outcome = (mend: string) => ({ kind: 'outcome', mend }) as const;
 
 export const sandflowErrors = {
-  // What is asked for
+  // Requests
   bad_usage: usage('Correct the command; `--help` lists its options.'),
   bad_argument: usage('Correct the argument that the message names.'),
   bad_job_id: usage('Choose a job id within the grammar that the message gives.'),

@@ -1,10 +1,10 @@
 /**
- * What an activity tells a workflow about a failed call: the first detail of its `ApplicationFailure`, whose type is
+ * What an activity reports to a workflow about a failed call: the first detail of its `ApplicationFailure`, whose type is
  * the code. No dependencies: workflow code imports this file.
  */
 import type { ErrorMeaning } from './error-codes.js';
 
-/** The code of a call of which nobody can know whether it took effect. */
+/** The code of a call whose effect is unknown. */
 export const outcomeUnknownCode = 'outcome_unknown';
 
 /** The code of a call that was cancelled before its first byte. */
@@ -30,7 +30,7 @@ export interface ServiceFailure {
   readonly details: Readonly<Record<string, unknown>> | null;
   /** Calls that were made, those of earlier attempts included. */
   readonly calls: number;
-  /** True if an earlier attempt of the same activity may have taken effect, whatever this one was told. */
+  /** True if an earlier attempt of the same activity may have taken effect, whatever the result of this one. */
   readonly maybeSent?: boolean;
 }
 

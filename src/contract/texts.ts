@@ -9,7 +9,7 @@ export interface StoredText {
   readonly ref: string;
   /** Of the whole text, in UTF-8. */
   readonly bytes: number;
-  /** Of the whole text, in hex: tells it from others without reading it. */
+  /** Of the whole text, in hex: identifies it without reading it. */
   readonly sha256: string;
   /** How it begins, for people. */
   readonly head: string;
@@ -36,7 +36,7 @@ export const maxSteps = 1_000;
 /** Characters of a text that are shown in place of the whole. */
 export const headLength = 80;
 
-/** The beginning of a text in `length` characters, 80 by default, with an ellipsis where it goes on. */
+/** The beginning of a text in `length` characters, 80 by default, with an ellipsis if it is longer. */
 export function headOf(text: Text, length = headLength): string {
   return typeof text === 'string' ? cut(text, length) : cut(text.head, length);
 }
@@ -47,7 +47,7 @@ export function storedHead(text: string): string {
   return payloadBytes(head) <= 130 ? head : cut(text, 20);
 }
 
-/** `text` in at most `length` characters, the last of which is an ellipsis where something is missing. */
+/** `text` in at most `length` characters, the last of which is an ellipsis if the text is longer. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = length - 1;

@@ -1,4 +1,4 @@
-/** How long one call may take that moves a file, so that a slow line is no reason to begin again for ever. Pure. */
+/** Deadlines of calls that transfer files, long enough for slow connections. Pure. */
 
 /** What the slowest line that is put up with carries, in bytes per ms: 1 Mbit/s. */
 const slowestRate = 125;
@@ -7,7 +7,7 @@ const usualBytes = 1_000_000;
 const usualMs = 30_000;
 const longestMs = 480_000;
 
-/** Deadline of a call that sends so many bytes, in ms; undefined: the client's own. */
+/** Deadline of a call that sends `bytes` bytes, in ms; undefined: the client's default. */
 export function timeToSend(bytes: number): number | undefined {
   return bytes <= usualBytes ? undefined : usualMs + Math.ceil(bytes / slowestRate);
 }

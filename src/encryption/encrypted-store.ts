@@ -11,7 +11,7 @@ const magic = Buffer.from([0x00, 0x73, 0x66, 0x65, 0x6e, 0x63, 0x31, 0x00]);
 /**
  * Objects are encrypted as they are written, with the first key of the ring, and decrypted as they are read. Sizes and
  * digests are those of what was put. What the store holds in clear stays readable.
- * `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted` beside what the store throws.
+ * In addition to errors of the store, `get` throws SandflowError `encryption_key_unknown`, `not_decryptable`, `not_encrypted`.
  * @param options.requireEncrypted refuses what the store holds in clear; false by default
  */
 export function encryptResults(

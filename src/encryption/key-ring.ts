@@ -5,7 +5,7 @@ import { readPrivateText } from '../os/private-file.js';
 
 /** One key of a key ring. */
 export interface RingKey {
-  /** Stored in plain text beside the payload. */
+  /** Stored in plain text with the payload. */
   readonly id: string;
   /** 256 bits. Never printed: a `KeyObject` shows nothing of itself. */
   readonly secret: KeyObject;

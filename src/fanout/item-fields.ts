@@ -94,7 +94,7 @@ function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLin
   }
 }
 
-/** Columns of one's own tell items apart in reports. */
+/** Other columns become labels, which distinguish items in reports. */
 function labelsOf(record: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(record)

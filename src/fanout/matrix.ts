@@ -22,7 +22,7 @@ interface Choice {
   readonly provider?: string;
   readonly model?: string;
   readonly effort?: PromptStep['reasoningEffort'];
-  /** What tells this one from the others: axes that have more than one value. */
+  /** Distinguishes this item from the others: axes that have more than one value. */
   readonly apart: Readonly<Record<string, string>>;
 }
 

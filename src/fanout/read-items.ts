@@ -22,13 +22,13 @@ export interface ItemSource {
   /** As the person named it; for errors. */
   readonly file: string;
   readonly format: ItemFormat;
-  /** True where nobody said the format: text that looks like JSONL is then a mistake. */
+  /** True if no format was given: text that looks like JSONL is then an error. */
   readonly guessed: boolean;
   open(): AsyncIterable<string | Uint8Array>;
 }
 
 export interface ReadItemsOptions {
-  /** Prompts made of the columns of each record, in order; empty where records have prompts of their own. */
+  /** Prompts made of the columns of each record, in order; empty if records have prompts of their own. */
   readonly templates: readonly string[];
   readonly matrix: Matrix;
   /** Reads `30m`. @throws where it is no duration */

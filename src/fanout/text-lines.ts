@@ -6,7 +6,7 @@ const divider = '---';
 
 /**
  * A prompt a line; blank lines and lines that begin with `#` are left out. Where the first of the other lines is `---`,
- * prompts may have several lines: each goes on to the next line of `---`, and everything in it counts, `#` too.
+ * prompts may have several lines: each continues to the next line of `---`, and everything in it counts, `#` too.
  * @throws ItemsError
  */
 export async function* readTextLines(

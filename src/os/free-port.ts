@@ -17,8 +17,8 @@ export async function freePort(preferred: readonly number[] = [], host = '127.0.
 }
 
 /**
- * A loopback address that no web page can guess, for a server that answers whoever reaches it: `preferred` where it is one of
- * this machine. On Linux all of 127.0.0.0/8 is loopback; where it is not, this is 127.0.0.1.
+ * A loopback address that no web page can guess, for a server without authentication: `preferred` if this machine has it. On
+ * Linux all of 127.0.0.0/8 is loopback; on other systems this is 127.0.0.1.
  */
 export async function unguessableLoopback(preferred?: string): Promise<string> {
   const random = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;

@@ -1,11 +1,11 @@
-/** Folders below one of ours whose content others may have a hand in: a link there would lead elsewhere. */
+/** Creates folders below one of ours that others may write to: a link there could lead elsewhere. */
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
- * Creates the folder of a place below `base`, which is there, folder by folder. Safe to repeat.
- * @param mode of folders that are made, of which the umask takes its part
- * @throws Error for a place elsewhere, and where a link or a file is on the way
+ * Creates the folder of `place` below `base`, which must exist. Safe to repeat.
+ * @param mode of created folders, subject to the umask
+ * @throws Error for a place outside of `base`, and for a link or a file on the way
  */
 export async function makeFolderOf(place: string, base: string, mode = 0o777): Promise<void> {
   const root = resolve(base);

@@ -45,7 +45,7 @@ function holdLeash(child: ChildProcess, pid: number): void {
   holder.on('error', () => child.kill('SIGKILL'));
   holder.stdin.on('error', () => undefined);
   holder.unref();
-  // The word tells the end of the child from the death of the parent: the process id may belong to another by then.
+  // The word distinguishes the end of the child from the death of the parent: the process id may be reused by then.
   child.once('exit', () => holder.stdin.end('done\n'));
 }
 

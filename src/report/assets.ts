@@ -1,11 +1,10 @@
 /**
  * The style and the script of the page, from the files in `browser/`.
  *
- * They are files of their own, and not text in TypeScript, so that they are linted, formatted and type-checked
- * (`browser/tsconfig.json`) as what they are: CSS, and JavaScript for browsers. They lie beside this file in the sources; the
- * build copies them beside the compiled one. An inline module cannot import another, so the modules become one script here:
- * each is a function that hands back what it exports, and an import takes it from there. That needs imports and exports in
- * the one shape that all of them have.
+ * They are separate files, and not text in TypeScript, so that they are linted, formatted and type-checked
+ * (`browser/tsconfig.json`) as CSS and as JavaScript for browsers. The build copies them to the folder of the compiled file. An
+ * inline module cannot import another, so the modules become one script here: each is a function that returns its exports,
+ * and an import reads from there. This needs imports and exports in the shape that all of them have.
  */
 import { readFileSync } from 'node:fs';
 

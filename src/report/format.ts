@@ -21,7 +21,7 @@ export function timeText(iso: string): string {
   return Number.isNaN(at) ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Machine-seconds: `12 s`, and minutes or hours beside them where they are many. */
+/** Machine-seconds: `12 s`, followed by minutes or hours if there are many. */
 export function machineText(seconds: number): string {
   const exact = `${seconds < 10 ? Number(seconds.toFixed(1)) : countText(seconds)} s`;
   return seconds < 120 ? exact : `${exact} (${durationText(seconds * 1_000)})`;

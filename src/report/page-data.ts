@@ -21,13 +21,13 @@ export interface PageItem {
   readonly type: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly segments: readonly Segment[];
-  /** From the fork to the end, in ms; null where there was none. */
+  /** From the fork to the end, in ms; null if there was none. */
   readonly durationMs: number | null;
   readonly machineSeconds: number;
   readonly fileCount: number;
   /** The beginning of its first prompt. */
   readonly prompt: string;
-  /** Why it failed, in one line; empty where it did not. */
+  /** Why it failed, in one line; empty if it did not. */
   readonly error: string;
 }
 
@@ -62,14 +62,14 @@ export interface PageDetails {
   readonly sandboxId: string | null;
   readonly sandboxName: string | null;
   readonly error: { readonly code: string; readonly message: PageText } | null;
-  /** What somebody has to look after, a sentence each. */
+  /** Leftovers that need attention, a sentence each. */
   readonly left: readonly string[];
   /** How the sandbox ended, in words. */
   readonly end: string;
   readonly apiCalls: number;
 }
 
-/** How an outcome is shown: its word, and its mark, so that colour is not all that tells it. */
+/** How an outcome is shown: its word, and its mark, so that it does not depend on colour. */
 export interface OutcomeStyle {
   readonly word: string;
   readonly mark: string;

@@ -9,7 +9,7 @@ import { plainText } from './plain-text.js';
 const maxLineBytes = 200;
 const maxLabels = 24;
 const maxLeft = 10;
-/** Of a longer text only so many characters are looked at, to find those that are shown. */
+/** The most characters of a text that are read to find those that are shown. */
 const maxReadLength = 4 * maxTextBytes;
 
 /** One line for the table. */

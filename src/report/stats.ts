@@ -1,4 +1,4 @@
-/** Numbers that tell how a batch went. */
+/** Statistics of a batch. */
 
 /**
  * The smallest value that at least the share `q` of all values do not pass (nearest rank).

@@ -146,6 +146,6 @@ export interface ResultStore {
   putStream(key: string, content: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /** @throws SandflowError `result_not_found` */
   get(ref: string): Promise<Buffer>;
-  /** The objects whose keys begin with `folder` and a slash, in no order. None where there is no such folder. */
+  /** The objects whose keys begin with `folder` and a slash, in no order. None if there is no such folder. */
   list(folder: string): Promise<readonly ListedObject[]>;
 }

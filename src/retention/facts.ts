@@ -16,7 +16,7 @@ export interface SandboxFacts {
   readonly environment: string | null;
   readonly createdBy: string | null;
   readonly createdById: string | null;
-  /** Since the first of the month; null if it was not asked for. */
+  /** Since the first of the month; null if it was not requested. */
   readonly dollars: number | null;
   readonly stopId: string | null;
   readonly stopStatus: string | null;

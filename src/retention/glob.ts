@@ -10,7 +10,7 @@ export function firstFit(patterns: readonly string[], text: string): string | un
   return patterns.find((pattern) => fits(pattern, text));
 }
 
-/** No regular expression: a pattern with many stars must not take for ever on a long name. */
+/** Without a regular expression: a pattern with many stars would take exponential time on a long name. */
 function fits(pattern: string, text: string): boolean {
   let at = 0;
   let of = 0;

@@ -1,6 +1,6 @@
 /**
- * What is asked once more of every sandbox, right before it is stopped or deleted. Each guard alone refuses. Pure: the
- * guards are a list, so that a test can take each one out and see that something is lost which should not be.
+ * Checked for every sandbox right before it is stopped or deleted. Each guard alone refuses. Pure. The guards are a list, so
+ * that a test can remove each one and see that something is lost that should not be.
  */
 import { changedSince, type SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
@@ -23,7 +23,7 @@ export interface ApplyLook {
   readonly owner: Ownership;
   /** Workflows that hold a lease on it, as the watch answered to the claim. */
   readonly leasedBy: readonly string[];
-  /** False if the watch refused the claim, also for somebody else's claim. */
+  /** False if the watch refused the claim, for example because another workflow holds one. */
   readonly claimGranted: boolean;
   /** How many actions the limits of the night allowed this run. */
   readonly allowed: number;

@@ -1,4 +1,4 @@
-/** What a cleanup may do: the policy, the plan, and the guards that are asked right before each action. */
+/** What a cleanup may do: the policy, the plan, and the guards that are checked right before each action. */
 export { factsOf, type SandboxFacts } from './facts.js';
 export { fitsAny } from './glob.js';
 export { type ApplyLook, judge, type Verdict } from './guards.js';

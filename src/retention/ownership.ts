@@ -5,8 +5,8 @@ export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'othe
 
 /**
  * - `open`: a workflow of this deployment owns it and runs.
- * - `closed`: the very execution that made it was seen to be closed. The sandbox is an orphan.
- * - `kept`: the job that made it has ended, and has kept this very sandbox on purpose.
+ * - `closed`: the execution that created it was seen to be closed. The sandbox is an orphan.
+ * - `kept`: the job that created it has ended and kept this sandbox on purpose.
  * - `unknown`: its name leads to a workflow of this deployment that Temporal does not know, or whose execution is
  *   another one. That proves nothing: another cluster may have it, or its retention is over.
  * - `none`: no job made it.
@@ -39,7 +39,7 @@ export interface OwnerToAsk {
   readonly itemWorkflowId: string | undefined;
 }
 
-/** The workflows of `deployment` that have to be asked about, or undefined if the name alone says enough. */
+/** The workflows of `deployment` to describe, or undefined if the name alone is enough. */
 export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk | undefined {
   const parts = name === null ? undefined : parseOwnedSandboxName(name);
   if (name === null || parts?.deployment !== deployment) return undefined;
@@ -48,7 +48,7 @@ export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk 
   return { workflowId, execution: parts.execution, itemWorkflowId: owner === workflowId ? undefined : owner };
 }
 
-/** @param seen undefined where Temporal knows no such workflow, or was not asked */
+/** @param seen undefined if Temporal knows no such workflow, or was not queried */
 export function ownershipOf(
   { id, name }: { readonly id: string; readonly name: string | null },
   deployment: string,

@@ -38,7 +38,7 @@ export function refusalOf({ policy, candidate, rule, isKept, snapshots }: Draft)
   return null;
 }
 
-/** Teammates may stop a sandbox, and no more (specification, "Access rules"). */
+/** Teammates may only stop a sandbox (specification, "Access rules"). */
 export function isOwn(access: string | null): boolean {
   return access === null || access === 'owner';
 }

@@ -18,7 +18,7 @@ export interface PlanInput {
   readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
   /** What earlier runs of this night have done already. */
   readonly takenTonight: number;
-  /** Sandboxes that there were when the night began, where a run of this night has counted them. */
+  /** Number of sandboxes when the night began; null if no run of this night has counted them. */
   readonly fleetTonight: number | null;
 }
 

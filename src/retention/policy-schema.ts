@@ -8,11 +8,11 @@ import { type CleanupPolicy, type Rule, type Window, weekdays } from './policy.j
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 type Unit = keyof typeof unitsMs;
 
-/** What a duration of a policy looks like. */
+/** The format of a duration in a policy: `90s`, `30m`, `12h`, `7d`, `2w`, `1d12h`. */
 const durationPattern = /^(?:\d+(?:\.\d+)?[smhdw])+$/;
 const part = /(\d+(?:\.\d+)?)([smhdw])/g;
 
-/** @returns ms; undefined where `text` is no duration, or longer than a date can tell */
+/** @returns ms; undefined if `text` is no duration, or is longer than a hundred years */
 export function readDurationMs(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
   const ms = [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0);

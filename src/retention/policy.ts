@@ -24,7 +24,7 @@ export interface RuleMatch {
   readonly owned: readonly OwnerStatus[] | null;
 }
 
-/** What makes a group of which the newest are kept. */
+/** What defines a group whose newest members are kept. */
 export type KeepLastPer = 'rule' | 'name' | 'environment' | 'creator';
 
 export interface Rule {
@@ -32,10 +32,10 @@ export interface Rule {
   readonly rule: string;
   readonly match: RuleMatch;
   readonly action: RuleAction;
-  /** The newest so many of each group are kept, whatever their age and state. */
+  /** How many of the newest of each group are kept, whatever their age and state. */
   readonly keepLast: number;
   readonly keepLastPer: KeepLastPer;
-  /** With `delete-snapshot`: the newest so many snapshots of each sandbox are kept. At least 1. */
+  /** With `delete-snapshot`: how many of the newest snapshots of each sandbox are kept. At least 1. */
   readonly keepSnapshots: number;
   /** With `delete-snapshot`: patterns of names of snapshots that may go; those without a name may anyway. */
   readonly snapshotNames: readonly string[];
@@ -65,16 +65,16 @@ export interface CleanupPolicy {
   readonly windows: readonly Window[];
   /** Limits for one night. */
   readonly limits: {
-    /** At most so many actions a night. */
+    /** Maximum number of actions per night. */
     readonly maxActions: number;
-    /** At most so many of all sandboxes a night, in percent, rounded down. */
+    /** Maximum share of all sandboxes per night, in percent, rounded down. */
     readonly maxPercent: number;
   };
   /** Patterns of names that are never touched. */
   readonly protect: readonly string[];
   /** How long before the data of a protected sandbox expires a warning is raised, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
-  /** Who is told of warnings, and of a service that refuses. */
+  /** Receives warnings, and refusals of the service. */
   readonly notify: { readonly url?: string; readonly commandId?: string } | null;
   /** The first that fits counts. */
   readonly rules: readonly Rule[];

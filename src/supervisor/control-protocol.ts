@@ -7,8 +7,8 @@
  *     supervisor  {"type":"progress", "line"} …            while the stack starts
  *                 {"type":"ready", "stack"} or {"type":"failed", "code", "message"}
  *
- * Each proves to the other that it knows the token of the state file, and neither says it: the port of a supervisor that has
- * died may be somebody else's by now, who must learn nothing, and whose answers must not be believed.
+ * Each proves to the other that it knows the token of the state file, without sending it: another program may have the port
+ * of a supervisor that died. It must learn nothing, and its answers must not be trusted.
  *
  * The open connection is the sign of a present client: the kernel closes it however the client ends.
  */

@@ -22,7 +22,7 @@ export interface EnsureStackOptions {
   readonly onProgress?: (line: string) => void;
   /** How this program is started: the supervisor is its `supervisor` command. */
   readonly main: MainProgram;
-  /** Leaves while waiting; the supervisor goes on and ends by itself when idle. */
+  /** Stops waiting; the supervisor continues and ends by itself when idle. */
   readonly signal?: AbortSignal;
 }
 
@@ -116,7 +116,7 @@ function spawnSupervisor(main: MainProgram, config: Config, paths: StackPaths): 
   }
 }
 
-/** Ended without an error: it was told to, or another supervisor has the stack. Or it was killed. */
+/** Ended without an error (by a signal, or because another supervisor has the stack), or killed. */
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }

@@ -32,8 +32,8 @@ export interface KeepRunningOptions {
 }
 
 /**
- * Starts the service. From then on it is started again when it ends: after 0.2 s, doubling up to 5 s.
- * @throws what the first start throws: a stack that cannot start should say so and not try for ever
+ * Starts the service, and restarts it whenever it ends: after 0.2 s, doubling up to 5 s.
+ * @throws the error of the first start, so that a stack that cannot start says so
  */
 export async function keepRunning(options: KeepRunningOptions): Promise<KeptService> {
   const { name, start, log, signal } = options;

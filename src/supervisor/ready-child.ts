@@ -52,7 +52,7 @@ export async function startReadyChild(command: ChildCommand, options: ReadyChild
 
 /**
  * Runs the command to its end.
- * @throws SandflowError `child_failed` where its exit code is not 0
+ * @throws SandflowError `child_failed` if its exit code is not 0
  */
 export async function runToEnd(command: ChildCommand, options: ReadyChildOptions): Promise<void> {
   const { log, signal, readyTimeoutMs = maxReadyMs } = options;

@@ -35,8 +35,8 @@ interface RunSupervisorOptions {
 }
 
 /**
- * Runs until it is idle or told to end, and ends everything that it started. One per home: `already_running` where
- * another holds the stack, whose clients are welcome there.
+ * Runs until it is idle or gets a signal, and ends everything that it started. One per home: returns `already_running` if
+ * another supervisor holds the stack; clients join that one.
  * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` if the holder of the lock does not answer;
  *   what the part says that cannot start
  */
@@ -65,8 +65,8 @@ export async function runSupervisor(
 }
 
 /**
- * A stack stands in for what is not configured. Where an installation has lost the setting of its service, that would be a service
- * that nobody asked for, beside the one which the user means.
+ * A stack replaces what is not configured. If an installation has lost the setting of its service, the stack would start a
+ * service that nobody requested instead of the configured one.
  * @throws SandflowError `bad_configuration`
  */
 export function requireStackSettings({ noLocalService }: Pick<Config, 'noLocalService'>): void {

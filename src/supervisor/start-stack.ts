@@ -52,7 +52,7 @@ export async function startStack(config: Config, options: StartStackOptions): Pr
   const ports = await choosePorts(paths.portsFile);
   const logs: RotatingLog[] = [];
   const running: KeptService[] = [];
-  // Where one part fails, another that starts beside it is not waited for: it may be building for minutes.
+  // If one part fails, the other is not awaited: it may be building for minutes.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const parts = createParts(config, { ...options, signal, ports, logs });

@@ -27,7 +27,7 @@ export interface GoBuildOptions {
 
 /**
  * Runs `go install`, without a time limit, since a slow network is not an error.
- * @throws SandflowError `go_missing` where Go cannot be run; `go_build_failed` with the end of the build's output
+ * @throws SandflowError `go_missing` if Go cannot be run; `go_build_failed` with the end of the build's output
  */
 export async function buildTemporalCli(options: GoBuildOptions): Promise<void> {
   const { version, directory, onProgress, go = 'go', signal, progressEveryMs = progressIntervalMs } = options;

@@ -8,7 +8,7 @@ import { EnvHttpProxyAgent, fetch } from 'undici';
 
 const downloadTimeoutMs = 8_000;
 
-/** SHA-256 of the archives, from `checksums.txt` of the release: what it was when it was published, whoever serves it now. */
+/** SHA-256 of the archives, from `checksums.txt` of the release, to verify the download. */
 const published: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'v1.5.1': {
     linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',

@@ -141,8 +141,8 @@ const dynamicConfig = [
 ];
 
 /**
- * The server has an HTTP API beside gRPC, which takes orders from whoever sends a plain POST, a web page included, and
- * cannot be left out. It answers only who calls it by a name of its list, and nobody can know this one.
+ * In addition to gRPC the server has an HTTP API that cannot be disabled and accepts a plain POST from anybody, web pages
+ * included. It answers only requests with a host name of its list; this random one is unknown to everybody.
  */
 function shutHttpApi(): string {
   return `frontend.httpAllowedHosts=["${randomBytes(16).toString('hex')}.invalid"]`;

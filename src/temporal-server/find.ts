@@ -1,4 +1,4 @@
-/** Finds a Temporal server to run, and makes one where there is none. */
+/** Finds a Temporal server to run, and downloads or builds one if there is none. */
 
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -17,9 +17,9 @@ interface FindServerOptions {
   readonly onProgress?: (line: string) => void;
   /** Ends a download or build that is under way. */
   readonly signal?: AbortSignal;
-  /** The program that is looked for first. Default: `temporal` on the PATH; undefined looks for none. */
+  /** The program to try first. Default: `temporal` on the PATH; undefined tries none. */
   readonly installed?: string | undefined;
-  /** For tests: how a missing server is made. Default: the publisher's release, then `go install`. */
+  /** For tests: how a missing server is obtained. Default: the publisher's release, then `go install`. */
   readonly download?: typeof downloadTemporalCli;
   readonly build?: typeof buildTemporalCli;
 }

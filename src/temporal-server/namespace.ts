@@ -21,7 +21,7 @@ export interface PrepareNamespaceOptions {
 export async function prepareNamespace(options: PrepareNamespaceOptions): Promise<void> {
   const { address, namespace, timeoutMs, signal } = options;
   const giveUpAt = Date.now() + timeoutMs;
-  // gRPC waits for a second after a refused connection. So it is asked only when somebody listens.
+  // gRPC waits for a second after a refused connection. So it is called only once the port is open.
   while (!(await isListening(address)) && Date.now() < giveUpAt) await sleep(retryMs, undefined, { signal });
   const connection = Connection.lazy({ address });
   const { workflowService } = connection;

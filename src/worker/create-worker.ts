@@ -47,9 +47,9 @@ export interface SandflowWorker {
 }
 
 /**
- * Creates a worker: workflows and activities on the task queue, follows on a queue and with slots of their own,
- * since a follow lasts for hours and must not starve stops, forks of batches on a queue with a rate, and notifications on
- * one where whoever hangs holds up nothing else.
+ * Creates a worker: workflows and activities on the task queue; follows on their own queue with their own slots, since a
+ * follow lasts for hours and must not starve stops; forks of batches on a queue with a rate; and notifications on a queue
+ * where a hanging receiver delays nothing else.
  */
 export async function createSandflowWorker(options: SandflowWorkerOptions): Promise<SandflowWorker> {
   const { connection, namespace = 'default', taskQueue, shutdownGraceTime = '10 seconds' } = options;
@@ -74,7 +74,7 @@ export async function createSandflowWorker(options: SandflowWorkerOptions): Prom
     taskQueue: followTaskQueue(taskQueue),
     activities: createFollowActivities(options),
     maxConcurrentActivityTaskExecutions: options.maxFollows ?? 5_000,
-    // A follow never finishes within a grace: it goes on from another worker.
+    // A follow never finishes within a grace period: it continues on another worker.
     shutdownGraceTime: 0,
   });
   const forks = await Worker.create({
@@ -136,7 +136,7 @@ export function workflowBundlePath({ encrypted = false } = {}): string | undefin
   return existsSync(built) ? built : undefined;
 }
 
-/** What the bundle of workflows for `createEncryptedDataConverter` has beside them. */
+/** Additional modules of the workflow bundle for `createEncryptedDataConverter`. */
 export const encryptedBundle = {
   failureConverterPath,
   workflowInterceptorModules: [

@@ -22,7 +22,7 @@ export function serveMetrics(address: string, { log }: { readonly log?: (line: s
 
 /**
  * Hands each line of the workers' log to `log` instead of stderr. Call it once, before the first connection and worker, and not
- * beside `serveMetrics`, which takes `log` too.
+ * together with `serveMetrics`, which takes `log` too.
  */
 export function logTo(log: (line: string) => void): void {
   Runtime.install({ logger: loggerTo(log) });

@@ -8,7 +8,7 @@ const errorTailCharacters = 4_000;
 
 interface CommandAgentOptions {
   /**
-   * Run by `/bin/sh -c`. Gets AGENT_PROVIDER, AGENT_MODEL, AGENT_REASONING_EFFORT (empty where not set) and
+   * Run by `/bin/sh -c`. Gets AGENT_PROVIDER, AGENT_MODEL, AGENT_REASONING_EFFORT (empty if not set) and
    * AGENT_CONVERSATION_ID. What it prints is its answer; an exit code other than 0 is a failure.
    */
   readonly command: string;

@@ -135,7 +135,7 @@ export function versionOf(
 }
 
 /**
- * True where sandboxes on this content hold personal logins of their creator (specification, "Access rules": "an environment
+ * True if sandboxes on this content hold personal logins of their creator (specification, "Access rules": "an environment
  * that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
  */
 function passesCreatorLogins(content: EnvironmentContent): boolean {

@@ -41,8 +41,8 @@ export function breakSandbox(
 }
 
 /**
- * Lets a sandbox in `error` become usable; nothing where it is not in `error`.
- * @throws ServiceError `machine_not_running` where its disk could not be made: a resume tries again
+ * Lets a sandbox in `error` become usable; nothing if it is not in `error`.
+ * @throws ServiceError `machine_not_running` if its disk could not be made: a resume tries again
  */
 export function recoverNow(context: Context, sandboxId: string): void {
   const sandbox = context.stores.sandboxes.get(sandboxId);

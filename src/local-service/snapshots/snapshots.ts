@@ -33,7 +33,7 @@ export function snapshotFor(
   return withAccess(context, caller, { snapshot, need, missing });
 }
 
-/** As `snapshotFor`. @throws ServiceError also `snapshot_data_expired` where its data was deleted */
+/** As `snapshotFor`. @throws ServiceError also `snapshot_data_expired` if its data was deleted */
 export function restorableSnapshotFor(context: Context, caller: Caller, snapshotId: string): SnapshotRecord {
   const snapshot = snapshotFor(context, caller, snapshotId, 'owner');
   if (snapshot.expired) {

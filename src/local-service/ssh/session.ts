@@ -63,7 +63,7 @@ export function serveSession(session: Session, options: SessionOptions): ServedS
   };
 
   const start = (accept: () => ServerChannel | undefined, command?: string): void => {
-    // Nothing where the session has a shell already.
+    // Nothing if the session has a shell already.
     const channel = accept();
     if (!channel) return;
     channel.on('error', () => gone.abort());

@@ -66,7 +66,8 @@ export function openDatabase(directory: string): Database {
           const { changes, lastInsertRowid } = statement.run([...values]);
           return { changes, lastInsertRowid: Number(lastInsertRowid) };
         },
-        get: (...values) => statement.get([...values]) as Row | undefined,
+        // The driver adds its own `_metadata` to a single row, so this reads a list.
+        get: (...values) => (statement.all([...values]) as Row[])[0],
         all: (...values) => statement.all([...values]) as Row[],
       };
     },

@@ -1,5 +1,5 @@
 /**
- * What the reader looks at: filters, order, the item under the cursor, and the items chosen for a comparison. Views listen.
+ * The state of the page: filters, order, the item under the cursor, and the items selected for comparison. Views subscribe to it.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
@@ -49,7 +49,7 @@ export function moveCursor(place) {
   announce();
 }
 
-/** @param {PageItem} item @returns {boolean} false where as many as can be compared are chosen already */
+/** @param {PageItem} item @returns {boolean} false if as many as can be compared are chosen already */
 export function toggleChosen(item) {
   if (browsing.chosen.has(item)) browsing.chosen.delete(item);
   else if (browsing.chosen.size >= mostChosen) return false;

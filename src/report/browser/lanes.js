@@ -1,5 +1,5 @@
 /**
- * The timeline of the items: as rows, of which only those in sight are elements, or all at once in one picture.
+ * The timeline of the items: as rows, with elements only for visible ones, or all at once in one picture.
  * @typedef {import('../page-data.js').PageItem} PageItem
  */
 import { browsing, moveCursor, onBrowsing } from './browsing.js';

@@ -1,9 +1,9 @@
 /**
- * Puts texts side by side so that equal lines stand beside each other.
+ * Aligns texts side by side by their equal lines.
  * @typedef {{ readonly same: boolean, readonly lines: readonly (string | null)[] }} AlignedRow `null` where a text has no line
  */
 
-/** Beyond this many pairs of lines the texts are put side by side from the top, without looking for equal lines. */
+/** Beyond this many pairs of lines the texts are aligned from the top, without a search for equal lines. */
 const mostPairs = 4_000_000;
 
 /**

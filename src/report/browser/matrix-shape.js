@@ -12,7 +12,7 @@ const axes = ['provider', 'model', 'effort', 'repeat'];
 const noVariant = new Set(['prompt', 'repeat']);
 
 /**
- * The matrix that items make, or null where they make none: it has at least two variants, and most of its cells are filled.
+ * The matrix that items make, or null if they make none: it has at least two variants, and most of its cells are filled.
  * @param {readonly PageItem[]} items
  * @returns {Matrix | null}
  */

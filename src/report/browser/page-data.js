@@ -1,6 +1,6 @@
 /**
- * Reads what the page carries. Details come in blocks that are parsed when they are first asked for, so that a large batch
- * shows itself at once.
+ * Reads what the page carries. Details come in blocks that are parsed at their first use, so that a large batch
+ * shows at once.
  * @typedef {import('../page-data.js').PageData} PageData
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('../page-data.js').PageDetails} PageDetails

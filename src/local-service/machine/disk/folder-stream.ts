@@ -21,11 +21,11 @@ interface FolderStreamOptions {
 /**
  * The program begins in the opened folder itself, and does not follow links in it: no link of the sandbox leads it elsewhere.
  * It ends when the stream does. The folder may be closed when the stream is there.
- * @throws MachineError `download_failed` where `tar` cannot be started
+ * @throws MachineError `download_failed` if `tar` cannot be started
  */
 export async function streamFolder(folder: OpenFolder, options: FolderStreamOptions): Promise<Readable> {
   const { tar = 'tar', mayHaveChanged } = options;
-  // Users of this machine mean nothing where the archive is unpacked, so only their numbers are written.
+  // User names of this machine mean nothing on another one, so only their numbers are written.
   const child = spawn(tar, ['-c', '-f', '-', '--numeric-owner', '--', '.'], {
     cwd: folderLocation(folder),
     env: programEnvironment,

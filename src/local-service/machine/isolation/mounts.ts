@@ -12,7 +12,7 @@ export interface SeenMachine {
   readonly stateDirectory: string;
   /** What is shown as /etc; see `copySettings`. */
   readonly settings: string;
-  /** Arguments of a /dev/shm that is bounded; empty where bubblewrap cannot. */
+  /** Arguments of a /dev/shm that is bounded; empty if bubblewrap cannot. */
   readonly sharedMemory: readonly string[];
   /** Arguments of devices that take the place of the machine's; default: none do. */
   readonly devices?: readonly string[] | undefined;
