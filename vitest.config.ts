@@ -19,6 +19,12 @@ const inOneProcess = { maxWorkers: 4, sequence: { groupOrder: 1 } };
 /** Tests that wait side by side on one stand: most of a file's time is such waiting. Those that start processes are fewer at once. */
 const waiting = { maxConcurrency: 12 };
 
+/**
+ * Real servers and processes answer late on a busy machine. A test that fails once is run again, and the end of the run names it: repair it
+ * all the same.
+ */
+const onRealServers = { retry: 1 };
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/setup/closing-line-reporter.ts'],
@@ -48,6 +54,7 @@ export default defineConfig({
           ...shared,
           ...waiting,
           ...inOneProcess,
+          ...onRealServers,
           name: 'temporal',
           include: [
             'test/workflows/**/*.test.ts',
@@ -63,6 +70,7 @@ export default defineConfig({
           ...shared,
           ...waiting,
           ...inOneProcess,
+          ...onRealServers,
           name: 'matrix',
           include: ['test/matrix/**/*.test.ts'],
           globalSetup: ['test/setup/temporal-server.ts'],
@@ -81,6 +89,7 @@ export default defineConfig({
         test: {
           ...shared,
           ...startsProcesses,
+          ...onRealServers,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 180_000,
@@ -91,6 +100,7 @@ export default defineConfig({
         test: {
           ...shared,
           ...startsProcesses,
+          ...onRealServers,
           name: 'security',
           include: ['test/security/**/*.test.ts'],
           exclude: ['test/security/workflows/**'],

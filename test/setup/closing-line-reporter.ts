@@ -1,17 +1,22 @@
-/** Prints the result of the whole run as its last line: `N passed, N failed`; before it `N skipped`, if there are any. */
-import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+/**
+ * Prints the result of the whole run as its last line: `N passed, N failed`; before it `N skipped`, if there are any, and
+ * each test that passed only at a second attempt, with the error of the first.
+ */
+import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
 
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: TestRunEndReason): void {
     let passed = 0;
     let failed = errors.length;
     let skipped = 0;
+    let retried = '';
     for (const module of modules) {
       // A file that cannot be loaded or a failing hook has its own errors, and may have no failed test.
       failed += module.errors().length;
       for (const suite of module.children.allSuites()) failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
+        if (test.diagnostic()?.flaky) retried += describeRetry(test);
         if (state === 'passed') passed += 1;
         else if (state === 'skipped') skipped += 1;
         else failed += 1;
@@ -19,8 +24,14 @@ export default class ClosingLineReporter implements Reporter {
     }
     if (failed === 0 && reason !== 'passed') failed = 1;
     if (failed > 0) process.exitCode ||= 1;
-    const line = `${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
+    const line = `${retried}${skipped > 0 ? `${skipped} skipped\n` : ''}${passed} passed, ${failed} failed\n`;
     // Other reporters print their summary in the same event, and some output is still in progress: wait for the end.
     process.once('exit', () => void process.stdout.write(line));
   }
+}
+
+function describeRetry(test: TestCase): string {
+  const { errors = [] } = test.result();
+  const message = errors[0]?.message.split('\n', 1)[0] ?? 'no error was recorded';
+  return `passed at a second attempt: ${test.module.relativeModuleId} > ${test.fullName}\n  ${message}\n`;
 }
