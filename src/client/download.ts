@@ -11,7 +11,7 @@ import type { StreamResponse } from './stream-exchange.js';
 export interface DownloadStream {
   /**
    * Read or destroy it: it holds a connection until then. Takes from the connection what its reader takes, and
-   * errors with `ConnectionError` or `TimeoutError` where the answer ends before it is whole.
+   * errors with `ConnectionError` or `TimeoutError` if the answer ends early.
    */
   readonly body: Readable;
   /** Size that the service announces; null if it does not. */

@@ -1,6 +1,6 @@
 /**
  * Reads an answer as far as it can be read: one bad row of a list is left out and hurts no other row, and a field that
- * callers can do without is left out where it has a wrong type.
+ * callers can do without is left out if it has a wrong type.
  */
 import type { z } from 'zod';
 
@@ -39,7 +39,7 @@ type Issue = Pick<z.core.$ZodIssue, 'path'>;
 type Parts = Record<PropertyKey, unknown>;
 
 /**
- * Takes out the field of each issue; where it was out already, so that callers need it, the row that it stands in.
+ * Removes the field of each issue or, if it was removed already because callers need it, the row that contains it.
  * @param left paths that were taken out before
  * @returns false if neither is possible
  */

@@ -10,7 +10,7 @@ export const maxItemsInChunk = 100;
 export const maxBytesInChunk = 1_000_000;
 /** Temporal warns of payloads from 512 KiB on, so only a single item that is larger makes a larger chunk. */
 export const usualBytesInChunk = 500_000;
-/** The batch's own state grows with its chunks and is one payload where it continues as new. */
+/** The batch's own state grows with its chunks and is one payload when it continues as new. */
 export const maxChunks = 1_000;
 /** Each try is a fork of its own, and costs as much as the first. */
 export const maxRetries = 10;

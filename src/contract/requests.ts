@@ -98,7 +98,7 @@ export type ForkBody = z.infer<typeof forkBodySchema>;
 /** Body of a prompt (specification, prompt endpoint). `new` and `conversationId` exclude each other. */
 export const promptBodySchema = z
   .object({
-    prompt: z.string().meta({ pattern: '\\S', description: 'What the agent is asked to do' }),
+    prompt: z.string().meta({ pattern: '\\S', description: 'The task of the agent' }),
     provider: z
       .string()
       .meta({ enum: allProviderNames })
@@ -107,7 +107,7 @@ export const promptBodySchema = z
     model: z.string().optional().describe("Defaults to the user's default for the harness"),
     reasoningEffort: z.enum(reasoningEfforts).optional().describe('Only levels that the model accepts'),
     new: z.boolean().optional().describe('True begins a conversation'),
-    conversationId: z.string().optional().describe('The conversation to go on with'),
+    conversationId: z.string().optional().describe('The conversation to continue'),
   })
   .meta({ not: { required: ['new', 'conversationId'], properties: { new: { const: true } } } });
 /** Body of a prompt. */

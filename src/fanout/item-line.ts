@@ -32,7 +32,7 @@ export interface ItemLine {
 export interface ReadLinesOptions {
   /** True if prompts come from a template, so that a record needs none of its own and may have any fields. */
   readonly template: boolean;
-  /** Reads `30m`. @throws where it is no duration */
+  /** Reads `30m`. @throws if it is no duration */
   readonly parseDurationMs: (text: string) => number;
 }
 

@@ -13,7 +13,7 @@ export interface Line {
 
 /**
  * Reads UTF-8 lines that end in LF or CRLF; a byte order mark is left out.
- * @throws ItemsError where it is not UTF-8 or a line is longer than an item may be
+ * @throws ItemsError if it is not UTF-8, or if a line is longer than an item may be
  */
 export async function* readLines(file: string, content: AsyncIterable<string | Uint8Array>): AsyncGenerator<Line> {
   let number = 1;

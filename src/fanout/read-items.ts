@@ -31,7 +31,7 @@ export interface ReadItemsOptions {
   /** Prompts made of the columns of each record, in order; empty if records have prompts of their own. */
   readonly templates: readonly string[];
   readonly matrix: Matrix;
-  /** Reads `30m`. @throws where it is no duration */
+  /** Reads `30m`. @throws if it is no duration */
   readonly parseDurationMs: ReadLinesOptions['parseDurationMs'];
 }
 
@@ -84,7 +84,7 @@ function linesOf({ file, format, open }: ItemSource, options: ReadItemsOptions):
 
 function refuseJson({ format }: ItemSource, { place, columns }: ItemLine): void {
   if (format !== 'text' || !/^\{\s*"/.test(columns.get('prompt') ?? '')) return;
-  throw new ItemsError(place, 'this looks like JSONL. Say --format jsonl, or --format text where it is a prompt.');
+  throw new ItemsError(place, 'this looks like JSONL. Use --format jsonl, or --format text if it is a prompt.');
 }
 
 function filled(prompt: string, { place }: ItemLine): string {

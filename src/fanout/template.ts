@@ -5,7 +5,7 @@ import { type ItemPlace, ItemsError } from './item-line.js';
 interface Template {
   /** The columns that it names. */
   readonly columns: readonly string[];
-  /** @throws ItemsError where a column is not there */
+  /** @throws ItemsError if a column is missing */
   fill(columns: ReadonlyMap<string, string>, place: ItemPlace): string;
 }
 

@@ -34,6 +34,6 @@ export function requireIsolatedAgents(
   return new SandflowError(
     'agent_not_isolated',
     `The command agent ${name} would run as a plain process of this user: ${reason ?? 'nothing isolates it'}. ` +
-      'Install bubblewrap, or write "isolation": "plain" beside its "command" to run it so all the same.',
+      'Install bubblewrap, or write "isolation": "plain" beside its "command" to run it anyway.',
   );
 }

@@ -20,7 +20,7 @@ export interface LocalServiceLimits {
   readonly sandboxesPerDay?: number;
 }
 
-/** Deviations that a real service may have where the specification is silent, so that clients can be tested. */
+/** Deviations that a real service may have if the specification is silent, to test clients. */
 export interface LocalServiceProfile {
   /** Create does not keep the name that it is given. */
   readonly ignoreName: boolean;

@@ -17,6 +17,6 @@ export async function makeFolderOf(place: string, base: string, mode = 0o777): P
     await mkdir(at, { mode }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
-    if (!(await lstat(at)).isDirectory()) throw new Error(`${at} is no folder`);
+    if (!(await lstat(at)).isDirectory()) throw new Error(`${at} is not a folder`);
   }
 }

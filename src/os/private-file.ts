@@ -51,7 +51,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Creates the file with a random key where it is missing or empty. Returns the key. */
+/** Creates the file with a random key if it is missing or empty. Returns the key. */
 export async function ensureKeyFile(path: string): Promise<string> {
   const present = (await readPrivateFile(path)) ?? '';
   if (present.trim() !== '') return present.trim();

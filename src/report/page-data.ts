@@ -42,7 +42,7 @@ export interface PagePrompt {
   readonly status: string;
   /** Null without an answer. */
   readonly answer: PageText | null;
-  /** The whole answer in the result store, where the job itself cut it. */
+  /** Reference of the whole answer in the result store, if the job cut it. */
   readonly answerRef: string | null;
   readonly error: PageText | null;
 }

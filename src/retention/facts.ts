@@ -2,7 +2,7 @@
 import type { Sandbox } from '../contract/records.js';
 import { isUsable } from '../contract/states.js';
 
-/** How much of the work of a sandbox is kept. `unknown` where the service does not say. */
+/** How much of the work of a sandbox is kept. `unknown` if the service does not say. */
 export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';
 
 export interface SandboxFacts {

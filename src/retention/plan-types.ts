@@ -14,7 +14,7 @@ export interface PlanInput {
   readonly policy: CleanupPolicy;
   readonly nowMs: number;
   readonly candidates: readonly Candidate[];
-  /** By sandbox id; only where a rule deletes snapshots. */
+  /** By sandbox id; only if a rule deletes snapshots. */
   readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
   /** What earlier runs of this night have done already. */
   readonly takenTonight: number;

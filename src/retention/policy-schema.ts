@@ -72,18 +72,18 @@ const rule = z
       .min(0)
       .max(20)
       .default(0)
-      .describe('The newest so many of those that fit name, environment and creator are kept, whatever their age'),
+      .describe('How many of the newest that match name, environment and creator are kept, whatever their age'),
     keepLastPer: z
       .enum(['rule', 'name', 'environment', 'creator'])
       .default('rule')
-      .describe('Keep so many in all, or for each name pattern, environment or creator'),
+      .describe('Whether the number is for all, or for each name pattern, environment or creator'),
     keepSnapshots: z
       .number()
       .int()
       .min(1)
       .max(1_000)
       .default(1)
-      .describe('With delete-snapshot: so many of the newest snapshots of each sandbox are kept'),
+      .describe('With delete-snapshot: how many of the newest snapshots of each sandbox are kept'),
     snapshotName: oneOrMore(pattern)
       .optional()
       .describe('With delete-snapshot: patterns of names that may go, too. Default: only snapshots without a name go'),
@@ -102,7 +102,7 @@ const between = new RegExp(`^${clock} and ${clock}$`);
 const window = z.strictObject({
   between: z
     .string()
-    .regex(between, 'is no span of time; write it like "01:00 and 05:00"')
+    .regex(between, 'is not a span of time; write it like "01:00 and 05:00"')
     .describe('By the wall clock of the time zone; an end before the start is on the next day'),
   days: z.array(z.enum(weekdays)).min(1).optional().describe('Days on which it opens. Default: every day'),
 });
@@ -119,20 +119,20 @@ export const policySchema = z
       .describe('Names the schedule and the reports'),
     timeZone: z
       .string()
-      .refine(isTimeZone, 'is no time zone; write it like Europe/Vienna')
+      .refine(isTimeZone, 'is not a time zone; write it like Europe/Vienna')
       .default('UTC')
       .describe('IANA name of the time zone of windows and of the schedule'),
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
     limits: z
       .strictObject({
         // What a run carries on grows with its actions, by a reference for every fifty.
-        maxActions: z.number().int().min(0).max(10_000).default(100).describe('At most so many actions a night'),
+        maxActions: z.number().int().min(0).max(10_000).default(100).describe('Maximum number of actions per night'),
         maxPercent: z
           .number()
           .min(0)
           .max(100)
           .default(25)
-          .describe('At most so many actions a night, in percent of all sandboxes, rounded down'),
+          .describe('Maximum number of actions per night, in percent of all sandboxes, rounded down'),
       })
       .prefault({}),
     protect: z.array(pattern).default([]).describe('Patterns of names that are never touched'),
@@ -160,7 +160,7 @@ export const policySchema = z
       )
       .refine(({ command, commandId }) => command === undefined || commandId === undefined, 'needs one command')
       .optional()
-      .describe('Who is told of warnings, and of a service that refuses'),
+      .describe('Receives warnings, and refusals of the service'),
     rules: z.array(rule).min(1, 'needs at least one rule').max(200).describe('The first that fits counts'),
   })
   .superRefine(({ rules }, context) => {

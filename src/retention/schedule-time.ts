@@ -11,7 +11,7 @@ export interface StartTime {
 }
 
 const dayMinutes = 24 * 60;
-/** Half past two, where a policy has no windows. */
+/** Half past two, if a policy has no windows. */
 const defaultMinute = 150;
 
 /**

@@ -8,7 +8,7 @@ import type { CleanupPolicy } from './policy.js';
 /** The service deletes snapshot data 14 days after the stop (specification, "Limits"). */
 const dataKeptMs = 14 * 86_400_000;
 
-/** When the service deletes the data of a stopped sandbox; undefined while it runs, and where there is none. */
+/** When the service deletes the data of a stopped sandbox; undefined while it runs, and if there is none. */
 export function dataExpiresAtMs({ state, stoppedAt, dataExpiredAt, saved }: SandboxFacts): number | undefined {
   if (state !== 'archived' || stoppedAt === null || dataExpiredAt !== null || saved === 'none') return undefined;
   const ms = Date.parse(stoppedAt) + dataKeptMs;

@@ -41,7 +41,7 @@ export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number)
 }
 
 /**
- * When the night began whose limits count: when the window opened, or midnight where there are none. In a night in which
+ * When the night began whose limits count: when the window opened, or midnight without windows. In a night in which
  * the clock is changed it is up to an hour early, so that no action goes uncounted.
  */
 export function nightBeganAtMs({ windows, timeZone }: CleanupPolicy, atMs: number): number {

@@ -38,7 +38,7 @@ type Joined = 'nobody' | 'lost' | Presence;
 
 /**
  * Joins the supervisor of the state file and waits until its stack is ready.
- * @throws SandflowError with the supervisor's own code where the stack cannot start; `stack_differs`
+ * @throws SandflowError with the supervisor's own code if the stack cannot start; `stack_differs`
  */
 export async function joinSupervisor(options: JoinOptions): Promise<Joined> {
   const { settings, onProgress, signal } = options;

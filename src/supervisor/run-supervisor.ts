@@ -126,7 +126,7 @@ async function untilEnd(
   }
 }
 
-/** @returns the lock, or `held` where a supervisor with a stack is there. One that is ending is waited for. */
+/** @returns the lock, or `held` if a supervisor has a stack. Waits for one that is ending. */
 async function elect(
   lockFile: string,
   stateFile: string,

@@ -8,7 +8,7 @@ const progressIntervalMs = 10_000;
 const tailLines = 15;
 /** Without symbol tables and build stamps the binary is a sixth smaller. */
 const buildFlags = ['-buildvcs=false', '-ldflags=-s -w'];
-/** What `env` answers where it finds no such program. */
+/** The exit code of `env` if it finds no such program. */
 const notFoundExitCode = 127;
 
 export interface GoBuildOptions {

@@ -38,8 +38,8 @@ describe('a result store that others may write too', () => {
 
   it('writes and creates nothing through a link', async () => {
     const results = createResultStore(store);
-    await expect(results.put('folder/key', Buffer.from('changed'))).rejects.toThrow(/is no folder/);
-    await expect(results.put('folder/new/key', Buffer.from('new'))).rejects.toThrow(/is no folder/);
+    await expect(results.put('folder/key', Buffer.from('changed'))).rejects.toThrow(/is not a folder/);
+    await expect(results.put('folder/new/key', Buffer.from('new'))).rejects.toThrow(/is not a folder/);
     await expect(results.list('folder')).rejects.toMatchObject({ code: 'bad_result_key' });
     // A link as the last part of a key is replaced, not followed.
     const { ref } = await results.put('jobs/link', Buffer.from('result'));

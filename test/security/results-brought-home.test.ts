@@ -39,7 +39,7 @@ describe('forged results', () => {
     await symlink(join(mine, 'file'), join(got, 'files', 'b', 'file'));
     await writeFile(join(got, 'files', 'c'), 'a file');
     expect((await bring({ itemId: 'a', path: 'file' })).problems).toEqual([
-      expect.stringMatching(/files\/a is no folder/),
+      expect.stringMatching(/files\/a is not a folder/),
     ]);
     expect((await bring({ itemId: 'a', path: 'x/y/z' })).files).toBe(0);
     expect((await bring({ itemId: 'b', path: 'deep/file' })).files).toBe(0);

@@ -12,7 +12,7 @@ const retries: Readonly<Record<RetryClass, string>> = {
   safe: 'Safe to repeat.',
   keyed: 'Safe to repeat with the same `Idempotency-Key` and body within 24 hours; without a key it is not.',
   'read-first': 'After a lost answer, read before repeating: a blind repeat can undo what somebody did meanwhile.',
-  evidence: 'Not safe to repeat: after a lost answer, look for evidence that it happened.',
+  evidence: 'Not safe to repeat: after a lost answer, check whether it happened.',
   once: 'Not safe to repeat.',
   secret: 'Repeat until one answer has been read and its secret kept; each answer replaces or adds a secret.',
 };

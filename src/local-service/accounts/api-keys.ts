@@ -81,7 +81,7 @@ function requireEnvironments(context: Context, caller: Caller, wanted: readonly 
 
 /**
  * A key of the caller's account, revoked or not.
- * @throws ServiceError 404; for a restricted key also where it is not that key
+ * @throws ServiceError 404; for a restricted key also if it is not that key
  */
 export function keyFor(context: Context, caller: Caller, keyId: string): CredentialRecord {
   const key = context.stores.credentials.get(keyId);

@@ -32,7 +32,7 @@ export function requireStandingToStart(context: Context, sandbox: SandboxRecord,
 
 /**
  * Assumption: a trial is a matter of the account that is billed, so members of an organization have none; and auto-stop counts
- * as missing where no `ttlSeconds` is given.
+ * as missing if no `ttlSeconds` is given.
  * @throws ServiceError `account_not_ready`, `org_suspended`, `team_member_cap_reached`, `billing_required`,
  *   `trial_machine_class_not_allowed`, `trial_auto_stop_required`
  */

@@ -10,8 +10,8 @@ import { variablesIn } from './variables.js';
 
 /**
  * The variables that everything which is started in a sandbox gets: commands, the setup script, agents and SSH sessions. Made of
- * the version that the sandbox is pinned to: the lines of its `envContents`, its owner's secrets where it passes them,
- * and the sandbox's own credential where it passes that.
+ * the version that the sandbox is pinned to: the lines of its `envContents`, its owner's secrets if it passes them,
+ * and the sandbox's own credential if it passes that.
  * Assumption: a line of the environment comes before a secret of the same name. What runs already keeps what it was started
  * with. The values are secrets: never log, show or keep them.
  */

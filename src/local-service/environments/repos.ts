@@ -18,7 +18,7 @@ const localRepoSchema = z.object({
   databaseId: z.string().min(1).optional(),
   private: z.boolean().default(false),
   permissions: z.string().default('write'),
-  /** The branch that is taken where a selection names none. */
+  /** The branch of a selection that names none. */
   baseBranch: z.string().min(1).default('main'),
 });
 

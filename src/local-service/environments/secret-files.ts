@@ -1,4 +1,4 @@
-/** Secret files of environments: where they may lie, and how they get onto a disk and off it again. */
+/** Secret files of environments: their allowed paths, and writing them to a disk and removing them. */
 import { posix } from 'node:path';
 import type { Context } from '../core/context.js';
 import { MachineError, sandboxHome } from '../machine/index.js';
@@ -54,7 +54,7 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
  * Makes these the secret files of a disk: others that an environment has put there are removed, these are written anew, for
  * their owner only. The caller holds the lock of the sandbox. Safe to repeat.
  * @returns the paths where something of the user's is in the way, such as a folder
- * @throws MachineError `no_disk`; Error where the disk cannot be written. What was done until then stays done, and is known.
+ * @throws MachineError `no_disk`; Error if the disk cannot be written. What was done until then stays done, and is known.
  */
 export async function placeSecretFiles(
   context: Pick<Context, 'stores' | 'host'>,

@@ -25,7 +25,7 @@ interface UpgradeCounts {
  * Assumptions: active is what is usable, on its way there, or in `error`; one that is archived or being archived keeps its version,
  * and is upgraded once it has been resumed. Named sandboxes that are unknown, not the caller's, not of this environment or not
  * active count as failed; those that are on the latest version already count as neither. Safe to repeat.
- * @param sandboxIds only these; all where it is left out
+ * @param sandboxIds only these; default: all
  * @throws ServiceError 404 for an environment that is unknown or not the caller's
  */
 export async function upgradeEnvironment(

@@ -34,7 +34,7 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
       const quoted = readQuoted(lines, { line: index, column: head.length + 1, quote });
       if (quoted === undefined) throw malformed(index, 'opens a quote that is never closed');
       if (!/^[ \t]*$|^[ \t]+#/.test(quoted.after))
-        throw malformed(index + quoted.lines, 'goes on after a closing quote');
+        throw malformed(index + quoted.lines, 'continues after a closing quote');
       index += quoted.lines;
       value = quoted.value;
     } else {

@@ -4,8 +4,8 @@ import { type Caller, requireAccountWide, requireAction } from '../accounts/key-
 import { ServiceError } from '../service-error.js';
 
 /**
- * @throws ServiceError 403 `forbidden` for a key where a session is needed; `api_key_action_forbidden`;
- *   `api_key_sandbox_forbidden` for a limited key where the account as a whole is meant
+ * @throws ServiceError 403 `forbidden` for a key if a session is needed; `api_key_action_forbidden`;
+ *   `api_key_sandbox_forbidden` for a limited key if the call concerns the whole account
  */
 export function authorize(caller: Caller, name: EndpointName, endpoint: Endpoint): void {
   if (endpoint.sessionOnly && caller.kind !== 'session') {

@@ -29,9 +29,9 @@ export interface OperationResult {
   readonly raw?: Download;
   /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The same as text, where it is at hand; what follows `"type":…,` in the answer. */
+  /** The same as text, if available: what follows `"type":…,` in the answer. */
   readonly json?: string;
-  /** The sandbox that the call was about, for the call book, where the path does not name it. */
+  /** The sandbox of the call, for the call book, if the path does not name it. */
   readonly sandboxId?: string;
 }
 

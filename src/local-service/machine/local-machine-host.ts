@@ -19,11 +19,11 @@ import { openInteractiveShell } from './shell/interactive-shell.js';
 import { runCommand } from './shell/run-command.js';
 
 interface MachineHostOptions extends IsolationOptions {
-  /** Holds disks, snapshots and the records of processes. Made where it is missing. One host at a time may use it. */
+  /** Holds disks, snapshots and the records of processes. Created if it is missing. One host at a time may use it. */
   readonly directory: string;
   /** How large the machine is that a sandbox stands for. Default: as one of the type `default`. */
   readonly sizeOf?: (sandboxId: string) => MachineSize;
-  /** What of the file system stays free. Default: 2 GiB, or half of what is free at the start where that is less. */
+  /** Bytes of the file system that stay free. Default: 2 GiB, or half of what is free at the start if that is less. */
   readonly diskReserveBytes?: number;
   /** How many inodes of it stay free. Default: 500,000, or half of those at the start if that is less. */
   readonly diskReserveFiles?: number;

@@ -68,7 +68,7 @@ export interface SandboxProcess {
   readonly pid: number;
   /** The program and its arguments, with spaces between: the first 2,000 characters. */
   readonly command: string;
-  /** 0 where the parent is no process of the sandbox. */
+  /** 0 if the parent is no process of the sandbox. */
   readonly parentPid: number;
   readonly user: 'sandbox';
   /** CPU time over lifetime; 100 is one core. */
@@ -108,7 +108,7 @@ export interface MachineHost {
   endProcesses(sandboxId: string): Promise<void>;
   /**
    * Copies the disk; atomic, a crash leaves no half snapshot under the id. Repeating it replaces the snapshot. Processes run
-   * on: end them first where the copy must be of one moment.
+   * on: end them first if the copy must be of one moment.
    * @throws MachineError `no_disk`, `copy_failed`
    */
   takeSnapshot(sandboxId: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;

@@ -18,7 +18,7 @@ function providerNameOf(nameOrAlias: string): ProviderName | undefined {
 export function requireProvider(nameOrAlias: string): ProviderName {
   const name = providerNameOf(nameOrAlias);
   if (name) return name;
-  const message = `"${nameOrAlias}" is no provider. Choose one of ${providerNames.join(', ')}.`;
+  const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new ServiceError(400, 'provider_required', message);
 }
 
@@ -62,6 +62,6 @@ export function requireEffort(provider: ProviderName, model: string | undefined,
 export function configuredProvider(nameOrAlias: string): string {
   const name = providerNameOf(nameOrAlias);
   if (name) return name;
-  const message = `"${nameOrAlias}" is no provider. Choose among ${providerNames.join(', ')}.`;
+  const message = `"${nameOrAlias}" is not a provider. Choose one of ${providerNames.join(', ')}.`;
   throw new SandflowError('bad_configuration', message);
 }

@@ -18,7 +18,7 @@ function requireOrganization(sandbox: SandboxRecord): void {
 }
 
 /**
- * Makes an organization sandbox shared: at once where it holds none of its creator's logins, or else at its next start, which
+ * Makes an organization sandbox shared: at once if it holds none of its creator's logins, or else at its next start, which
  * wipes them. Only its creator may. Safe to repeat.
  * @throws ServiceError 400 for a personal sandbox
  */
@@ -51,7 +51,7 @@ export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharin
 }
 
 /**
- * What the start of a sandbox changes where a share waits for it: its creator's logins are gone. Part of the transaction that
+ * What the start of a sandbox changes if a share waits for it: its creator's logins are gone. Part of the transaction that
  * begins the start; the disk is cleaned before anybody can use it.
  */
 export function wipeAtStart(context: Context, sandbox: SandboxRecord): Partial<SandboxRecord> {

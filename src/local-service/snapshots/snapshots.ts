@@ -18,7 +18,7 @@ export function snapshotView(snapshot: SnapshotRecord): Readonly<Record<string, 
  * The snapshot for a caller who needs this much of its sandbox: `view` to see that it is there, `owner` to read or
  * delete it: it may be older than the wipe of its creator's logins.
  * @param options.underDeletion true finds it, too, while its deletion is under way
- * @throws ServiceError 404 where it is gone, unknown, or of a sandbox that is not for the caller to see
+ * @throws ServiceError 404 if it is gone, unknown, or of a sandbox that the caller may not see
  */
 export function snapshotFor(
   context: Context,

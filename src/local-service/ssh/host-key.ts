@@ -7,7 +7,7 @@ import { SshError } from './ssh-error.js';
  * Gives the private host key in PEM; makes an ed25519 key the first time. The file can be read by its owner only, also when it
  * was found with other rights. One caller at a time; safe to repeat.
  *
- * @param file where the key is kept; its folder must be there
+ * @param file that stores the key; its folder must exist
  * @throws SshError `bad_host_key` if the file holds something else
  */
 export async function loadHostKey(file: string): Promise<string> {

@@ -33,11 +33,11 @@ export function parsePublicKey(text: string): PublicKey {
   }
   const [, type, base64] = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text.trim()) ?? [];
   if (type === undefined || base64 === undefined) {
-    throw new SshError('not_a_public_key', `This is no public key in the format of OpenSSH. ${keyFormatHint}`);
+    throw new SshError('not_a_public_key', `This is not a public key in the format of OpenSSH. ${keyFormatHint}`);
   }
   if (!keyTypes.includes(type)) {
     if (!/^(ssh|ecdsa|sk)-/.test(type))
-      throw new SshError('not_a_public_key', `This is no public key. ${keyFormatHint}`);
+      throw new SshError('not_a_public_key', `This is not a public key. ${keyFormatHint}`);
     throw new SshError('unsupported_key', `Keys of this type are not supported. Use one of: ${keyTypes.join(', ')}.`);
   }
   const blob = Buffer.from(base64, 'base64');

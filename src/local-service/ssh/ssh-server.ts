@@ -28,7 +28,7 @@ export interface SshServerOptions {
 
 export interface SshServer {
   /**
-   * Opens the port of a sandbox, or keeps it where it is open, and lets in the holders of these keys and nobody else.
+   * Opens the port of a sandbox, or keeps it open, and accepts only the holders of these keys.
    * Safe to repeat.
    * @throws SshError `listen_failed`
    */
@@ -50,7 +50,7 @@ export interface SshServer {
  * Makes the SSH servers; nothing listens before `open` (specification, `sshEndpoint` and POST /sandboxes/{id}/sshkey).
  *
  * There: public key authentication, `shell` and `exec`, terminals by `script` of util-linux, exit codes and signals, scp in its
- * old form (`scp -O`) where the machine has scp. Not there: sftp and so scp without `-O`; forwarded ports, since they would
+ * old form (`scp -O`) if the machine has scp. Not there: sftp and so scp without `-O`; forwarded ports, since they would
  * reach the loopback interface of this machine; X11 and agents; a window size that changes after the start.
  *
  * @throws SshError `bad_host_key`
@@ -58,7 +58,8 @@ export interface SshServer {
 export function createSshServer(options: SshServerOptions): SshServer {
   const { host = '127.0.0.1', log = () => undefined } = options;
   // Found out here, and not when the first client comes.
-  if (!isPrivateKey(options.hostKey)) throw new SshError('bad_host_key', 'The SSH host key is no private key in PEM.');
+  if (!isPrivateKey(options.hostKey))
+    throw new SshError('bad_host_key', 'The SSH host key is not a private key in PEM.');
   const opened = new Map<string, { readonly listener: Promise<SandboxListener>; address?: SshAddress }>();
 
   const listen = (sandboxId: string, keys: readonly PublicKey[]): Promise<SandboxListener> =>

@@ -23,7 +23,7 @@ export async function inspectTree(
     signal.throwIfAborted();
     const owner = ownerPattern.exec(path)?.[0];
     const stats = await lstat(location);
-    if (!isAllowed(stats, owner !== undefined)) throw badArchive(`it holds ${path}, which is no file of a state.`);
+    if (!isAllowed(stats, owner !== undefined)) throw badArchive(`it holds ${path}, which is not a file of a state.`);
     if (stats.isDirectory()) return;
     bytes += stats.size;
     if (bytes > maxBytes) throw badArchive(`its files are more than ${maxBytes} bytes.`);

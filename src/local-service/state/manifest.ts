@@ -49,7 +49,7 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
   if (names.join() !== [machinesFolder, manifestFile, 'service.db'].sort().join()) {
     throw badArchive(`it holds ${names.join(', ')}.`);
   }
-  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw badArchive('machines is no folder.');
+  if (!(await lstat(join(folder, machinesFolder))).isDirectory()) throw badArchive('machines is not a folder.');
   const machines = await listMachines(join(folder, machinesFolder)).catch((cause: unknown) => {
     throw badArchive(reasonOf(cause), cause);
   });
@@ -59,7 +59,7 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
 /** Before it is opened: that of a pipe would wait for ever, and that of a link would lead out of the archive. */
 async function requireFile(folder: string, name: string): Promise<void> {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
-  if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is no export of a local service.`);
+  if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is not an export of a local service.`);
   if (name === manifestFile && stats.size > maxManifestBytes) throw badArchive(`its ${name} is too long.`);
 }
 
@@ -68,7 +68,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   try {
     json = JSON.parse(await readFile(join(folder, manifestFile), 'utf8'));
   } catch (cause) {
-    throw badArchive('its manifest.json cannot be read, so it is no export of a local service.', cause);
+    throw badArchive('its manifest.json cannot be read, so it is not an export of a local service.', cause);
   }
   const parsed = manifestSchema.safeParse(json);
   if (!parsed.success) throw badArchive('its manifest.json is not that of an export of a local service.');

@@ -12,7 +12,7 @@ export interface SeededDisk {
 
 export interface SeedDisks {
   readonly made: readonly SeededDisk[];
-  /** Makes the disk and the snapshots of one sandbox. @throws MachineError where a path is not one of a file */
+  /** Makes the disk and the snapshots of one sandbox. @throws MachineError if a path is not one of a file */
   make(seed: SeedSandbox, index: number): Promise<void>;
   /** Removes everything that was made. */
   remove(): Promise<void>;

@@ -78,7 +78,7 @@ export async function unpack(
   const [exitCode, whole] = await Promise.all([ended, sent]);
   if (refusal) throw refusal;
   signal.throwIfAborted();
-  if (exitCode !== 0 || !whole) throw badArchive('it is no gzipped tar, or not all of it came.');
+  if (exitCode !== 0 || !whole) throw badArchive('it is not a gzipped tar, or it is incomplete.');
 }
 
 /**

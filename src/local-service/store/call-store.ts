@@ -8,14 +8,14 @@ export interface CallRecord {
   /** When the request came, as a date-time and in milliseconds since the epoch with fractions. */
   readonly at: string;
   readonly receivedAt: number;
-  /** `unknown` where no endpoint matches. */
+  /** `unknown` if no endpoint matches. */
   readonly endpoint: string;
   readonly method: string;
   /** Without what could be a secret. */
   readonly path: string;
   /** Null if no answer was sent. */
   readonly status: number | null;
-  /** The error code of the answer, where it has one. */
+  /** The error code of the answer; null without one. */
   readonly code: string | null;
   /** From the arrival of the request until its answer was sent. */
   readonly durationMs: number;

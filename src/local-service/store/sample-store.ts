@@ -10,7 +10,7 @@ export interface SampledProcess {
   readonly cpuPercent: number;
   readonly memoryMB: number;
   readonly startedAt: string;
-  /** Left out where no command started it. */
+  /** Left out if no command started it. */
   readonly commandId?: string;
 }
 

@@ -58,7 +58,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The addresses that a name leads to; rejects where it leads nowhere. */
+/** The addresses of a name; rejects if it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /** Longer than a resolver that is there takes; a name that nobody knows yet may be registered all the same. */
@@ -69,7 +69,7 @@ export const resolveBySystem: ResolveHost = async (hostname) =>
 
 /**
  * A lookup to be given to the connection itself: what was checked is what is connected to, so that a name which leads
- * elsewhere a moment later (DNS rebinding) gains nothing. Fails where any of the addresses is not public.
+ * elsewhere a moment later (DNS rebinding) gains nothing. Fails if any of the addresses is not public.
  */
 export function createPublicLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, done) => {

@@ -103,8 +103,8 @@ describe('a problem in a policy is reported with its line', () => {
       'p.yaml:4: rules[0].action: what is open is never touched',
     ],
     ['a title twice', `${minimal}  - rule: old\n    action: keep`, 'p.yaml:4: rules[1].rule: "old" is there twice'],
-    ['a time zone', `timeZone: Mars/North\n${minimal}`, 'p.yaml:1: timeZone: is no time zone'],
-    ['a window', `windows:\n  - between: 1:00-5:00\n${minimal}`, 'p.yaml:2: windows[0].between: is no span of time'],
+    ['a time zone', `timeZone: Mars/North\n${minimal}`, 'p.yaml:1: timeZone: is not a time zone'],
+    ['a window', `windows:\n  - between: 1:00-5:00\n${minimal}`, 'p.yaml:2: windows[0].between: is not a span of time'],
     ['aliases that never end', `a: &a [*a]\n${minimal}`, 'p.yaml:'],
   ])('%s', (_, text, problem) => {
     const problems = problemsOf(text);

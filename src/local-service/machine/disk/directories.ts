@@ -42,7 +42,10 @@ export async function createMachineDirectories(directory: string): Promise<Machi
 
 function directoryName(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
-    throw new MachineError('bad_id', `${JSON.stringify(id)} is no id: it may hold only letters, digits, "_" and "-".`);
+    throw new MachineError(
+      'bad_id',
+      `${JSON.stringify(id)} is not an id: it may hold only letters, digits, "_" and "-".`,
+    );
   }
   return id;
 }

@@ -7,7 +7,7 @@ import { fileError, hasCode } from './file-error.js';
 
 export interface OpenFolder {
   readonly handle: FileHandle;
-  /** Where the folder was when it was opened; used only where a folder cannot be named by its handle. */
+  /** Path of the folder when it was opened; used only if a folder cannot be named by its handle. */
   readonly path: string;
 }
 

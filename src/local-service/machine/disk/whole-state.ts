@@ -9,7 +9,7 @@ import { hasCode } from './file-error.js';
 const kept = ['disks', 'snapshots'] as const;
 
 /**
- * Copies what the machines keep into `target`, which it makes; blocks are shared where the file system can. A disk may be in
+ * Copies disks and snapshots into `target`, which it creates; shares blocks if the file system can. A disk may be in
  * use, so each is copied by itself and the way a snapshot of it is taken. Nobody may add or remove a disk meanwhile.
  * @throws MachineError `copy_failed`
  */
@@ -50,7 +50,7 @@ export async function replaceMachines(directory: string, source: string): Promis
  */
 export async function listMachines(source: string): Promise<Record<(typeof kept)[number], ReadonlySet<string>>> {
   const strange = (path: string): MachineError =>
-    new MachineError('bad_archive', `The archive holds ${path}, which is no folder of a state.`);
+    new MachineError('bad_archive', `The archive holds ${path}, which is not a folder of a state.`);
   const found = { disks: new Set<string>(), snapshots: new Set<string>() };
   for (const name of await readdir(source))
     if (name !== 'disks' && name !== 'snapshots') throw strange(`machines/${name}`);

@@ -1,6 +1,6 @@
 /**
  * Commands in a bubblewrap sandbox: the machine's programs to read, the disk at `/home/sandbox`, a /tmp and a process table of
- * its own, and nothing else of the machine. No command has a capability, also where the service runs as root. Each has a
+ * its own, and nothing else of the machine. No command has a capability, even if the service runs as root. Each has a
  * process namespace of its own, so what it leaves in the background ends with it.
  */
 import type { MachineDirectories } from '../disk/directories.js';

@@ -1,6 +1,6 @@
 /**
- * Control groups of the kernel, which limit all processes of a sandbox together, where this user may make them: as root, or
- * where a group has been handed over to this user. Both versions of them are known.
+ * Control groups of the kernel, which limit all processes of a sandbox together, if this user may create them: as root, or if
+ * a group has been delegated to this user. Supports both versions of control groups.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -122,7 +122,7 @@ async function works(parent: Parent, name: string): Promise<boolean> {
 /** @returns the file that takes the processes of the group */
 function makeGroup({ folder, controllers, version }: Parent, name: string, size: MachineSize): string {
   const group = join(folder, name);
-  // Not with `recursive`: where no control groups are mounted, the kernel answers so that Node would try for ever.
+  // Not with `recursive`: without mounted control groups, the error of the kernel would make Node retry for ever.
   if (!existsSync(group)) mkdirSync(group);
   for (const controller of controllers) {
     if (controller === 'pids') writeFileSync(join(group, 'pids.max'), String(processCount(size)));
@@ -145,7 +145,7 @@ function joining(files: readonly string[]): string[] {
   return ['/bin/sh', '-c', joinScript, 'sh', String(files.length), ...files];
 }
 
-/** Left where something still runs in it, or where it is gone. */
+/** Does nothing if something still runs in it, or if it is gone. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);

@@ -31,9 +31,9 @@ interface NamespaceOptions {
 export interface NetworkNamespace {
   /** Put before a command line, it has the command run inside. */
   readonly enter: readonly string[];
-  /** True once it is of no use any more. */
+  /** True once it can no longer be used. */
   isBroken(): boolean;
-  /** Calls `onEnd` once when it is, unless it was closed; at once where it is already. */
+  /** Calls `onEnd` once when it breaks, unless it was closed; at once if it is broken already. */
   onBroken(onEnd: () => void): void;
   /** Closes what leads to this machine and was not known to when it was opened. Safe to repeat. */
   closeOwnNetworks(ownNetworks: readonly string[]): Promise<void>;

@@ -44,7 +44,7 @@ export function readMemoryMB(pid: number): number | undefined {
   }
 }
 
-/** The program and its arguments; its bare name in brackets where it has none. Undefined when the process has ended. */
+/** The program and its arguments; its bare name in brackets if it has none. Undefined if the process has ended. */
 export function readCommand(pid: number): string | undefined {
   try {
     return commandText(readStart(`/proc/${pid}/cmdline`)) || `[${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}]`;

@@ -10,7 +10,7 @@ const pollMs = 15;
 interface ProcessesToEnd {
   /** Read again and again until it is empty. Undefined if the machine has no process table. */
   readonly find: () => readonly ProcessEntry[] | undefined;
-  /** Ended as groups where there is no process table. */
+  /** Ended as groups if there is no process table. */
   readonly groupsWithoutTable: readonly number[];
   /** Get no SIGTERM, only SIGKILL: on SIGTERM they would end their whole sandbox at once. */
   readonly monitors: ReadonlySet<number>;

@@ -10,7 +10,7 @@ const maxProcesses = 500;
 
 /**
  * @param groups those of the sandbox
- * @param disk where the disk of the sandbox is
+ * @param disk folder of the disk of the sandbox
  */
 export async function listProcesses(groups: readonly ProcessGroup[], disk: string): Promise<ProcessSample> {
   const table = createProcessSearch(groups, oneDisk(disk))();

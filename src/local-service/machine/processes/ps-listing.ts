@@ -1,4 +1,4 @@
-/** Lists processes by the system's `ps`, where there is no /proc. */
+/** Lists processes by the system's `ps`, if there is no /proc. */
 import type { SandboxProcess } from '../machine-host.js';
 import { runProgram } from '../shell/program.js';
 import { commandText, tenths } from './details.js';

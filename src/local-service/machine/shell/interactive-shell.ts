@@ -10,7 +10,7 @@ export interface Terminal {
 }
 
 export interface ShellSpec {
-  /** Run by `/bin/sh -c`; at most 120 KiB. Default: a shell that reads its commands from `stdin`, bash where it exists. */
+  /** Run by `/bin/sh -c`; at most 120 KiB. Default: a shell that reads its commands from `stdin`, bash if it exists. */
   readonly command?: string;
   /** Default: plain pipes. With it, output and errors come together on `stdout`. */
   readonly terminal?: Terminal;
