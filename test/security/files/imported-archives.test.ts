@@ -1,0 +1,179 @@
+/** Archives that no export has created: each is refused, and the service continues unchanged. */
+import { execFile } from 'node:child_process';
+import { link, mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import Libsql from 'libsql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyDirectory, startService } from '../../local-service/service-under-test.js';
+
+const run = promisify(execFile);
+const mib = 1024 ** 2;
+
+let exported: Buffer;
+let scratch: string;
+const id = 'bx_efgh2345';
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'sandflow-archives-'));
+});
+afterAll(async () => await rm(scratch, { recursive: true, force: true }));
+
+async function exportedState(): Promise<Buffer> {
+  if (exported !== undefined) return exported;
+  const from = await startService();
+  await from.service.seed({ version: 1, sandboxes: [{ id, name: 'of the export', files: { a: 'text' } }] });
+  exported = await buffer(await from.service.export());
+  return exported;
+}
+
+/** The export of a service with one sandbox, unpacked into a folder, changed by `change`, and packed again. */
+async function archiveWith(
+  change: (folder: string) => Promise<unknown>,
+  options: readonly string[] = [],
+): Promise<Buffer> {
+  const folder = await mkdtemp(join(scratch, 'state-'));
+  const archive = `${folder}.tar`;
+  await writeFile(`${archive}.gz`, await exportedState());
+  await run('tar', ['-xzf', `${archive}.gz`, '-C', folder]);
+  await change(folder);
+  await run('tar', ['-czf', archive, ...options, '-C', folder, '.']);
+  return await readFile(archive);
+}
+
+const replaced = (name: string, by: (path: string) => Promise<unknown>) => async (folder: string) => {
+  await rm(join(folder, name));
+  await by(join(folder, name));
+};
+const disk = (folder: string): string => join(folder, 'machines', 'disks', id);
+
+async function sparseFile(path: string): Promise<void> {
+  const file = await open(path, 'w');
+  await file.truncate(100 * 1024 ** 3);
+  await file.close();
+}
+
+function withSchema(statement: string) {
+  return async (folder: string) => {
+    const sql = new Libsql(join(folder, 'service.db'));
+    sql.exec(statement);
+    sql.close();
+  };
+}
+
+const isRoot = process.getuid?.() === 0;
+
+describe('C8: an archive is refused', () => {
+  it.each<[string, (folder: string) => Promise<unknown>, (readonly string[])?]>([
+    ['whose manifest is a pipe', replaced('manifest.json', (path) => run('mkfifo', [path]))],
+    ['whose manifest is a link to an endless device', replaced('manifest.json', (path) => symlink('/dev/zero', path))],
+    ['whose manifest is too long', (folder) => writeFile(join(folder, 'manifest.json'), ' '.repeat(mib))],
+    ['whose database is a pipe', replaced('service.db', (path) => run('mkfifo', [path]))],
+    ['whose database is a link', replaced('service.db', (path) => symlink('/etc/passwd', path))],
+    ['with a pipe beside the disks', (folder) => run('mkfifo', [join(folder, 'machines', 'disks', 'bx_pipe2345')])],
+    ['with a name of the database on a disk', (folder) => link(join(folder, 'service.db'), join(disk(folder), 'name'))],
+    [
+      'with a file that two disks share',
+      async (folder) => {
+        await mkdir(join(folder, 'machines', 'disks', 'bx_other234'));
+        await link(join(disk(folder), 'a'), join(folder, 'machines', 'disks', 'bx_other234', 'a'));
+      },
+    ],
+    ['with absolute names', async () => undefined, ['-P', '--transform', 's,^\\./machines/d,/tmp/sandflow-out/d,']],
+    ['with names that lead out', async () => undefined, ['-P', '--transform', 's,^\\./machines,../../machines,']],
+    ['with a file that is mostly a hole', (folder) => sparseFile(join(disk(folder), 'sparse')), ['--sparse']],
+    ['whose database has a trigger', withSchema('CREATE TRIGGER t DELETE ON sandboxes BEGIN SELECT 1; END')],
+    [
+      'whose database has a view that never ends',
+      withSchema(
+        'DROP TABLE work; CREATE VIEW work AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
+      ),
+    ],
+  ])('%s', async (_what, change, options) => {
+    const under = await startService();
+    const archive = await archiveWith(change, options);
+    // As many as Node's threads for files: each that waits for a pipe would be lost.
+    for (let time = 1; time <= 4; time += 1) {
+      await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({ code: 'bad_archive' });
+    }
+    await under.ready();
+  });
+
+  it.skipIf(!isRoot)('with a device on a disk, which only root can create', async () => {
+    const under = await startService();
+    const archive = await archiveWith((folder) => run('mknod', [join(disk(folder), 'zero'), 'c', '1', '5']));
+    await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({ code: 'bad_archive' });
+  });
+
+  it('that unpacks to far more than its size, while it is unpacked', async () => {
+    const under = await startService();
+    const piece = gzipSync(Buffer.alloc(64 * mib));
+    let sent = 0;
+    // A gzip file may have several members. The reader would continue for as long as it gets data.
+    const bomb = Readable.from(
+      (async function* () {
+        yield gzipSync(tarHeader('machines/disks/bomb', 0o77777777777));
+        for (; sent < 1_000; sent += 1) yield piece;
+      })(),
+    );
+    await expect(under.service.import(bomb)).rejects.toMatchObject({ code: 'bad_archive', message: /200 times/ });
+    expect(sent).toBeLessThan(20);
+  });
+
+  it.each([
+    ['entries', { maxEntries: 8 }, /more than 8 entries/],
+    ['levels', { maxDepth: 6 }, /deeper than 6/],
+    ['bytes', { maxBytes: 1_000 }, /more than 1000 bytes/],
+  ])('with more %s than the limit', async (_what, importLimits, message) => {
+    const under = await startService({ importLimits });
+    const archive = await archiveWith(async (folder) => {
+      await mkdir(join(disk(folder), ...'deep/er/still'.split('/')), { recursive: true });
+      for (let index = 0; index < 10; index += 1) await writeFile(join(disk(folder), String(index)), '');
+    });
+    await expect(under.service.import(Readable.from([archive]))).rejects.toMatchObject({
+      code: 'bad_archive',
+      message,
+    });
+  });
+});
+
+describe('C8: an import', () => {
+  it('accepts a disk with pipes, as any sandbox can create, and waits for none', async () => {
+    const under = await startService();
+    await under.service.import(
+      Readable.from([await archiveWith((folder) => run('mkfifo', [join(disk(folder), 'pipe')]))]),
+    );
+    for (let time = 1; time <= 5; time += 1) {
+      expect((await under.call('GET', `/sandboxes/${id}/files?path=pipe`)).status).toBe(400);
+    }
+    expect((await under.call('GET', `/sandboxes/${id}/files?path=a`)).body.content).toBe('text');
+  });
+
+  it('in progress ends with the service', async () => {
+    const under = await startService({ directory: await emptyDirectory() });
+    const upload = new PassThrough();
+    upload.write((await exportedState()).subarray(0, 100));
+    const importing = under.service.import(upload);
+    const refused = expect(importing).rejects.toThrow();
+    await under.service.close();
+    await refused;
+  });
+});
+
+/** The header of a file according to POSIX. */
+function tarHeader(name: string, size: number): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runningWith, usableIsolations } from '../../local-service/machine/machine-fixture.js';
+import { attackedHost, neighbourId, ownSandboxId, plainUserId, whyNot } from './attacked-host.js';
+
+const bubblewrap = usableIsolations.includes('bubblewrap');
+const canaryText = 'canary-4f1d9a';
+
+describe.skipIf(!bubblewrap).each(['root', 'a plain user'] as const)('a sandbox of %s', (user) => {
+  it.skipIf(whyNot(user))(
+    'sees no file, socket, variable, descriptor or process of host, service and other sandboxes',
+    async () => {
+      const host = await attackedHost(user);
+      const machines = join(host.directory, 'machines');
+      writeFileSync(join(host.directory, 'service-key'), canaryText, { mode: 0o644 });
+      writeFileSync(join(machines, 'disks', neighbourId, 'secret'), canaryText, { mode: 0o644 });
+      const socket = join(host.directory, 'service.sock');
+      const server = createServer((one) => one.end(canaryText));
+      await new Promise<void>((resolve) => server.listen(socket, () => resolve()));
+      onTestFinished(() => void server.close());
+      void host.run(neighbourId, `SECRET=${canaryText} sleep 4712001`).catch(() => undefined);
+      await expect.poll(() => runningWith('4712001').length).toBeGreaterThan(0);
+
+      const paths = [host.directory, machines, join(machines, 'disks', neighbourId, 'secret')];
+      const attacks = [
+        ...paths.map((path) => `ls -d ${path}`),
+        `cat ${join(host.directory, 'service-key')} ${join(machines, 'disks', neighbourId, 'secret')}`,
+        // Through links, the parent folder, open files of a process, and the roots of other processes.
+        `ln -s ${join(machines, 'disks', neighbourId)} out; cat out/secret`,
+        `cat ../${neighbourId}/secret ../../disks/${neighbourId}/secret`,
+        `cat /proc/*/root${join(host.directory, 'service-key')} /proc/*/cwd/secret`,
+        // The brackets keep the attack from finding itself.
+        `cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' | grep -a '${canaryText.slice(0, -1)}[${canaryText.at(-1)}]'`,
+        'for f in /proc/self/fd/*; do readlink $f; done | grep -v -e ^/proc -e ^pipe: -e ^socket: -e ^/dev/null -e ^/home/sandbox',
+        `perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack_sockaddr_un("${socket}")) and print "CONNECTED"'`,
+        'cat /proc/*/cmdline | grep -a "471200[1]"',
+        'cat /dev/mem /dev/kmsg /dev/sd? /dev/vd? | head -c 10',
+        'ipcs -a | grep -E "^0x"',
+      ];
+      const stdin = attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n');
+      const { stdout } = await host.run(ownSandboxId, 'sh -s', { stdin });
+      expect(stdout).toBe('');
+      expect((await host.run(ownSandboxId, 'env')).stdout.split('\n').map((line) => line.split('=')[0])).not.toContain(
+        'SECRET',
+      );
+    },
+  );
+
+  it.skipIf(whyNot(user))('cannot signal, trace or slow down any other process', async () => {
+    const host = await attackedHost(user);
+    // For the kernel, they have the same user as the sandbox's processes.
+    const bystander = spawn('sleep', ['4712002'], { stdio: 'ignore', ...(user === 'a plain user' && plainUser()) });
+    onTestFinished(() => void bystander.kill('SIGKILL'));
+    const beside = host.run(neighbourId, 'sleep 6; echo goes on');
+    await expect.poll(() => runningWith('4712002').length).toBe(1);
+    const attacks = [
+      `kill -9 ${bystander.pid} && echo KILLED IT`,
+      `kill -9 ${host.pid} && echo KILLED THE SERVICE`,
+      `perl -e 'print "TRACED" if syscall(101, 16, ${bystander.pid}, 0, 0) == 0'`,
+      `renice -n 19 -p ${bystander.pid} >/dev/null && echo SLOWED IT`,
+      // Every reachable process, which is the command itself; not tried if that is the machine.
+      '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 20 ] && kill -9 -1',
+    ];
+    const { stdout } = await host.run(ownSandboxId, attacks.map((attack) => `(${attack}) 2>/dev/null`).join('\n'));
+    expect(stdout).toBe('');
+    expect(readFileSync(`/proc/${bystander.pid}/cmdline`, 'utf8')).toContain('4712002');
+    expect(await beside).toMatchObject({ exitCode: 0, stdout: 'goes on\n' });
+    expect((await host.run(ownSandboxId, 'echo also this one')).stdout).toBe('also this one\n');
+  });
+});
+
+function plainUser(): { uid?: number; gid?: number } {
+  return process.getuid?.() === 0 ? { uid: plainUserId, gid: plainUserId } : {};
+}

@@ -1,0 +1,168 @@
+/** Secrets planted in every possible place, and searched in every place that a run of the command line writes to. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createCliHome } from '../../e2e/cli-program.js';
+import { patient, shell } from '../../e2e/stack-fixture.js';
+import { startService } from '../../local-service/service-under-test.js';
+
+/** None of them is part of another, and none occurs by chance. */
+const canaries = {
+  apiKey: 'canary-of-the-api-key-7f3a91',
+  webhookSecret: 'whsec_canaryofthewebhook5b20c4',
+  secretFile: 'canary-of-a-secret-file-c81e02',
+  environment: 'canary-of-an-environment-90d3be',
+  desktopUrl: 'canary-of-the-desktop-44af17',
+  token: 'canary-of-a-token-e6b905',
+};
+/** Part of the job's input, so its history contains it, as documented. It is nowhere else. */
+const setupCanary = 'canary-of-a-setup-script-2d7c58';
+/** A control: the search finds this prompt. */
+const control = 'canary-of-a-prompt-ab61d9';
+
+type Found = Record<string, readonly string[]>;
+
+function foundIn(places: Readonly<Record<string, Buffer | string>>, texts: Readonly<Record<string, string>>): Found {
+  const found: [string, string[]][] = Object.entries(texts).map(([name, text]) => [
+    name,
+    Object.entries(places).flatMap(([place, content]) => (content.includes(text) ? [place] : [])),
+  ]);
+  return Object.fromEntries(found.filter(([, where]) => where.length > 0));
+}
+
+/** Every file of the home: histories, logs, results, reports, state of the supervisor. */
+function filesOf(folder: string): Record<string, Buffer> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name))]));
+}
+
+/** The arguments of every process of the machine, as often as possible. */
+function watchArguments(): { readonly seen: Set<string>; stop(): void } {
+  const seen = new Set<string>();
+  const timer = setInterval(() => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        seen.add(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+      } catch {
+        // The process has ended.
+      }
+    }
+  }, 100);
+  return { seen, stop: () => clearInterval(timer) };
+}
+
+/** Forwards everything, and gives every sandbox addresses with secrets in them, as the real service does. */
+async function withSecretAddresses(serviceUrl: string): Promise<string> {
+  const secrets = {
+    desktopUrl: `https://desktop.example/${canaries.desktopUrl}`,
+    url: `https://sandbox.example/?_token=${canaries.token}`,
+  };
+  const { origin, pathname } = new URL(serviceUrl);
+  const server = createServer(async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { host: _, connection: __, 'content-length': ___, 'transfer-encoding': ____, ...headers } = incoming.headers;
+    const answer = await fetch(`${origin}${incoming.url}`, {
+      method: incoming.method ?? 'GET',
+      headers: headers as Record<string, string>,
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    const type = answer.headers.get('content-type') ?? '';
+    const text = await answer.text();
+    const addSecrets = (name: string, value: unknown) =>
+      name !== '' && typeof value === 'object' && value !== null && 'createdAt' in value && 'state' in value
+        ? { ...value, ...secrets }
+        : value;
+    const body = type.startsWith('application/json') ? JSON.stringify(JSON.parse(text, addSecrets)) : text;
+    outgoing.writeHead(answer.status, { 'content-type': type }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+}
+
+it('no secret is in a history, a log, an error, a metric, a report, a result or an argument of a whole run', async () => {
+  const { service } = await startService({ apiKey: canaries.apiKey, isolation: 'auto' });
+  service.setup.createEnvironment({
+    name: 'secretive',
+    envContents: `TOKEN=${canaries.environment}`,
+    secretFiles: [{ path: '.npmrc', contents: canaries.secretFile }],
+    passSecrets: true,
+  });
+  const cli = createCliHome();
+  onTestFinished(() => cli.close());
+  const env = {
+    SANDBOX_API_URL: await withSecretAddresses(service.url),
+    SANDBOX_API_KEY: canaries.apiKey,
+    SANDBOX_WEBHOOK_SECRET: canaries.webhookSecret,
+  };
+  const processes = watchArguments();
+  onTestFinished(processes.stop);
+  const stack = cli.start(['dev', '--ready-json'], env);
+  await vi.waitFor(() => expect(stack.stdout()).toContain('"ready":true'), patient);
+  const { bridgeUrl } = JSON.parse(stack.stdout()) as { bridgeUrl: string };
+  await service.seed({
+    version: 1,
+    webhooks: [
+      {
+        name: 'bridge',
+        url: `${bridgeUrl}/webhooks/sandbox`,
+        events: ['sandbox.ready', 'sandbox.archived', 'sandbox.error', 'sandbox.hydrated'],
+        secret: canaries.webhookSecret,
+      },
+    ],
+  });
+
+  const printed: Record<string, string> = {};
+  const run = async (...args: string[]): Promise<string> => {
+    const { stdout, stderr } = await cli.run(args, env);
+    printed[args.join(' ').slice(0, 60)] = `${stdout}${stderr}`;
+    return stdout;
+  };
+  const prompt = shell(`test -s ~/.npmrc && test -n "$TOKEN" && echo "both are there, ${control}"`);
+  const setup = ['--environment', 'secretive', '--setup', `: ${setupCanary}`];
+  const done = await run('run', prompt, '--id', 'one', ...setup, '--get', 'none', '--json', '--then', 'keep');
+  const { sandboxId, prompts } = JSON.parse(done);
+  expect(prompts[0].result).toContain('both are there');
+  await run('run', prompt, '--id', 'two', '--sandbox', 'bx_22222222', '--deadline', '5s', '--watch-deadline', '20s');
+  await writeFile(join(cli.home, 'items.jsonl'), `${JSON.stringify({ id: 'a', prompt })}\n`);
+  await run('fanout', 'items.jsonl', '--id', 'batch', '--source', sandboxId, '--allow-stale');
+  for (const args of [
+    'jobs show one',
+    'jobs list',
+    'fanout show batch',
+    'fanout results batch',
+    'webhooks list',
+    'doctor',
+  ])
+    await run(...args.split(' '));
+  for (const format of [[], ['--json']]) {
+    await run('sandboxes', ...format);
+    await run('sandboxes', 'show', sandboxId, ...format);
+    await run('stops', 'explain', sandboxId, ...format);
+    await run('jobs', 'show', 'one', ...format);
+  }
+  await run('stop', sandboxId);
+  printed.metrics = await (await fetch(`${bridgeUrl}/metrics`)).text();
+  stack.process.kill('SIGTERM');
+  await stack.ended;
+  printed.dev = `${stack.stdout()}${stack.stderr()}`;
+
+  const files = filesOf(cli.home);
+  const everywhere = { ...printed, ...files, arguments: [...processes.seen].join('\n') };
+  expect(foundIn(everywhere, canaries)).toEqual({});
+  const histories = Object.keys(files).filter((name) => name.startsWith('temporal.db'));
+  expect(foundIn({ ...printed, ...files }, { control }).control).toContain('temporal.db');
+  const setupIn = foundIn({ ...printed, ...files }, { setupCanary }).setupCanary ?? [];
+  expect(setupIn).toContain('temporal.db');
+  expect(setupIn.filter((place) => !histories.includes(place))).toEqual([]);
+}, 500_000);

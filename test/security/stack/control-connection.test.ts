@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isSupervisorThere, joinSupervisor } from '../../../src/supervisor/control-client.js';
+import { type ControlServer, openControlServer } from '../../../src/supervisor/control-server.js';
+
+const megabyte = 1024 * 1024;
+/** The unread bytes that kernel buffers may hold. */
+const roomOfTheKernel = 16 * megabyte;
+
+describe('the port of the supervisor, which every program and page of this machine reaches', () => {
+  let directory: string;
+  let stateFile: string;
+  let control: ControlServer;
+  const opened: Socket[] = [];
+  const stranger = (port = Number(stateOf(stateFile).port)): Socket => {
+    const socket = connect({ host: '127.0.0.1', port }).on('error', () => undefined);
+    opened.push(socket);
+    return socket;
+  };
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'sandflow-control-'));
+    stateFile = join(directory, 'supervisor.json');
+    control = await openControlServer(stateFile, 'digest');
+  });
+  afterEach(async () => {
+    for (const socket of opened.splice(0)) socket.destroy();
+    await control.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('limits a line without an end, which would fill the memory', async () => {
+    expect(await written(stranger(), Buffer.alloc(megabyte, 'a'))).toBeLessThan(roomOfTheKernel);
+    expect(await isSupervisorThere(stateFile)).toBe(true);
+  });
+
+  it('answers one request of a stranger, and buffers no unread answers', async () => {
+    const socket = stranger().pause();
+    const questions = `${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`.repeat(10_000);
+    expect(await written(socket, Buffer.from(questions))).toBeLessThan(roomOfTheKernel);
+    expect(await isSupervisorThere(stateFile)).toBe(true);
+  });
+
+  it('accepts a client among silent strangers', async () => {
+    control.ready({ temporalAddress: 'a', namespace: 'b', sandboxApiUrl: 'c' });
+    const strangers = Array.from({ length: 300 }, () => stranger());
+    await vi.waitFor(() => expect(strangers.filter(({ destroyed }) => destroyed).length).toBeGreaterThan(200));
+    const joined = await joinSupervisor({ stateFile, settings: 'digest', onProgress: () => undefined });
+    expect(joined).toMatchObject({ stack: { namespace: 'b' } });
+    if (typeof joined === 'object') joined.release();
+  });
+
+  it('rejects a client that has the supervisor itself answer its challenges', async () => {
+    const entering = stranger();
+    const asking = stranger();
+    const heard = (socket: Socket) =>
+      new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    entering.write(`${JSON.stringify({ nonce: 'x'.repeat(48) })}\n`);
+    const { nonce } = JSON.parse(await heard(entering)) as { nonce: string };
+    asking.write(`${JSON.stringify({ nonce })}\n`);
+    const { proof } = JSON.parse(await heard(asking)) as { proof: string };
+    const closed = new Promise((resolve) => entering.once('close', resolve));
+    entering.write(`${JSON.stringify({ proof, settings: 'digest' })}\n`);
+    await vi.waitFor(() => expect(control.clients()).toBe(0));
+    await closed;
+    expect(control.clients()).toBe(0);
+  });
+
+  it('limits what a client accepts from a false supervisor', async () => {
+    let sent = 0;
+    const impostor = createServer((socket) => {
+      void written(socket, Buffer.alloc(megabyte, 'a')).then((bytes) => {
+        sent = bytes;
+      });
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+    const address = impostor.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    writeFileSync(stateFile, JSON.stringify({ ...stateOf(stateFile), port }), { mode: 0o600 });
+    expect(await joinSupervisor({ stateFile, settings: 'digest', onProgress: () => undefined })).toBe('nobody');
+    await vi.waitFor(() => expect(sent).toBeGreaterThan(0));
+    expect(sent).toBeLessThan(roomOfTheKernel);
+    await new Promise((resolve) => impostor.close(resolve));
+  });
+});
+
+function stateOf(file: string): { readonly port: number; readonly token: string } {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** Repeats one message until the other side closes, or has accepted too much. @returns how many bytes it accepted */
+async function written(socket: Socket, piece: Buffer): Promise<number> {
+  const most = 64 * megabyte;
+  socket.on('error', () => undefined);
+  for (let bytes = 0; ; bytes += piece.length) {
+    const taken = new Promise<boolean>((resolve) => socket.write(piece, (error) => resolve(!error)));
+    // Bytes that are neither accepted nor refused for a while are in buffers.
+    if (bytes >= most || !(await Promise.race([taken, sleep(1_000, false)]))) return bytes;
+  }
+}

@@ -1,0 +1,239 @@
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
+import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
+import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
+import { createPaint } from '../../../../src/cli/output/paint.js';
+import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
+import { createTerminal } from '../../../../src/cli/output/terminal.js';
+import type { FanoutProgress } from '../../../../workflows/fanout/types.js';
+
+const startMs = Date.parse('2026-03-01T10:00:00Z');
+const at = (seconds: number) => new Date(startMs + seconds * 1_000).toISOString();
+const paint = createPaint({ write: () => true });
+/** The bytes that a terminal receives. */
+function written(text: string): string {
+  let out = '';
+  createTerminal({ isTTY: true, write: (part) => (out += part) }).write(text);
+  return out;
+}
+const coloured = createPaint({ write: () => true, isTTY: true, hasColors: () => true });
+
+const progress: FanoutProgress = {
+  batchId: '0301-abc',
+  batchKey: 'key',
+  title: 'nightly fixes',
+  phase: 'running',
+  since: at(0),
+  startedAt: at(0),
+  deadlineAt: at(7_200),
+  sourceSandboxId: 'bx_2345abcd',
+  sealed: true,
+  chunks: 5,
+  counts: {
+    items: 500,
+    queued: 220,
+    running: 20,
+    completed: 240,
+    failed: 20,
+    retried: 3,
+    byOutcome: { completed: 240, prompt_failed: 20 },
+  },
+  budget: { limitSeconds: 36_000, spentSeconds: 11_520, reservedSeconds: 6_000 },
+  throttledUntil: at(612),
+  blocked: { message: 'the limit is reached', since: at(0) },
+  outcome: null,
+  error: null,
+};
+const view: BoardView = {
+  progress,
+  nowMs: startMs + 600_000,
+  perMinute: 30,
+  dollarsPerSecond: 1 / 36_000,
+  failures: [{ itemId: '17', text: 'exit code 3' }],
+};
+const texts = (shown: BoardView, width = 100) => boardLines(shown, { width, paint }).map(({ text }) => text);
+
+describe('the board of a batch', () => {
+  it('shows progress, rate, remaining time, cost, waits and failures', () => {
+    expect(texts(view)).toEqual([
+      'nightly fixes (0301-abc) · running · 10 m',
+      `${'█'.repeat(21)}${'▒'.repeat(2)}${'░'.repeat(17)} 52 % · 260 of 500`,
+      '240 done · 20 failed · 20 running · 220 queued · 3 retried',
+      '30 a minute · about 8 m left · deadline in 1 h 50 m',
+      'machine-time 3 h 12 m of 10 h · 1 h 40 m reserved · $0.3200',
+      'throttled: new forks wait 12 s',
+      'blocked: the limit is reached',
+      'failed 17: exit code 3',
+    ]);
+  });
+
+  it('omits what is unknown', () => {
+    const counts = { ...progress.counts, items: 0, queued: 0, running: 0, completed: 0, failed: 0, retried: 0 };
+    const budget = { limitSeconds: null, spentSeconds: 0, reservedSeconds: 0 };
+    const begun: FanoutProgress = {
+      ...progress,
+      title: null,
+      phase: 'preparing',
+      sealed: false,
+      counts,
+      budget,
+      throttledUntil: null,
+      blocked: null,
+    };
+    expect(texts({ progress: begun, nowMs: startMs, perMinute: null, dollarsPerSecond: null, failures: [] })).toEqual([
+      '0301-abc · preparing the source · 0 s',
+      `${'░'.repeat(40)} 0 % · 0 of 0 so far`,
+      '0 done · 0 failed · 0 running · 0 queued',
+      'deadline in 2 h',
+      'machine-time 0 s',
+    ]);
+  });
+
+  it('is one line outside a terminal', () => {
+    expect(plainLine(view)).toBe(
+      'running · 260 of 500 · 240 done · 20 failed · 20 running · 220 queued · 3 retried · about 8 m left · throttled',
+    );
+  });
+
+  it('is never wider than the terminal and never shows an invalid number, with or without colours', () => {
+    const count = fc.nat({ max: 10_000_000 });
+    const seconds = fc.oneof(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.constantFrom(0, Number.NaN, Infinity));
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 });
+    const time = fc.oneof(fc.integer({ min: -1e6, max: 1e7 }).map(at), fc.constant('no date'));
+    const views = fc.record({
+      counts: fc.record({
+        items: count,
+        queued: count,
+        running: count,
+        completed: count,
+        failed: count,
+        retried: count,
+      }),
+      limitSeconds: fc.option(seconds),
+      spentSeconds: seconds,
+      reservedSeconds: seconds,
+      title: fc.option(text),
+      message: fc.option(text),
+      throttledUntil: fc.option(time),
+      deadlineAt: time,
+      startedAt: time,
+      sealed: fc.boolean(),
+      perMinute: fc.option(fc.oneof(fc.double(), fc.double({ min: 0, max: 100 }))),
+      dollarsPerSecond: fc.option(seconds),
+      failures: fc.array(fc.record({ itemId: text, text }), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(views, fc.integer({ min: 0, max: 130 }), fc.boolean(), (given, width, colours) => {
+        const { counts, limitSeconds, spentSeconds, reservedSeconds, message, perMinute, dollarsPerSecond, failures } =
+          given;
+        const shown: BoardView = {
+          progress: {
+            ...progress,
+            ...given,
+            counts: { ...counts, byOutcome: {} },
+            budget: { limitSeconds, spentSeconds, reservedSeconds },
+            blocked: message === null ? null : { message, since: at(0) },
+          },
+          nowMs: startMs,
+          perMinute,
+          dollarsPerSecond,
+          failures,
+        };
+        const lines = boardLines(shown, { width, paint: colours ? coloured : paint });
+        const plain = lines.map((line) => stripVTControlCharacters(written(line.text)));
+        for (const [index, line] of plain.entries()) {
+          expect(displayWidth(line)).toBe(lines[index]?.width);
+          expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          expect(line).not.toMatch(/[\n\t\r]/);
+        }
+        const own = [...plain.slice(1, 5), plainLine(shown)].join(' ');
+        expect(own).not.toMatch(/NaN|Infinity|undefined|null/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the rate of a batch', () => {
+  it('is that of the last minutes, and unknown until enough was seen', () => {
+    const rate = createProgressRate();
+    expect(rate.perMinute()).toBeNull();
+    rate.observe(0, 0);
+    rate.observe(5, 2_000);
+    expect(rate.perMinute()).toBeNull();
+    for (let second = 10; second <= 600; second += 10) rate.observe(second, second * 1_000);
+    expect(rate.perMinute()).toBe(60);
+    for (let second = 610; second <= 1_200; second += 10) rate.observe(600, second * 1_000);
+    expect(rate.perMinute()).toBe(0);
+    rate.observe(3, 1_300_000);
+    expect(rate.perMinute()).toBeNull();
+  });
+
+  it('gives the remaining time only if items end', () => {
+    expect(timeLeftMs(30, 60)).toBe(30_000);
+    for (const perMinute of [null, 0, -1, Number.NaN, 1e-320]) expect(timeLeftMs(30, perMinute)).toBeNull();
+    expect(timeLeftMs(0, 10)).toBeNull();
+  });
+});
+
+describe('the width of text', () => {
+  it.each([
+    ['plain', 5],
+    ['naïve', 5],
+    ['e\u0301', 1],
+    ['日本', 4],
+    ['👩‍👩‍👧', 2],
+    ['…', 1],
+  ])('of %j is %i', (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+
+  it('is limited by cutting between characters', () => {
+    expect(cutToWidth('日本語', 5)).toBe('日本…');
+    expect(cutToWidth('日本語', 4)).toBe('日…');
+    expect(cutToWidth('abc', 3)).toBe('abc');
+    expect(cutToWidth('abc', 0)).toBe('');
+  });
+});
+
+describe('redrawn lines', () => {
+  it('replace what they drew, even in a narrower terminal, and are removed at the end', () => {
+    vi.useFakeTimers();
+    const written: string[] = [];
+    const stream = {
+      isTTY: true,
+      columns: 40,
+      rows: 10,
+      write: (text: string | Uint8Array) => written.push(String(text)),
+    };
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
+    const wide = { text: 'x'.repeat(39), width: 39 };
+    lines.show(() => [wide, { text: 'b', width: 1 }]);
+    stream.columns = 20;
+    vi.advanceTimersByTime(1_000);
+    lines.printAbove('said');
+    lines.close();
+    vi.useRealTimers();
+    expect(written).toEqual([
+      `${wide.text}\nb`,
+      `\u001b[1G\u001b[2A\u001b[J${wide.text}\nb`,
+      `\u001b[1G\u001b[2A\u001b[Jsaid\n${wide.text}\nb`,
+      '\u001b[1G\u001b[2A\u001b[J',
+    ]);
+  });
+
+  it('are never more than the rows of the terminal, and elsewhere only messages are written', () => {
+    const written: string[] = [];
+    const stream = { rows: 5, write: (text: string | Uint8Array) => written.push(String(text)) };
+    const lines = createScreenLines(createTerminal(stream), { enabled: true });
+    lines.show(() => Array.from({ length: 9 }, (_, index) => ({ text: `${index}`, width: 1 })));
+    lines.close();
+    const off = createScreenLines(createTerminal(stream), { enabled: false });
+    off.show(() => [{ text: 'x', width: 1 }]);
+    off.printAbove('said');
+    off.close();
+    expect(written).toEqual(['0\n1\n2', '\u001b[1G\u001b[2A\u001b[J', 'said\n']);
+  });
+});

@@ -1,0 +1,122 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPreviews } from '../../../../src/cli/fanout/progress/previews.js';
+import { downloadResults } from '../../../../src/cli/fanout/results/download-results.js';
+import { createFailedItems } from '../../../../src/cli/fanout/results/failed-items.js';
+import { createItemFolders, placeBelow } from '../../../../src/cli/fanout/results/item-folders.js';
+import { createResultStore } from '../../../../src/result-store/index.js';
+import type { ItemResult } from '../../../../workflows/fanout/types.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+import { batchResult, collectedFile, itemResult, promptResult } from './samples.js';
+
+async function* each(items: readonly ItemResult[]): AsyncGenerator<ItemResult> {
+  yield* items;
+}
+
+const never = {
+  queuedAt: null,
+  forkedAt: null,
+  usableAt: null,
+  promptedAt: null,
+  answeredAt: null,
+  endingAt: null,
+  endedAt: null,
+};
+
+describe('the downloaded results of a batch', () => {
+  it('are results.jsonl with whole answers, a report, and the files of each item in its own folder', async () => {
+    const cwd = await temporaryDirectory();
+    const store = createResultStore(join(cwd, 'store'));
+    const kept = async (text: string) => (await store.put(`k/${text.length}`, Buffer.from(text))).ref;
+    const [answer, file] = [await kept('the whole long answer'), await kept('# notes')];
+    const prompts = [
+      promptResult({ result: 'the wh', resultRef: answer }),
+      promptResult({ resultRef: 'file-store:gone' }),
+    ];
+    const items = [
+      itemResult(0, { itemId: 'a/m1' }, { prompts, files: [collectedFile('/out/notes.md', file)] }),
+      itemResult(1, {}, { files: [collectedFile('x', 'file-store:gone'), collectedFile('y', null)] }),
+      itemResult(2, { outcome: 'not_started', generation: 0, job: null, times: never }),
+    ];
+    const options = { cwd, out: 'got' };
+    const home = await downloadResults(batchResult(), each(items), store, options);
+    expect(home).toMatchObject({
+      resultsFile: 'got/results.jsonl',
+      reportFile: 'got/report.html',
+      filesFolder: 'got/files',
+      files: 1,
+      forks: 2,
+      problems: [expect.stringMatching(/^2: x: .*has no "gone"/), '2: y: not there'],
+    });
+    const lines = (await readFile(join(cwd, home.resultsFile), 'utf8')).trimEnd().split('\n');
+    const read = lines.map((line) => JSON.parse(line) as ItemResult);
+    expect(read.map(({ itemId }) => itemId)).toEqual(['a/m1', '2', '3']);
+    expect(read[0]?.job?.prompts.map(({ result }) => result)).toEqual(['the whole long answer', 'answer']);
+    expect(await readFile(join(cwd, 'got/files/a-m1/out/notes.md'), 'utf8')).toBe('# notes');
+    const report = await readFile(join(cwd, home.reportFile), 'utf8');
+    expect(report).toMatch(/^<!doctype html>/i);
+    expect(report).toContain('# notes');
+    await downloadResults(batchResult(), each(items), store, options);
+    expect((await readdir(join(cwd, 'got'))).sort()).toEqual(['files', 'report.html', 'results.jsonl']);
+  });
+
+  it('are never outside the folder, and never share a file between items', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom('.', '/', 'a', 'A', '~', '1', '\\', '\0'), maxLength: 10 }),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(text, { maxLength: 8 }), text, (ids, path) => {
+        const folderOf = createItemFolders();
+        const folders = ids.map((itemId, index) => folderOf({ itemId, index }));
+        expect(new Set(folders.map((folder) => folder.toLowerCase())).size).toBe(ids.length);
+        expect(folders.map((_, index) => folderOf({ itemId: ids[index] ?? '', index }))).toEqual(folders);
+        for (const folder of folders) {
+          expect(relative('/base', join('/base', folder))).not.toMatch(/^\.\.|^$|\//);
+          const place = relative(join('/base', folder), placeBelow(join('/base', folder), path));
+          expect(place.split('/')).not.toContain('..');
+          expect(place).not.toBe('');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('previews of files', () => {
+  it('are the beginnings of text, cut between characters, and of nothing else', () => {
+    const previews = createPreviews();
+    previews.add('short', Buffer.from('hello'));
+    previews.add('long', Buffer.from(`x${'é'.repeat(5_000)}`));
+    previews.add('image', Buffer.from([0x89, 0x50, 0x00]));
+    previews.add('latin', Buffer.from([0xe9, 0x20]));
+    expect([...previews.all.keys()]).toEqual(['short', 'long']);
+    expect(previews.all.get('long')).toMatch(/^xé+$/);
+    for (let index = 0; index < 1_000; index += 1) previews.add(`${index}`, Buffer.alloc(8_000, 'a'));
+    expect([...previews.all.values()].join('').length).toBeLessThanOrEqual(4_000_000);
+  });
+});
+
+describe('items that fail while somebody watches', () => {
+  const batch = { deployment: 'd', batchId: 'b', batchKey: 'key' };
+
+  it('are reported as they appear, with the reason, without earlier and successful ones', async () => {
+    const store = createResultStore(await temporaryDirectory());
+    const end = (index: number, change: Partial<ItemResult>, job = {}) =>
+      store.put(`fanout/sf-d-b/key/items/${index}/1.json`, Buffer.from(JSON.stringify(itemResult(index, change, job))));
+    const items = createFailedItems(store, batch);
+    await end(0, { outcome: 'prompt_failed' });
+    expect(await items.look()).toEqual([]);
+    await end(1, { outcome: 'completed' });
+    await end(2, { outcome: 'prompt_failed', generation: 2 }, { prompts: [promptResult({ error: 'exit code 3' })] });
+    expect(await items.look()).toEqual([{ itemId: '3', text: 'prompt_failed, at attempt 2, exit code 3' }]);
+    expect(await items.look()).toEqual([]);
+  });
+
+  it('are not reported if the store cannot be read', async () => {
+    const broken = { list: () => Promise.reject(new Error('away')), get: () => Promise.reject(new Error('away')) };
+    expect(await createFailedItems(broken, batch).look()).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { cli } from '../in-process.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+const source = ['--source', 'bx_2345abcd'];
+let cwd: string;
+beforeEach(async () => {
+  cwd = await temporaryDirectory();
+  await writeFile(join(cwd, 'prompts.txt'), 'first\nsecond\n\nthird\nfourth\n');
+  await writeFile(join(cwd, 'kept.jsonl'), '"a"\n{"prompt": "b", "end": "keep"}\n');
+  await writeFile(join(cwd, 'issues.csv'), 'issue,file\ncrash,a.ts\n"leak, slow",b.ts\n');
+});
+
+const fanout = (...args: string[]) => cli(['fanout', ...args], { cwd });
+
+describe('sandflow fanout --dry-run', () => {
+  it('prints the number of items and their maximum cost, and starts nothing', async () => {
+    const args = ['prompts.txt', ...source, '--item-deadline', '30m', '--concurrency', '2', '--retries', '1'];
+    const { exitCode, stdout, stderr } = await fanout(...args, '--type', 'large', '--dry-run', '--budget', '3h');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      '4 items with 4 prompts, 22 bytes:',
+      '  1  first',
+      '  2  second',
+      '  3  third',
+      '  … and 1 more',
+      'Up to 2 at once, each with a deadline of 30 m; then its fork is stopped and archived.',
+      'Machine-time reserved at once: at most 2 h.',
+      'Machine-time in total: at most 8 h with 2 attempts each.',
+      'The batch cannot exceed its budget of 3 h: items that do not fit are not started.',
+      'Nothing was started.',
+      '',
+    ]);
+  });
+
+  it('creates prompts from columns and a matrix, and prints one JSON object', async () => {
+    const args = ['issues.csv', ...source, '--prompt', 'Fix {{issue}} in {{file}}', '--model', 'a,b', '--repeat', '3'];
+    const { stdout } = await fanout(...args, '--dry-run');
+    expect(stdout).toContain('12 items with 12 prompts');
+    expect(stdout).toContain('  1/a/1  Fix crash in a.ts\n');
+    const json = JSON.parse((await fanout(...args, '--dry-run', '--json')).stdout);
+    expect(json).toMatchObject({ items: 12, mostMachineSeconds: 43_200, budgetSeconds: null, error: null });
+  });
+
+  it('reads stdin, also twice', async () => {
+    const args = ['fanout', '-', '--format', 'jsonl', ...source, '--dry-run'];
+    const { stdout } = await cli(args, { cwd, stdin: '"one"\n{"prompt": "two"}\n' });
+    expect(stdout).toContain('2 items with 2 prompts, 6 bytes');
+  });
+});
+
+describe('sandflow fanout refuses before it starts anything:', () => {
+  it.each([
+    [['prompts.txt'], 'No source for the forks'],
+    [[...source], 'No items given. Pass a file of prompts'],
+    [['gone.txt', ...source], 'Items file gone.txt does not exist'],
+    [['.', ...source], '. is not a file'],
+    [['-', '-', ...source], 'Stdin (-) can be given only once'],
+    [['-', ...source], 'The input contains no items'],
+    [['prompts.txt', ...source, '--id', 'Bad_Id'], '--id: the batch id "Bad_Id" must be lower-case'],
+    [['prompts.txt', ...source, '--put', 'gone:x'], '--put: gone cannot be read'],
+    [['prompts.txt', ...source, '--notify', 'me'], '--notify must be a URL'],
+    [['prompts.txt', ...source, '--watch-deadline', 'soon'], '--watch-deadline: "soon" is not a duration'],
+    [['issues.csv', ...source], 'issues.csv:1: there is no column prompt, only issue, file.'],
+    [['issues.csv', ...source, '--prompt', 'Fix {{isue}}'], 'issues.csv:2: there is no column isue'],
+    [['kept.jsonl', ...source, '--budget', '1h'], 'kept.jsonl:2: end: no budget holds for forks that are kept'],
+    [['issues.csv', ...source, '--format', 'jsonl'], 'issues.csv:1:1: this is not JSON'],
+    [['prompts.txt', ...source, '--then', 'burn'], 'Allowed choices are stop, delete, keep'],
+    [['resume', 'one', '--first', 'x'], '--first must be a whole number'],
+    [['show', 'Bad_Id'], 'The batch id "Bad_Id" must be lower-case'],
+    [['list', '--limit', '0'], '--limit must be a whole number'],
+    [['show'], "Missing required argument 'batch'"],
+  ])('%j', async (args, message) => {
+    const { exitCode, stdout, stderr } = await fanout(...args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('the help of fanout', () => {
+  it('has its commands, examples and exit codes', async () => {
+    const { exitCode, stdout } = await fanout('--help');
+    expect(exitCode).toBe(0);
+    for (const word of ['resume', 'cancel', 'results', 'report', 'Examples:', '130', '--dry-run']) {
+      expect(stdout).toContain(word);
+    }
+  });
+
+  it('leaves options after a command to that command', async () => {
+    const { stdout } = await fanout('resume', '--help');
+    expect(stdout).toContain('--no-retry-failed');
+  });
+});

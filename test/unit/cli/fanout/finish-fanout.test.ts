@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { createBatchView } from '../../../../src/cli/fanout/progress/batch-view.js';
+import type { DownloadedResults } from '../../../../src/cli/fanout/results/download-results.js';
+import { finishFanout, leaveFanout } from '../../../../src/cli/fanout/results/finish-fanout.js';
+import type { OutputStream } from '../../../../src/cli/io.js';
+import { createTerminal } from '../../../../src/cli/output/terminal.js';
+import type { FanoutProgress, FanoutResult } from '../../../../workflows/fanout/types.js';
+import { batchResult } from './samples.js';
+
+const home: DownloadedResults = {
+  resultsFile: 'fanout-b/results.jsonl',
+  reportFile: 'fanout-b/report.html',
+  filesFolder: 'fanout-b/files',
+  files: 2,
+  forks: 3,
+  problems: [],
+  left: [],
+};
+
+function streams() {
+  const written = { stdout: '', stderr: '' };
+  const to = (name: 'stdout' | 'stderr'): OutputStream => ({ write: (text) => (written[name] += text) });
+  return { io: { stdout: to('stdout'), stderr: to('stderr') }, written };
+}
+
+function finished(result: FanoutResult, options: Partial<Parameters<typeof finishFanout>[3]> = {}, brought = home) {
+  const { io, written } = streams();
+  const exitCode = finishFanout(result, brought, io, { json: false, quiet: false, dollarsPerSecond: null, ...options });
+  return { exitCode, ...written };
+}
+
+const partly = batchResult({
+  outcome: 'partly_failed',
+  counts: {
+    items: 120,
+    queued: 0,
+    running: 0,
+    completed: 100,
+    failed: 18,
+    retried: 4,
+    byOutcome: { completed: 100, prompt_failed: 18, not_started: 2 },
+  },
+  leftSandboxIds: ['bx_2345abcd'],
+});
+
+describe('the output of a finished batch', () => {
+  it('says how it ended, how fast it was, and where everything is', () => {
+    const { exitCode, stdout, stderr } = finished(batchResult(), { dollarsPerSecond: 1 / 36_000 });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'fanout-b/results.jsonl\n' });
+    expect(stderr).toBe(
+      [
+        'completed · batch b · 3 items in 1 m · 3.0 forks a minute · machine-time 15 s · $0.0004 · 15 calls',
+        '  3 completed',
+        '  results  fanout-b/results.jsonl',
+        '  report   fanout-b/report.html',
+        '  files    fanout-b/files (2)',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('A14: exits with 1 and names what is left of a completed batch, even if quiet', () => {
+    const text = 'issue-1: left: the sandbox bx_2345abcd may still run. Why. End it: sandflow stop bx_2345abcd --wait';
+    const { exitCode, stderr } = finished(batchResult(), { quiet: true }, { ...home, left: [text] });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(text);
+    expect(finished(batchResult({ leftSandboxIds: ['bx_2345abcd'] })).exitCode).toBe(1);
+    const { stdout } = finished(batchResult(), { json: true }, { ...home, left: [text] });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed', left: [text] });
+  });
+
+  it('counts every outcome, names remaining forks, and says how to continue, even if quiet', () => {
+    const { exitCode, stderr } = finished(partly, { quiet: true });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('  100 completed\n   18 prompt_failed\n    2 not_started\n  4 retried\n');
+    expect(stderr).toContain('not cleaned up: bx_2345abcd');
+    expect(stderr).toContain('sandflow fanout resume b');
+  });
+
+  it('exits with 1 if a file could not be collected, and prints nothing if quiet and successful', () => {
+    expect(finished(batchResult(), {}, { ...home, problems: ['1: x: gone'] })).toMatchObject({ exitCode: 1 });
+    const many = Array.from({ length: 30 }, (_, index) => `${index}: x: gone`);
+    expect(finished(batchResult(), {}, { ...home, problems: many }).stderr).toContain('… and 20 more files\n');
+    expect(finished(batchResult(), { quiet: true })).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('prints the whole result as JSON, with the paths of the files', () => {
+    const { stdout } = finished(partly, { json: true });
+    expect(JSON.parse(stdout)).toMatchObject({
+      batchId: 'b',
+      outcome: 'partly_failed',
+      counts: { completed: 100 },
+      resultsFile: 'fanout-b/results.jsonl',
+      reportFile: 'fanout-b/report.html',
+    });
+  });
+
+  it.each([
+    ['detached', 130],
+    ['deadline', 4],
+  ] as const)('%s exits with %i and says how to return', (kind, code) => {
+    const { io, written } = streams();
+    expect(leaveFanout(kind, 'b', io, { json: true })).toBe(code);
+    expect(written.stderr).toContain('sandflow fanout watch b');
+    expect(JSON.parse(written.stdout)).toMatchObject({ batchId: 'b', outcome: null });
+  });
+});
+
+describe('the output of a watched batch', () => {
+  const running = (completed: number, change: Partial<FanoutProgress> = {}): FanoutProgress => {
+    const counts = { items: 10, queued: 10 - completed, running: 0, completed, failed: 0, retried: 0, byOutcome: {} };
+    return { ...batchResult(), phase: 'running', outcome: null, counts, ...change };
+  };
+
+  it('is a line in a pipe after a change, at most every five seconds, and at once for a new phase', () => {
+    const { io, written } = streams();
+    let nowMs = 0;
+    const view = createBatchView({ stream: io.stderr, quiet: false, now: () => nowMs });
+    view.step('sending items');
+    for (const [second, completed] of [0, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3].entries()) {
+      nowMs = second * 1_000;
+      view.show(running(completed));
+    }
+    view.show(running(3, { phase: 'ending' }));
+    view.close();
+    expect(written.stderr.split('\n').map((line) => line.split(' · ').slice(0, 2))).toEqual([
+      ['running', '0 of 10'],
+      ['running', '2 of 10'],
+      ['running', '3 of 10'],
+      ['ending the remaining items', '3 of 10'],
+      [''],
+    ]);
+  });
+
+  it('says once why it waits and what failed; if quiet, only notices appear', () => {
+    const { io, written } = streams();
+    const blocked = { message: 'the limit\nis reached', since: 'now' };
+    const view = createBatchView({ stream: io.stderr, quiet: false });
+    view.show(running(1, { blocked }));
+    view.show(running(1, { blocked }));
+    view.failed([{ itemId: '7', text: 'exit code 3' }]);
+    expect(written.stderr.match(/The batch is blocked: the limit is reached/g)).toHaveLength(1);
+    expect(written.stderr).toContain('failed 7: exit code 3\n');
+    const quiet = streams();
+    const silent = createBatchView({ stream: quiet.io.stderr, quiet: true });
+    silent.show(running(1));
+    silent.failed([{ itemId: '7', text: 'exit code 3' }]);
+    silent.notice('detail', 'detail');
+    silent.notice('trouble');
+    expect(quiet.written.stderr).toBe('trouble\n');
+    expect(silent.looks).toBe(false);
+  });
+
+  it('is a board in a terminal, below the messages, and disappears at the end', () => {
+    let text = '';
+    const stream = {
+      isTTY: true,
+      columns: 60,
+      rows: 20,
+      hasColors: () => false,
+      write: (part: unknown) => (text += part),
+    };
+    const view = createBatchView({ stream: createTerminal(stream), quiet: false });
+    view.show(running(5));
+    view.notice('said');
+    view.close();
+    expect(text).toContain('50 % · 5 of 10');
+    expect(text.endsWith('\u001b[J')).toBe(true);
+  });
+});

@@ -1,0 +1,162 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from '../../../../src/cli/fanout/fanout-source.js';
+import { type FanoutOptions, matrixOf, policyOf } from '../../../../src/cli/fanout/options.js';
+import { createItemFiles } from '../../../../src/cli/fanout/results/item-files.js';
+import type { ItemWish } from '../../../../src/fanout/index.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+const none: FanoutOptions = {
+  prompt: [],
+  provider: [],
+  model: [],
+  effort: [],
+  repeat: '1',
+  put: [],
+  get: [],
+  command: [],
+  preparePut: [],
+  preparePrompt: [],
+};
+const parts = { setupScript: undefined, prompts: [], put: [] };
+
+describe('the policy of a batch', () => {
+  it('contains only given options, so that a resume changes only those', () => {
+    expect(policyOf({})).toEqual({});
+    expect(
+      policyOf({
+        concurrency: '5',
+        retries: '2',
+        first: '3',
+        itemDeadline: '10m',
+        deadline: '2h',
+        budget: '1h30m',
+        type: 'small',
+        end: 'delete',
+        ttl: '90s',
+        onUnknown: 'resend',
+      }),
+    ).toEqual({
+      concurrency: 5,
+      retries: 2,
+      stopAt: { kind: 'successes', count: 3 },
+      itemDeadlineMs: 600_000,
+      deadlineMs: 7_200_000,
+      budgetSeconds: 5_400,
+      type: 'small',
+      end: 'delete',
+      ttlSeconds: 90,
+      onUnknownOutcome: 'resend',
+    });
+    expect(policyOf({ failFast: true })).toEqual({ stopAt: { kind: 'fail_fast' } });
+  });
+
+  it.each([
+    [{ first: '2', failFast: true }, 'Use --first or --fail-fast, not both'],
+    [{ first: '0' }, '--first must be a whole number from 1 to 1000000, not "0"'],
+    [{ concurrency: '1.5' }, '--concurrency must be a whole number from 1 to 2000, not "1.5"'],
+    [{ retries: '99' }, '--retries must be a whole number from 0 to 10, not "99"'],
+    [{ budget: '10' }, '--budget: "10" is not a duration'],
+    [{ ttl: '10ms' }, '--ttl must be at least 1s'],
+  ])('%j is refused', (options, message) => {
+    expect(() => policyOf(options)).toThrow(message);
+  });
+});
+
+describe('the matrix of a batch', () => {
+  it('accepts comma-separated and repeated values', () => {
+    const given = { ...none, provider: ['codex'], model: ['a, b', 'c'], effort: ['low,high'], repeat: '3' };
+    expect(matrixOf(given)).toEqual({
+      providers: ['codex'],
+      models: ['a', 'b', 'c'],
+      efforts: ['low', 'high'],
+      repeats: 3,
+    });
+  });
+
+  it.each([
+    [{ model: ['a,'] }, '--model: a value is empty'],
+    [{ model: ['a', 'a'] }, '--model: a is given twice'],
+    [{ effort: ['huge'] }, '--effort must be one of none, low'],
+    [{ repeat: '0' }, '--repeat must be a whole number from 1 to 1000, not "0"'],
+  ])('%j is refused', (options, message) => {
+    expect(() => matrixOf({ ...none, ...options })).toThrow(message);
+  });
+});
+
+describe('the source of a batch', () => {
+  it('is a sandbox, a snapshot, or a fresh sandbox that the batch prepares', () => {
+    expect(sourceOf({ ...none, source: 'bx_2345abcd', allowStale: true }, parts)).toEqual({
+      kind: 'sandbox',
+      sandboxId: 'bx_2345abcd',
+      allowStale: true,
+    });
+    expect(sourceOf({ ...none, snapshot: 'base', environment: 'web' }, parts)).toEqual({
+      kind: 'snapshot',
+      from: 'base',
+      body: { environment: 'web' },
+    });
+    expect(sourceOf({ ...none, command: ['ls'], prepareThen: 'delete' }, { ...parts, prompts: ['set up'] })).toEqual({
+      kind: 'prepare',
+      body: {},
+      put: [],
+      commands: ['ls'],
+      prompts: [{ prompt: 'set up' }],
+      deadlineMs: 3_600_000,
+      end: 'delete',
+    });
+  });
+
+  it.each([
+    [{ source: 'bx_2345abcd', snapshot: 'base' }, 'Use --source or --snapshot, not both'],
+    [{ source: 'web' }, '--source: "web" is not a sandbox id'],
+    [
+      { source: 'bx_2345abcd', command: ['ls'], setup: 'x' },
+      '--setup, --command applies to a sandbox that the batch prepares',
+    ],
+    [{ snapshot: 'base', prepareType: 'large' as const }, '--prepare-type applies to a sandbox'],
+    [{ snapshot: 'base', allowStale: true }, '--allow-stale requires --source'],
+    [{}, 'No source for the forks'],
+    [{ command: ['ls'], prepareDeadline: 'soon' }, '--prepare-deadline: "soon" is not a duration'],
+  ])('%j is refused', (options, message) => {
+    expect(() => sourceOf({ ...none, ...options }, parts)).toThrow(message);
+  });
+});
+
+describe('files of items', () => {
+  it('are inline if they are small, and otherwise stored once each', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'small'), 'abc');
+    await writeFile(join(cwd, 'large'), 'x'.repeat(5_000));
+    const files = createItemFiles({
+      cwd,
+      put: [{ local: 'large', remote: 'in/large' }],
+      collect: ['out.md'],
+    });
+    const wish: ItemWish = {
+      id: '1',
+      prompts: [{ prompt: 'p' }],
+      put: [{ local: 'small', remote: 'in/small' }],
+      collect: ['own.md', 'out.md'],
+      place: { file: 'f', line: 7 },
+    };
+    const kept: Buffer[] = [];
+    const store = async (content: Buffer) => `ref:${kept.push(content)}`;
+    const item = await files.read(wish, store);
+    expect(item).toEqual({
+      id: '1',
+      prompts: [{ prompt: 'p' }],
+      put: [
+        { path: 'in/large', content: { ref: 'ref:1' } },
+        { path: 'in/small', content: { base64: 'YWJj' } },
+      ],
+      collect: ['out.md', 'own.md'],
+    });
+    await files.read({ ...wish, put: [] }, store);
+    expect(kept).toHaveLength(1);
+    await expect(files.check({ ...wish, put: [{ local: 'gone', remote: 'x' }] })).rejects.toThrow(
+      'f:7: put: gone cannot be read.',
+    );
+  });
+});

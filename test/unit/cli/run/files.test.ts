@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseGetPairs, parsePutPair } from '../../../../src/cli/run/file-pairs.js';
+import { findPutFiles, readPutFiles } from '../../../../src/cli/run/put-files.js';
+import { saveFiles } from '../../../../src/cli/run/save-files.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+function collected(path: string, content: string) {
+  return {
+    path,
+    size: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    ref: `store:${path}`,
+    error: null,
+    partial: false,
+    unchanged: null,
+  };
+}
+
+describe('--put and --get', () => {
+  it('splits at the last colon, and uses the name of the file by default', () => {
+    expect(parsePutPair('a:b.txt:/srv/c.txt')).toEqual({ local: 'a:b.txt', remote: '/srv/c.txt' });
+    expect(parseGetPairs(['out/a.md', 'out/b.md:c.md', 'd.md:results/'])).toEqual([
+      { remote: 'out/a.md', local: 'a.md' },
+      { remote: 'out/b.md', local: 'c.md' },
+      { remote: 'd.md', local: 'results/d.md' },
+    ]);
+  });
+
+  it.each(['a', ':b', 'a:', ''])('refuses --put "%s"', (text) => {
+    expect(() => parsePutPair(text)).toThrow('--put must be LOCAL:REMOTE');
+  });
+
+  it.each(['', ':b', 'a:', '/', '..', 'a/..'])('refuses --get "%s"', (text) => {
+    expect(() => parseGetPairs([text])).toThrow('--get must be REMOTE or REMOTE:LOCAL');
+  });
+
+  it('refuses two files for one target, on either side', async () => {
+    expect(() => parseGetPairs(['a/x', 'b/x'])).toThrow('a/x and b/x would both be saved as x');
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'one'), '1');
+    const pairs = [parsePutPair('one:x'), parsePutPair('one:./x')];
+    await expect(findPutFiles(pairs, cwd)).rejects.toThrow('two files would be written to');
+  });
+
+  it('finds folders recursively, follows links to files, and refuses links to folders', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'tree/inner'), { recursive: true });
+    await writeFile(join(cwd, 'tree/inner/a.txt'), 'a');
+    await symlink(join(cwd, 'tree/inner/a.txt'), join(cwd, 'tree/link.txt'));
+    const files = await findPutFiles([{ local: 'tree', remote: 'data' }], cwd);
+    expect(files.map(({ remotePath }) => remotePath).sort()).toEqual(['data/inner/a.txt', 'data/link.txt']);
+    await symlink(cwd, join(cwd, 'tree/round'));
+    await expect(findPutFiles([{ local: 'tree', remote: 'data' }], cwd)).rejects.toThrow(
+      'tree/round is a link to a folder',
+    );
+  });
+
+  it('names a missing file', async () => {
+    await expect(findPutFiles([{ local: 'none.csv', remote: 'x' }], await temporaryDirectory())).rejects.toThrow(
+      '--put: none.csv cannot be read',
+    );
+  });
+
+  it('sends 128 KiB inline in total, and the rest through the store', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'a'), Buffer.alloc(100 * 1024));
+    await writeFile(join(cwd, 'b'), Buffer.alloc(50 * 1024));
+    await writeFile(join(cwd, 'c'), Buffer.alloc(28 * 1024));
+    const files = await findPutFiles(
+      ['a', 'b', 'c'].map((name) => ({ local: name, remote: name })),
+      cwd,
+    );
+    const stored: number[] = [];
+    const puts = await readPutFiles(files, async (content) => `store:${stored.push(content.length)}`);
+    expect(puts.map(({ content }) => ('ref' in content ? content.ref : 'inline'))).toEqual([
+      'inline',
+      'store:1',
+      'inline',
+    ]);
+    expect(stored).toEqual([50 * 1024]);
+  });
+
+  it('writes collected files, creates their folders, and leaves nothing else', async () => {
+    const cwd = await temporaryDirectory();
+    const saved = await saveFiles(
+      [collected('out/a.md', 'result')],
+      [{ remote: 'out/a.md', local: 'deep/b.md' }],
+      async () => Buffer.from('result'),
+      cwd,
+    );
+    expect(saved[0]).toMatchObject({ path: 'out/a.md', localPath: join(cwd, 'deep/b.md'), error: null });
+    expect(await readFile(join(cwd, 'deep/b.md'), 'utf8')).toBe('result');
+    expect(await readdir(join(cwd, 'deep'))).toEqual(['b.md']);
+  });
+
+  it('writes into an existing folder under the name of the file', async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, 'here'));
+    await saveFiles(
+      [collected('out/a.md', 'x')],
+      [{ remote: 'out/a.md', local: 'here' }],
+      async () => Buffer.from('x'),
+      cwd,
+    );
+    expect(await readdir(join(cwd, 'here'))).toEqual(['a.md']);
+  });
+
+  it('replaces a link instead of writing through it', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'precious'), 'mine');
+    await symlink(join(cwd, 'precious'), join(cwd, 'a.md'));
+    await saveFiles([collected('a.md', 'x')], [{ remote: 'a.md', local: 'a.md' }], async () => Buffer.from('x'), cwd);
+    expect(await readFile(join(cwd, 'precious'), 'utf8')).toBe('mine');
+    expect(await readFile(join(cwd, 'a.md'), 'utf8')).toBe('x');
+  });
+
+  it('refuses content that differs from what was collected, and names a store that does not answer', async () => {
+    const cwd = await temporaryDirectory();
+    const pairs = [{ remote: 'a.md', local: 'a.md' }];
+    const [wrong] = await saveFiles([collected('a.md', 'x')], pairs, async () => Buffer.from('y'), cwd);
+    expect(wrong).toMatchObject({ localPath: null, error: expect.stringContaining('differs from what was collected') });
+    const [lost] = await saveFiles(
+      [collected('a.md', 'x')],
+      pairs,
+      () => Promise.reject(new Error('no such ref')),
+      cwd,
+    );
+    expect(lost).toMatchObject({ localPath: null, error: expect.stringContaining('no such ref') });
+    expect(await readdir(cwd)).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { generateJobId } from '../../../../src/cli/run/job-id.js';
+import { jobInputOf, type RunOptions } from '../../../../src/cli/run/options.js';
+import { jobIdProblem } from '../../../../src/contract/addresses.js';
+import { notifyCommandId } from '../../../../src/notify/index.js';
+import { parseJobInput } from '../../../../src/temporal/jobs/input.js';
+
+const options: RunOptions = {
+  prompt: [],
+  put: [],
+  get: [],
+  ttl: '30m',
+  deadline: '1h',
+  waitFor: 'usable',
+  onUnknown: 'wait',
+  snapshots: true,
+  monitoring: true,
+  env: true,
+};
+const parts = {
+  deployment: 'dev',
+  jobId: 'one',
+  prompts: ['a', 'b'],
+  setupScript: undefined,
+  put: [],
+  collect: [],
+};
+
+describe('the job that run requests', () => {
+  it('has defaults: a new sandbox that is stopped at the end', () => {
+    const input = parseJobInput(jobInputOf(options, parts));
+    expect(input).toMatchObject({
+      source: { kind: 'create' },
+      conversations: 'one',
+      end: 'stop',
+      deadlineMs: 3_600_000,
+      ttlSeconds: 1_800,
+    });
+    expect(JSON.parse(JSON.stringify(input.source))).toEqual({ kind: 'create', body: {} });
+  });
+
+  it('keeps an existing sandbox unless told otherwise', () => {
+    const sandbox = 'bx_2345abcd';
+    expect(jobInputOf({ ...options, sandbox }, parts)).toMatchObject({
+      source: { kind: 'existing', sandboxId: sandbox },
+      end: 'keep',
+    });
+    expect(jobInputOf({ ...options, sandbox, end: 'delete' }, parts).end).toBe('delete');
+  });
+
+  it('gives every prompt the provider, model and effort', () => {
+    const input = jobInputOf(
+      { ...options, provider: 'codex', model: 'm', effort: 'high', eachConversation: true },
+      parts,
+    );
+    expect(input.conversations).toBe('each');
+    expect(input.prompts).toEqual(
+      ['a', 'b'].map((prompt) => ({ prompt, provider: 'codex', model: 'm', reasoningEffort: 'high' })),
+    );
+  });
+
+  it('passes on the options of a new sandbox', () => {
+    const made = {
+      ...options,
+      from: 'base',
+      environment: 'ci',
+      type: 'large',
+      snapshots: false,
+      monitoring: false,
+      env: false,
+    } as const;
+    expect(jobInputOf(made, { ...parts, setupScript: 'make' }).source).toEqual({
+      kind: 'create',
+      body: {
+        environment: 'ci',
+        from: 'base',
+        setupScript: 'make',
+        type: 'large',
+        noEnv: true,
+        snapshots: false,
+        monitoring: false,
+      },
+    });
+  });
+
+  it.each([
+    [{ sandbox: 'bx_2345abcd', from: 'x' }, '--from applies to a new sandbox only'],
+    [{ sandbox: 'bx_2345abcd', env: false, environment: 'x' }, '--environment, --no-env applies to a new sandbox only'],
+    [{ sandbox: 'sandbox-1' }, '--sandbox: "sandbox-1" is not a sandbox id'],
+    [{ ttl: '10' }, '--ttl: "10" is not a duration'],
+    [{ ttl: '5ms' }, '--ttl must be at least 1s'],
+    [{ deadline: 'soon' }, '--deadline: "soon" is not a duration'],
+    [{ notify: 'mail me' }, '--notify must be a URL'],
+    [{ notify: 'command: ' }, '--notify must be a URL'],
+    [{ notify: 'command-id: a b' }, '--notify must be a URL'],
+  ])('refuses %j', (change, message) => {
+    expect(() => jobInputOf({ ...options, ...change }, parts)).toThrow(message);
+  });
+
+  it('notifies a URL or a command', () => {
+    expect(jobInputOf({ ...options, notify: 'https://example.com/x' }, parts).notify).toEqual({
+      url: 'https://example.com/x',
+    });
+    expect(jobInputOf({ ...options, notify: 'command: say done' }, parts).notify).toEqual({
+      commandId: notifyCommandId('say done'),
+    });
+    expect(jobInputOf({ ...options, notify: 'command-id:mail-me' }, parts).notify).toEqual({ commandId: 'mail-me' });
+  });
+
+  it('has a generated id within the grammar', () => {
+    const id = generateJobId(new Date('2026-03-17T10:00:00Z'));
+    expect(id).toMatch(/^0317-[a-z0-9]{6}$/);
+    expect(jobIdProblem('twelvedigits', id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,57 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readPrompts, readTextOrFile } from '../../../../src/cli/run/read-prompts.js';
+import { UsageError } from '../../../../src/cli/usage-error.js';
+import { temporaryDirectory } from '../temporary-directory.js';
+
+function stdin(...chunks: string[]): AsyncIterable<string> {
+  return (async function* () {
+    yield* chunks;
+  })();
+}
+
+describe('prompts of run', () => {
+  it('takes an existing file, stdin for -, everything else as text, and then the texts of --prompt', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'task'), 'from the file');
+    const prompts = await readPrompts(['task', 'Say hello', '-'], ['task'], { cwd, stdin: stdin('from ', 'stdin') });
+    expect(prompts).toEqual(['from the file', 'Say hello', 'from stdin', 'task']);
+  });
+
+  it.each(['task.md', './task', '../task', '/no/such/task', 'notes/plan.txt'])(
+    'refuses %s if no such file exists',
+    async (given) => {
+      const cwd = await temporaryDirectory();
+      await expect(readPrompts([given], [], { cwd, stdin: stdin() })).rejects.toThrow(
+        `Prompt file ${given} does not exist.`,
+      );
+    },
+  );
+
+  it('takes a sentence that ends like a file name as a text', async () => {
+    const cwd = await temporaryDirectory();
+    const given = 'Summarise README.md';
+    await expect(readPrompts([given], [], { cwd, stdin: stdin() })).resolves.toEqual([given]);
+  });
+
+  it('refuses no prompt, an empty text, an empty file, empty stdin, and stdin twice', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'empty.md'), ' \n');
+    const io = { cwd, stdin: stdin('') };
+    for (const given of [[], [' '], ['empty.md'], ['-'], ['-', '-']]) {
+      await expect(readPrompts(given, [], io)).rejects.toBeInstanceOf(UsageError);
+    }
+    await expect(readPrompts([], [''], io)).rejects.toBeInstanceOf(UsageError);
+  });
+
+  it('reads @file of an option, and names the option if the file is missing', async () => {
+    const cwd = await temporaryDirectory();
+    await writeFile(join(cwd, 'setup.sh'), 'make ready');
+    await expect(readTextOrFile('@setup.sh', '--setup', cwd)).resolves.toBe('make ready');
+    await expect(readTextOrFile('echo hi', '--setup', cwd)).resolves.toBe('echo hi');
+    await expect(readTextOrFile('@none.sh', '--setup', cwd)).rejects.toThrow(
+      '--setup: the file none.sh cannot be read.',
+    );
+  });
+});

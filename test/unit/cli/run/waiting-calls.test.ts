@@ -1,0 +1,38 @@
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import { waitingCalls, waitingText } from '../../../../src/cli/run/waiting-calls.js';
+import { parseOwnedSandboxName } from '../../../../src/contract/addresses.js';
+
+const job = { deployment: 'd', jobId: 'nightly' };
+const firstRunId = '0192f1c2-aaaa-7bbb-8ccc-0123456789ab';
+
+function described(activities: readonly object[]): Pick<WorkflowExecutionDescription, 'raw'> {
+  const raw = { workflowExecutionInfo: { firstRunId }, pendingActivities: activities };
+  return { raw } as unknown as Pick<WorkflowExecutionDescription, 'raw'>;
+}
+const create = {
+  activityType: { name: 'createSandbox' },
+  attempt: 4,
+  scheduledTime: { seconds: 1_760_000_000 },
+  lastFailure: { message: 'createSandbox: no whole answer within 30000 ms' },
+};
+
+describe('D9: the display of what a job waits for', () => {
+  it('names a sandbox that an unanswered create may have created', () => {
+    const [call, ...others] = waitingCalls(described([create]), job, { sandboxId: null });
+    expect(others).toEqual([]);
+    expect(call).toMatchObject({ call: 'createSandbox', attempt: 4, since: '2025-10-09T08:53:20.000Z' });
+    const name = call?.maybeMade?.replace('*', '1') ?? '';
+    expect(parseOwnedSandboxName(name)).toMatchObject({ ...job, execution: expect.any(String), step: 'main' });
+    expect(call && waitingText(call)).toBe(
+      `Waiting for a response to createSandbox since 2025-10-09T08:53:20.000Z; last attempt: createSandbox: no whole answer within 30000 ms\n  A sandbox may already exist: sandflow sandboxes --name "${call?.maybeMade}"`,
+    );
+  });
+
+  it('shows nothing for the first attempt of a call, and names no known sandbox', () => {
+    const first = { ...create, attempt: 1, lastFailure: null };
+    expect(waitingCalls(described([first]), job, { sandboxId: null })).toEqual([]);
+    const stop = { ...create, activityType: { name: 'stopSandbox' } };
+    expect(waitingCalls(described([stop]), job, { sandboxId: 'bx_2345abcd' })).toMatchObject([{ maybeMade: null }]);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { chooseSandboxes, stoppable } from '../../../../src/cli/stops/choose-sandboxes.js';
+import { createConcurrencyLimit } from '../../../../src/cli/stops/concurrency-limit.js';
+import { readStopCommand } from '../../../../src/cli/stops/options.js';
+import { reattachHint } from '../../../../src/cli/stops/reattach-hint.js';
+import { endText, isGood, newsText, type StopEnd } from '../../../../src/cli/stops/stop-text.js';
+import type { SandboxClient } from '../../../../src/client/index.js';
+import { notifyCommandId } from '../../../../src/notify/index.js';
+import type { StopRequestView } from '../../../../workflows/stop/types.js';
+import { aSandbox } from '../../../client/http-harness.js';
+import { cli } from '../in-process.js';
+
+const id = 'bx_23456789';
+const view: StopRequestView = {
+  requestId: 'r1',
+  phase: 'waiting',
+  outcome: null,
+  stopId: 'stop_1',
+  status: 'pending',
+  kept: null,
+  failed: null,
+  askedAgain: 0,
+  owner: null,
+  arrivedAt: '2026-01-01T00:00:00.000Z',
+  deadlineAt: '2026-01-01T00:30:00.000Z',
+  alertedAt: null,
+  endedAt: null,
+  blocked: null,
+  error: null,
+};
+const seen = (over: Partial<StopRequestView>): StopEnd => ({ kind: 'seen', view: { ...view, ...over } });
+
+describe('the arguments of stop', () => {
+  it.each([
+    [[], 'Name the sandboxes to stop, or use --all'],
+    [['bx_1'], '"bx_1" is not a sandbox id'],
+    [[id, '--all'], 'not both'],
+    [[id, '--name', 'a*'], '--name requires --all'],
+    [['--all', '--name', ''], 'an empty pattern'],
+    [[id, '--deadline', 'soon'], '--deadline: "soon" is not a duration'],
+    [[id, '--alert-after', '1h'], 'must be shorter than --deadline'],
+    [[id, '--notify', 'me'], '--notify must be a URL'],
+    [[id, '--request', ''], '--request'],
+  ])('%j exits with 2 before it reads the settings', async (args, message) => {
+    const unread = () => Promise.reject(new Error('the settings were read'));
+    const { exitCode, stdout, stderr } = await cli(['stop', ...args], { readConfig: unread });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it('name each sandbox once, with one request id', () => {
+    const given = { deadline: '30m', alertAfter: '10m', notify: 'command:true' };
+    const { sandboxIds, wish } = readStopCommand([id, id], given);
+    expect(sandboxIds).toEqual([id]);
+    expect(wish).toEqual({
+      requestId: expect.stringMatching(/^[0-9a-f]{10}$/),
+      deadlineMs: 1_800_000,
+      alertAfterMs: 600_000,
+      notify: { commandId: notifyCommandId('true') },
+    });
+    const all = readStopCommand([], { all: true, deadline: '30m', request: 'nightly' });
+    expect(all).toMatchObject({ sandboxIds: undefined, wish: { requestId: 'nightly', alertAfterMs: null } });
+  });
+});
+
+describe('--all', () => {
+  const fleet = [
+    { ...aSandbox, id: 'bx_aaaaaaaa', name: 'try-1', state: 'idle' },
+    { ...aSandbox, id: 'bx_bbbbbbbb', name: 'try-2', state: 'archived' },
+    { ...aSandbox, id: 'bx_cccccccc', name: 'try-3', state: 'archiving' },
+    { ...aSandbox, id: 'bx_dddddddd', name: 'try-4', state: 'cancelled' },
+    { ...aSandbox, id: 'bx_eeeeeeee', name: 'mine', state: 'ready' },
+  ];
+  const service = { listAllSandboxes: async () => fleet } as unknown as SandboxClient;
+  const choose = async (answer: string, over: { readonly yes?: boolean; readonly isTTY?: boolean } = {}) => {
+    let stderr = '';
+    const chosen = await chooseSandboxes(
+      service,
+      { name: 'try-*', yes: over.yes },
+      {
+        stdin: (async function* () {
+          yield answer;
+        })(),
+        stderr: { write: (text) => (stderr += text), isTTY: over.isTTY ?? true },
+        interrupted: new AbortController().signal,
+      },
+    ).catch((error: Error) => error.message);
+    return { chosen, stderr };
+  };
+  const wanted = ['bx_aaaaaaaa', 'bx_cccccccc'];
+
+  it('selects sandboxes that can be stopped and whose whole name matches', () => {
+    expect(stoppable(fleet, 'try-*').map((one) => one.id)).toEqual(wanted);
+    expect(stoppable(fleet, 'try')).toEqual([]);
+    const pending = { id: 'stop_1', status: 'pending', requestedAt: null, lastAttemptAt: null, endedAt: null };
+    const archivedAndOpen = { ...aSandbox, state: 'archived', stop: { ...pending, error: null } };
+    expect(stoppable([archivedAndOpen], '*')).toHaveLength(1);
+  });
+
+  it('asks in a terminal, and accepts only yes', async () => {
+    expect(await choose('y\n')).toEqual({
+      chosen: wanted,
+      stderr: expect.stringContaining('these 2 sandboxes? [y/N]'),
+    });
+    expect((await choose('YES\n')).chosen).toEqual(wanted);
+    for (const answer of ['', '\n', 'n\n', 'yesterday\n']) {
+      expect((await choose(answer)).chosen).toBe('Nothing was stopped.');
+    }
+  });
+
+  it('requires --yes elsewhere, and shows what it would stop', async () => {
+    const { chosen, stderr } = await choose('y\n', { isTTY: false });
+    expect(chosen).toBe('This stops these 2 sandboxes. Confirm with --yes.');
+    expect(stderr).toMatch(/bx_aaaaaaaa {2}idle +try-1\n.*bx_cccccccc {2}archiving +try-3\n$/s);
+    expect(await choose('', { yes: true, isTTY: false })).toEqual({ chosen: wanted, stderr: '' });
+  });
+});
+
+describe('the output of a stop request', () => {
+  it.each([
+    [seen({}), true, false, 'stop stop_1 accepted'],
+    [
+      seen({ stopId: null }),
+      false,
+      false,
+      'not accepted yet; the service has not answered or has not found the sandbox',
+    ],
+    [seen({ outcome: 'archived', kept: 'saved' }), true, true, 'archived, work saved'],
+    [seen({ outcome: 'archived', kept: 'stale' }), true, true, 'archived, only older work saved'],
+    [seen({ outcome: 'already_archived' }), true, true, 'already_archived'],
+    [
+      seen({ outcome: 'superseded' }),
+      false,
+      false,
+      'superseded: it was resumed meanwhile, so it was not stopped again',
+    ],
+    [seen({ outcome: 'gone' }), false, false, 'gone: the sandbox does not exist'],
+    [seen({ outcome: 'still_failing' }), false, false, 'still_failing'],
+    [seen({ outcome: 'rejected' }), false, false, 'rejected'],
+    [{ kind: 'left' } as const, false, false, 'detached before its end'],
+  ])('treats %j as success if acceptance is enough: %s; if waited for: %s', (end, accepted, waited, text) => {
+    expect([isGood(end, false), isGood(end, true), endText(end)]).toEqual([accepted, waited, text]);
+  });
+
+  it('includes its reason', () => {
+    const error = { code: 'c', message: 'It fails.', status: null, requestId: null, details: null };
+    expect(endText(seen({ outcome: 'still_failing', error }))).toBe('still_failing: It fails.');
+    expect(endText({ kind: 'failed', error, exitCode: 3 })).toBe('failed: It fails.');
+  });
+
+  it('shows each failed attempt, a refusal and the alert, once each', () => {
+    const failed = { since: 'a', attempts: 1, lastError: 'no disk', lastAttemptAt: 'a' };
+    const failing = { ...view, failed };
+    expect(newsText(failing, view)).toBe('an attempt failed; the service retries: no disk');
+    expect(newsText(failing, failing)).toBeUndefined();
+    expect(newsText({ ...failing, alertedAt: 'b' }, failing)).toContain('not archived after --alert-after');
+    const blocked = { reason: 'service_refuses', step: 'stop', since: 'c', message: 'unauthorized' } as const;
+    expect(newsText({ ...view, blocked }, view)).toContain('unauthorized');
+    expect(newsText({ ...view, blocked }, { ...view, blocked })).toBeUndefined();
+  });
+});
+
+it('the command that resumes a wait is safe for a shell', () => {
+  const text = (requestId: string) =>
+    reattachHint([id], { requestId, deadlineMs: 1, alertAfterMs: null, notify: undefined }).split('\n')[1];
+  expect(text('nightly:1')).toBe(`Wait for it again with: sandflow stop ${id} --wait --request nightly:1`);
+  expect(text("it's; rm")).toMatch(/--request 'it'\\''s; rm'$/);
+});
+
+it('a concurrency limit runs a number of calls at once, in order, also after a failure', async () => {
+  const gate = createConcurrencyLimit(2);
+  let running = 0;
+  let most = 0;
+  const order: number[] = [];
+  const works = Array.from({ length: 7 }, (_, index) =>
+    gate(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      order.push(index);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      if (index === 1) throw new Error('one');
+    }),
+  );
+  const ends = await Promise.allSettled(works);
+  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect({ most, order }).toEqual({ most: 2, order: [0, 1, 2, 3, 4, 5, 6] });
+});
