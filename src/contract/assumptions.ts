@@ -4,94 +4,94 @@
  */
 export const assumptions = {
   'A-access-refusals':
-    'A teammate may read neither snapshots nor, of a private sandbox, its events, prompts and processes: they show what it holds.',
-  'A-answer-types': 'Status and `type` of an answer for which the specification shows neither.',
+    'A teammate may not read snapshots, nor the events, prompts and processes of a private sandbox, because they show its content.',
+  'A-answer-types': 'Status and `type` of an answer if the specification shows neither.',
   'A-api-key-create': 'Body of POST /api-keys/scoped, and `apiKey` and `secret` in the answer.',
-  'A-api-key-paths':
-    'POST /api-keys/{apiKeyId}/rotate and DELETE /api-keys/{apiKeyId} are how a key is rotated and revoked.',
+  'A-api-key-paths': 'POST /api-keys/{apiKeyId}/rotate and DELETE /api-keys/{apiKeyId} rotate and revoke a key.',
   'A-api-key-row':
     'Fields of a listed key beyond id, name, usage.requests and resources.total; actions and presets of the catalog.',
   'A-api-key-usage': '`usage.requests` and `resources` of GET /api-keys/{apiKeyId}/usage.',
   'A-cancelled-key':
-    'A create or fork that fails after it was accepted becomes cancelled, and its idempotency key goes on naming that sandbox.',
+    'A create or fork that fails after it was accepted becomes cancelled, and its idempotency key continues to name that sandbox.',
   'A-command': 'Body and result of POST …/commands.',
   'A-confirmation': 'A delete without its confirming header is refused with 400 `confirmation_required`.',
   'A-create-fields': '`name` and `environment` in the body of a create.',
   'A-creator-logins':
-    'A sandbox holds its creator’s logins where its environment passes any, or has secret files; plain variables are none.',
+    'A sandbox holds its creator’s logins if its environment passes any or has secret files; plain variables do not count.',
   'A-data-retention': 'The data-retention policy and the body that changes it.',
-  'A-deletion-operation': 'The record of a deletion, and where its id stands in the answer to a delete.',
+  'A-deletion-operation': 'The record of a deletion, and the field of its id in the answer to a delete.',
   'A-desktop':
     '`url` in the answer of POST …/desktop; a sandbox without a desktop answers 409 `desktop_not_available`.',
   'A-env-contents':
-    'How .env-style text is read: comments, `export`, quotes, no expansion; a malformed line is refused with 400.',
+    'The .env-style text has comments, `export` and quotes, and no expansion; a malformed line is refused with 400.',
   'A-environment-default':
-    'An account has a default environment from the start, which passes everything; a create that names none is on it.',
-  'A-error-codes': 'Codes of refusals for which the specification lists none, such as `invalid_request`.',
+    'An account has a default environment from the start, which passes everything; a create without an environment uses it.',
+  'A-error-codes': 'Codes of refusals without a listed code, such as `invalid_request`.',
   'A-environment-list': '`environments` in the answer of GET /environments.',
   'A-environment-update':
-    'The very same content makes no version; the default stops being one only when another becomes it.',
+    'Identical content creates no version; the default changes only when another environment becomes the default.',
   'A-environment-upgrade':
-    'Active is what is usable, on its way there or in error; what cannot be upgraded counts as failed, what needs none as neither.',
+    'Active sandboxes are usable, starting or in error; one that cannot be upgraded counts as failed, and one that needs no upgrade is not counted.',
   'A-events':
-    'Events of the history, oldest first, and the query beyond `conversation`: an answer of fewer than 100 events is the last page, and `after` the id of an event goes on from there.',
+    'Events of the history, oldest first, and the query beyond `conversation`: an answer of fewer than 100 events is the last page, and `after` continues after the event with that id.',
   'A-file-limit': 'A file read or written as JSON has at most 32 MiB; more is refused with 413.',
   'A-files': 'Query, body and answers of reading and writing a file.',
   'A-fork':
-    'Body of a fork and `sourceSandboxId` in its answer; a fork while archiving and from error answers 409 `fork_failed`.',
+    'Body of a fork and `sourceSandboxId` in its answer; a fork of an archiving sandbox or of one in error answers 409 `fork_failed`.',
   'A-fork-moment':
-    'A fork of a usable sandbox has the disk as it was before the answer; with snapshots off that copy is not kept.',
-  'A-idempotency-body': 'The same body, for an idempotency key, is the same JSON, whatever the order of its keys.',
+    'A fork of a usable sandbox has its disk at the moment before the answer; with snapshots off that copy is not kept.',
+  'A-idempotency-body':
+    'For an idempotency key, two bodies are the same if they are the same JSON, in any order of keys.',
   'A-interrupt': '`interrupted`, the number of prompts that were stopped.',
   'A-key-creation':
-    'While key creation is off the code is `scoped_key_creation_disabled`; a key of before scopes counts as admin-scoped.',
-  'A-key-presets': 'Which actions the presets read-only, full-sandbox and ci have.',
-  'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, beside /v1.',
+    'While key creation is off, the code is `scoped_key_creation_disabled`; a key from before scopes counts as admin-scoped.',
+  'A-key-presets': 'The actions of the presets read-only, full-sandbox and ci.',
+  'A-legacy-base': 'The legacy surface of the local service is at /legacy/v1, next to /v1.',
   'A-limits': 'The limits record, and the numbers in it.',
-  'A-local-webhook-urls': 'The local service also takes loopback http addresses for webhooks, unless it is strict.',
+  'A-local-webhook-urls': 'The local service also accepts loopback http addresses for webhooks, unless it is strict.',
   'A-machine-variables':
-    'All that is started in a sandbox gets its environment’s variables and secrets; a line comes before a secret of its name.',
+    'All processes of a sandbox get the variables and secrets of its environment; a variable overrides a secret of the same name.',
   'A-names': 'A name has 1 to 100 characters and no control characters.',
-  'A-paging': 'A list of sandboxes comes whole unless `limit` is given; then `nextCursor` is sent back as `cursor`.',
+  'A-paging':
+    'A list of sandboxes is complete unless `limit` is given; then the next request sends `nextCursor` as `cursor`.',
   'A-posix-shell':
-    'Commands are run by a POSIX shell with its utilities (`mkdir`, `mkfifo`, `tee`) and a `/tmp` on the sandbox’s disk.',
+    'A POSIX shell runs commands, with its utilities (`mkdir`, `mkfifo`, `tee`) and a `/tmp` on the sandbox’s disk.',
   'A-process-samples':
-    'Of a sandbox with monitoring off no process sample is kept; without one `sampledAt` is null. A process that no command started has no `commandId`.',
+    'A sandbox with monitoring off keeps no process sample; without one `sampledAt` is null. A process that no command started has no `commandId`.',
   'A-prompt-id': '`promptId` in the answer to a prompt.',
   'A-prompt-record': 'The record of a prompt.',
   'A-prompt-states':
     'The first queued prompt moves a sandbox to running, the end of the last one to idle; prompts of one conversation run in order.',
   'A-provider-models': 'The rows of GET /provider-models.',
   'A-rate-limits': 'The numbers behind the 429 codes are settings of the local service.',
-  'A-raw-bytes': 'Query of a download; a file comes as it is, a folder as tar.gz.',
+  'A-raw-bytes': 'Query of a download; a file is sent unchanged, a folder as tar.gz.',
   'A-repo-selection': 'A repository is selected into the default environment, as a new version of it.',
   'A-repos': 'Repositories, and the body that selects one.',
   'A-resume': 'Body and answer of a resume; on a usable sandbox it changes nothing.',
   'A-retry-after': '`Retry-After`, in seconds, may come with 429 and 503.',
   'A-sandbox-variables':
-    'A sandbox has its own credential in `SANDBOX_API_KEY` and the base URL in `SANDBOX_API_URL`, where its environment passes sandbox credentials.',
+    'A sandbox has its own credential in `SANDBOX_API_KEY` and the base URL in `SANDBOX_API_URL`, if its environment passes sandbox credentials.',
   'A-secret-files':
-    'Secret files lie below the home, for their owner only, and are written at every start; another path is refused with 400.',
+    'Secret files are below the home, readable only by their owner, and are written at every start; another path is refused with 400.',
   'A-secrets': 'Secrets are set and unset by name, and only names and times are returned.',
-  'A-sharing': '`sandbox` and `message` in the answer of share, and the type of that of unshare.',
+  'A-sharing': '`sandbox` and `message` in the answer of share, and the type of the answer of unshare.',
   'A-snapshot-access':
-    'Who sees a sandbox sees its snapshots, its creator alone reads and deletes them. A list leaves out those whose data was deleted.',
+    'Everyone who sees a sandbox sees its snapshots, and only its creator reads and deletes them. A list omits snapshots whose data was deleted.',
   'A-snapshot-before':
-    'When the latest snapshot of a sandbox is deleted, the one before it is the latest, where there is one.',
+    'When the latest snapshot of a sandbox is deleted, the previous one becomes the latest, if there is one.',
   'A-snapshot-delete': 'A snapshot is deleted like a sandbox: the confirming header, 202, an operation.',
-  'A-snapshot-name':
-    'A snapshot gets its name by `snapshotName` of an update: the latest snapshot, or else the next one.',
+  'A-snapshot-name': '`snapshotName` of an update names the latest snapshot, or the next one if there is none.',
   'A-snapshot-record': 'The record of a snapshot.',
   'A-snapshot-tree': 'Query and entries of the tree of a snapshot.',
   'A-sshkey':
-    'Body of POST …/sshkey, and `sshEndpoint` in its answer; a new key takes the place of the one that the account had there.',
+    'Body of POST …/sshkey, and `sshEndpoint` in its answer; a new key replaces the previous one of the account.',
   'A-standing':
     'Create, fork and resume need an account or organization in good standing; a trial has small and default machines only.',
-  'A-stop-answer': 'Where the id of a stop stands in the answer; on an archived sandbox it is the last stop.',
+  'A-stop-answer': 'The field of a stop’s id in the answer; for an archived sandbox it is the last stop.',
   'A-stop-states':
-    'A stop of a sandbox that is still being made answers `machine_not_running`; in error it is accepted. With snapshots off it keeps nothing.',
+    'A stop of a sandbox that is still being created answers `machine_not_running`; a stop in error is accepted. With snapshots off it keeps nothing.',
   'A-sunset-year': 'The Sunset header names the next October 31 on the clock of the service.',
-  'A-usage': 'The answer of GET …/usage is shaped as `cost` is.',
+  'A-usage': 'The answer of GET …/usage has the shape of `cost`.',
   'A-webhook-record': 'Fields of a webhook beyond id, name, url and events, and the answer to its deletion.',
   'A-webhook-retry': 'A delivery is retried after 1, 2, 4, 8, 16, 32 and 64 s.',
 } as const satisfies Readonly<Record<string, string>>;

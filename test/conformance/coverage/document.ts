@@ -13,12 +13,12 @@ export async function coverageDocument(tests: readonly NamedTest[]): Promise<Cov
   const endpoints = await endpointTable();
   const rules = ruleTables(tests);
   const gaps = [...endpoints.missing, ...rules.untested.map((id) => `${id}: no test`)];
-  const text = `# What of the specification is covered
+  const text = `# Coverage of the specification
 
 Written by \`npm run coverage\` from the contract (\`src/contract/\`), the catalogue of rules (\`test/conformance/rules/\`) and
 the tests of the conformance suite (\`test/conformance/\`). Do not edit it.
 
-A test in parentheses says what it needs: \`clock\`, \`faults\` or \`local\` tests are left out when the suite runs against
+Parentheses after a test name its needs: \`clock\`, \`faults\` or \`local\`. Tests with needs are skipped if the suite runs against
 another service than the local one (\`SANDFLOW_CONFORMANCE_URL\`, \`SANDFLOW_CONFORMANCE_KEY\`).
 
 ## Totals

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { mendAll } from '../../unit/house/snippets/fan-out.js';
+import { fixAll } from '../../unit/house/snippets/fan-out.js';
 import { createStand, type Stand } from '../workflow-harness.js';
 import { archivedSandbox, fanoutInput, forks, items, leftForks, lines, run, source } from './fanout-harness.js';
 
@@ -38,6 +38,6 @@ it('the example of the library returns the number of completed items', async () 
   vi.stubEnv('TEMPORAL_ADDRESS', inject('temporalAddress'));
   vi.stubEnv('SANDFLOW_TASK_QUEUE', stand.taskQueue);
   const before = stand.service.books.prompts().length;
-  expect(await mendAll('mending', await archivedSandbox(stand), ['the door', 'the roof'])).toBe(2);
+  expect(await fixAll('fixing', await archivedSandbox(stand), ['the door', 'the roof'])).toBe(2);
   expect(stand.service.books.prompts()).toHaveLength(before + 2);
 });

@@ -1,7 +1,7 @@
 import { awaitFanout, connectTemporal, readConfig, submitFanout } from '../../../../src/index.js';
 
 /** Fixes each issue in a fork of one sandbox, ten at a time, and returns how many succeeded. The same batch id never starts twice. */
-export async function mendAll(batchId: string, sandboxId: string, issues: readonly string[]): Promise<number> {
+export async function fixAll(batchId: string, sandboxId: string, issues: readonly string[]): Promise<number> {
   const { temporal, deployment, taskQueue } = readConfig();
   const client = await connectTemporal(temporal.connect);
   try {
@@ -18,7 +18,7 @@ export async function mendAll(batchId: string, sandboxId: string, issues: readon
       onUnknownOutcome: 'abandon',
     } as const;
     const source = { kind: 'sandbox', sandboxId, allowStale: false } as const;
-    const items = issues.map((issue, at) => ({ id: `issue-${at + 1}`, prompts: [{ prompt: `Mend this: ${issue}` }] }));
+    const items = issues.map((issue, at) => ({ id: `issue-${at + 1}`, prompts: [{ prompt: `Fix this: ${issue}` }] }));
     await submitFanout(client, { deployment, batchId, source, policy }, items, { taskQueue });
     const { counts } = await awaitFanout(client, { deployment, batchId });
     return counts.completed;

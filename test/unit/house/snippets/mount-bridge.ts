@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { connectTemporal, createBridge, createSecretSource } from '../../../../src/index.js';
 
-/** Mounts the bridge beside routes of one's own. */
+/** Mounts the bridge next to your own routes. */
 export async function serve(port: number): Promise<Server> {
   const temporalClient = await connectTemporal({ address: 'temporal.example.com:7233' });
   const secrets = createSecretSource({ fixed: [], file: '/var/lib/sandflow/webhook-secrets' });

@@ -5,8 +5,8 @@ export async function stopForGood(sandboxId: string, requestId: string): Promise
   const { temporal, taskQueue } = readConfig();
   const client = await connectTemporal(temporal.connect);
   try {
-    const wish = { sandboxId, requestId, deadlineMs: 3_600_000, alertAfterMs: 600_000 };
-    const { outcome, kept } = await awaitStop(client, await requestStop(client, wish, { taskQueue }));
+    const request = { sandboxId, requestId, deadlineMs: 3_600_000, alertAfterMs: 600_000 };
+    const { outcome, kept } = await awaitStop(client, await requestStop(client, request, { taskQueue }));
     return (outcome === 'archived' || outcome === 'already_archived') && kept === 'saved';
   } finally {
     await client.connection.close();
