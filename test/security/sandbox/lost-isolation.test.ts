@@ -85,7 +85,9 @@ describe.skipIf(!bubblewrap || !isRoot)('C1: a network that ends during a comman
     while (descendantOfName('sleep') === undefined) await delay(20);
     process.kill(slirp, 'SIGKILL');
     expect((await running).stdout).toBe('lo tap0\nlo\n');
-    await expect.poll(() => messages).toEqual([expect.stringContaining(`The network of sandbox ${ownSandboxId} has ended`)]);
+    await expect
+      .poll(() => messages)
+      .toEqual([expect.stringContaining(`The network of sandbox ${ownSandboxId} has ended`)]);
     expect((await host.run(ownSandboxId, { command: interfaces })).stdout).toBe('lo tap0\n');
   });
 });
