@@ -99,7 +99,7 @@ describe('a success answer without required content', () => {
   it.each([
     ['a missing field', { ok: true, sandbox: { ...aSandbox, state: undefined } }, 'sandbox.state'],
     ['a field of another type', { ok: true, sandbox: { ...aSandbox, id: 17 } }, 'sandbox.id'],
-    ['a body that is no object', ['whsec_hidden'], 'ok'],
+    ['a body that is not an object', ['whsec_hidden'], 'ok'],
     ['an empty object', {}, 'ok'],
     ['a refusal with a status of success', { ok: false, sandbox: aSandbox }, 'ok'],
   ])('is refused (%s) with the endpoint and field, without values', async (_, body, field) => {

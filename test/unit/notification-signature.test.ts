@@ -52,11 +52,11 @@ describe('a notification', () => {
       { headers: { ...signed(), 'webhook-signature': vector.signature.slice(0, 20) } },
       'malformed_headers',
     ],
-    ['a time that is no number', { headers: { ...signed(), 'webhook-timestamp': '1e9' } }, 'malformed_headers'],
+    ['a time that is not a number', { headers: { ...signed(), 'webhook-timestamp': '1e9' } }, 'malformed_headers'],
     ['one that is too old', { nowMs: nowMs + 301_000 }, 'stale_timestamp'],
     ['one from the future', { nowMs: nowMs - 301_000 }, 'stale_timestamp'],
-    ['any where the tolerance is no number', { toleranceSeconds: Number('soon') }, 'stale_timestamp'],
-    ['any where the present is no number', { nowMs: Number.NaN }, 'stale_timestamp'],
+    ['any, if the tolerance is not a number', { toleranceSeconds: Number('soon') }, 'stale_timestamp'],
+    ['any, if the current time is not a number', { nowMs: Number.NaN }, 'stale_timestamp'],
   ] as const)('is refused: %s', (_, over, reason) => {
     expect(verify(over as Parameters<typeof verify>[0])).toEqual({ ok: false, reason });
   });

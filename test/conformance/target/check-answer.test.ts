@@ -40,13 +40,13 @@ describe('checkAnswer', () => {
     ['a field that is missing', { json: { ...json, stop: undefined } }],
     ['a state of the record that nobody listed', { json: { ...json, stop: { ...stop, status: 'waiting' } } }],
     ['an id of another form', { json: { ...json, stop: { ...stop, id: 'halt-1' } } }],
-    ['a time that is none', { json: { ...json, stop: { ...stop, requestedAt: 'yesterday' } } }],
+    ['an invalid time', { json: { ...json, stop: { ...stop, requestedAt: 'yesterday' } } }],
     ['a path that the contract does not have', { path: '/sandboxes/bx_22222222/halts/1' }],
     ['bytes in place of JSON', { json: undefined, contentType: 'application/octet-stream' }],
     ['an error without a request id', { status: 404, json: { ...failure, requestId: undefined } }],
     ['an error whose status is another', { status: 400, json: failure }],
     ['an error whose codes differ', { status: 404, json: { ...failure, code: 'gone' } }],
-    ['an error that is no JSON', { status: 502, json: undefined, contentType: 'text/html' }],
+    ['an error that is not JSON', { status: 502, json: undefined, contentType: 'text/html' }],
   ])('refuses %s', (_which, change) => {
     expect(() => checkAnswer({ ...right, ...change })).toThrow();
   });

@@ -12,7 +12,7 @@ describe('the shell blocks of a prompt', () => {
       '````sh\n```\n~~~~\n```` x\n`````\nb',
       ['```\n~~~~\n```` x\n'],
     ],
-    ['until the end where none closes them', 'Do:\n```sh\na\n\nb', ['a\n\nb\n']],
+    ['open until the end if nothing closes them', 'Do:\n```sh\na\n\nb', ['a\n\nb\n']],
     ['empty ones too', '```sh\n```', ['']],
     ['indented by up to three spaces, which their lines lose', '   ```sh\n   a\n     b\n c\n  ```', ['a\n  b\nc\n']],
     ['not those indented by four, which are text', '    ```sh\n    a\n    ```', []],

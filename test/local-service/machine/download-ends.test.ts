@@ -121,10 +121,10 @@ describe('a download', () => {
   });
 
   it.each([
-    ['tells of a failure before anything was sent', 'echo "tar: ./a: Cannot open: Permission denied" >&2; exit 2'],
-    ['tells of a failure after much was sent', 'head -c 1000000 /dev/zero; echo "tar: ./a: Read error" >&2; exit 2'],
-    ['tells of other failures among mere changes', 'echo "tar: a: file changed as we read it\ntar: b: no" >&2; exit 1'],
-    ['tells of a program that says nothing', 'exit 1'],
+    ['reports a failure before the first byte', 'echo "tar: ./a: Cannot open: Permission denied" >&2; exit 2'],
+    ['reports a failure after many bytes', 'head -c 1000000 /dev/zero; echo "tar: ./a: Read error" >&2; exit 2'],
+    ['reports a failure among changed files', 'echo "tar: a: file changed as we read it\ntar: b: no" >&2; exit 1'],
+    ['reports a program that fails silently', 'exit 1'],
   ])('of a folder %s', async (_title, script) => {
     const folder = await temporaryDirectory();
     const tar = join(folder, 'tar');

@@ -90,7 +90,7 @@ test.each([
   ],
   ['with more than a state', 'bad_archive', (folder: string) => writeFile(join(folder, 'machines', 'more'), '')],
   [
-    'with a database that is none',
+    'with an invalid database',
     'bad_archive',
     (folder: string) => writeFile(join(folder, 'service.db'), 'x'.repeat(8192)),
   ],

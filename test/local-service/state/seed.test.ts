@@ -101,7 +101,7 @@ test.each([
     { version: 1, sandboxes: [{ name: 'x', state: 'running' }] },
     /sandboxes\.0\.state/,
   ],
-  ['an id that is none', { version: 1, sandboxes: [{ id: 'bx_1', name: 'x' }] }, /sandboxes\.0\.id/],
+  ['an invalid id', { version: 1, sandboxes: [{ id: 'bx_1', name: 'x' }] }, /sandboxes\.0\.id/],
   [
     'an id twice',
     {

@@ -20,7 +20,7 @@ const stop = { id: 'stop_1', status: 'completed', requestedAt: null, lastAttempt
 describe('facts of a sandbox', () => {
   test.each<[string, Partial<Sandbox>, string | null]>([
     ['archived: since its stop', { state: 'archived', stop, updatedAt: at(9) }, at(4)],
-    ['archived, of which no stop is known: since it last changed', { state: 'archived' }, at(2)],
+    ['archived without a known stop: since it last changed', { state: 'archived' }, at(2)],
     ['ready: since it last changed', {}, at(2)],
     [
       'idle: since its agent last renewed the auto-stop',
@@ -29,8 +29,8 @@ describe('facts of a sandbox', () => {
     ],
     ['restored: since its files were there', { hydratedAt: at(3) }, at(3)],
     ['running: not idle', { state: 'running' }, null],
-    ['being stopped: not known', { state: 'archiving' }, null],
-    ['of which the service says nothing: not known', { createdAt: null, updatedAt: null }, null],
+    ['being stopped: unknown', { state: 'archiving' }, null],
+    ['without times from the service: unknown', { createdAt: null, updatedAt: null }, null],
   ])('idle, %s', (_, over, since) => {
     expect(factsOf(sandbox(over)).idleSince).toBe(since);
   });
