@@ -4,7 +4,7 @@ export const createRules = {
   ...section('POST /sandboxes and POST /sandboxes/{sandboxId}/fork', {
     'create.idempotency-header-optional': '`Idempotency-Key` is optional.',
     'create.from': '`from` is the name of a source snapshot.',
-    'create.no-env': '`noEnv` makes a sandbox that is attached to no environment.',
+    'create.no-env': '`noEnv` creates a sandbox that is attached to no environment.',
     'create.ttl': '`ttlSeconds` sets auto-stop; null disables it.',
     'create.setup-script': '`setupScript` runs in the background.',
     'create.flags': '`snapshots` and `monitoring` are boolean flags.',

@@ -2,7 +2,7 @@ import { section, untestable } from './rule-record.js';
 
 export const desktopRules = {
   ...section('POST /sandboxes/{sandboxId}/desktop', {
-    'desktop.stream-url': 'Returns a desktop stream URL, where a desktop is available.',
+    'desktop.stream-url': 'Returns a desktop stream URL if a desktop is available.',
     'desktop.vnc': '`vnc=1` returns a VNC URL.',
     'desktop.public-access': '`publicAccess: true` returns a VNC URL that needs no access token.',
     'desktop.body-optional': 'The body is optional.',

@@ -2,7 +2,7 @@ import { section, untestable } from './rule-record.js';
 
 export const eventDeliveryRules = {
   ...section('Events', {
-    'events.account-wide': 'Webhooks tell of the sandboxes of the whole account, signed, to registered endpoints.',
+    'events.account-wide': 'Webhooks report the sandboxes of the whole account, signed, to registered endpoints.',
     'events.no-other-push': 'There is no other push channel; progress is read by polling the event history.',
   }),
   ...section('Event types', {

@@ -6,8 +6,8 @@ export const trapRules = section('Traps', {
   'trap.S2': 'The answer to a prompt may hold no `promptId`; the conversation and the events are enough.',
   'trap.S3': '`Idempotency-Key` counts on create and fork only: a repeated prompt runs the agent again.',
   'trap.S4': 'A key lives 24 hours, about 2 minutes after a failed create, and belongs to one body.',
-  'trap.S5': 'A create that became `cancelled` is reported once, then 404, and no webhook tells of it.',
-  'trap.S6': '`sandbox.archived` carries no stop id; only the stop, read by its id, tells which stop ended.',
+  'trap.S5': 'A create that became `cancelled` is reported once, then 404, and no webhook reports it.',
+  'trap.S6': '`sandbox.archived` carries no stop id; only the stop, read by its id, shows which stop ended.',
   'trap.S7': 'A failing stop is retried by the service; a resume supersedes it.',
   'trap.S8': 'An event can arrive before the answer to the create that caused it has been stored.',
   'trap.S9':

@@ -16,9 +16,9 @@ export const versioningRules = {
     'legacy.unchanged-headers': 'The signature headers and `Idempotency-Key` are the same on both surfaces.',
     'legacy.unchanged-key-field': 'The `sandboxId` field on API keys is the same on both surfaces.',
     'legacy.unchanged-data': 'All stored data is the same on both surfaces.',
-    'legacy.webhooks-deliver-box': 'Webhooks made before the rename deliver `box.*` with legacy-spelled payloads.',
+    'legacy.webhooks-deliver-box': 'Webhooks created before the rename deliver `box.*` with legacy-spelled payloads.',
     'legacy.webhooks-same-delivery': 'Their signatures, headers and retries are the same.',
-    'legacy.new-webhooks-deliver-sandbox': 'A webhook made through the current surface delivers `sandbox.*`.',
+    'legacy.new-webhooks-deliver-sandbox': 'A webhook created through the current surface delivers `sandbox.*`.',
     'versioning.hosted-urls': untestable(
       'Hosted URLs answer under two host forms with the same `_token`; the retirement of the older is undecided.',
       'The specification shows no endpoint that returns a hosted URL.',
