@@ -62,8 +62,24 @@ export {
   deploymentKeys,
   forgetDeploymentKeys,
 } from './temporal/deployment-keys.js';
-export * from './temporal/fanouts/index.js';
+export {
+  cancelFanout,
+  describeFanout,
+  type FanoutAddress,
+  fanoutProgress,
+  type StartedFanout,
+  type StartFanoutOptions,
+  startFanout,
+} from './temporal/fanouts/client.js';
 export { fanoutInputSchema, fanoutPolicySchema, parseFanoutInput } from './temporal/fanouts/input.js';
+export { type ResumeFanoutOptions, resumeFanout } from './temporal/fanouts/resume.js';
+export {
+  type AwaitFanoutOptions,
+  awaitFanout,
+  type SubmitFanoutOptions,
+  submitFanout,
+} from './temporal/fanouts/submit.js';
+export { addFanoutChunk, sealFanout } from './temporal/fanouts/updates.js';
 export {
   cancelJob,
   describeJob,
@@ -79,7 +95,15 @@ export {
   startJob,
 } from './temporal/jobs/client.js';
 export { jobInputSchema, parseJobInput } from './temporal/jobs/input.js';
-export { type JobSummary, type ListJobsOptions, listJobs } from './temporal/jobs/list.js';
+export {
+  type FanoutSummary,
+  type JobSummary,
+  type ListedWorkflow,
+  type ListFanoutsOptions,
+  type ListJobsOptions,
+  listFanouts,
+  listJobs,
+} from './temporal/list.js';
 export { type RequestedStop, type RequestStopOptions, requestStop } from './temporal/stops/client.js';
 export type { StopOptions } from './temporal/stops/input.js';
 export {

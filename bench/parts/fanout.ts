@@ -2,7 +2,7 @@
 import { jobWorkflowId } from '../../src/contract/addresses.js';
 import { fanoutPlaces } from '../../src/contract/fanout-addresses.js';
 import { isUsable } from '../../src/contract/states.js';
-import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/index.js';
+import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
 import type { FanoutInput, FanoutItem, FanoutResult } from '../../workflows/fanout/types.js';
 import { callsBetween } from '../measure/book-reader.js';
 import { runForkingScript } from '../measure/forking-script.js';

@@ -1,5 +1,5 @@
-/** What every command gets, and where it sets its exit code. */
-import type { Command } from 'commander';
+/** What every command gets, and the types of its options. */
+import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import type { CliIo } from './io.js';
 
 export interface CommandContext {
@@ -9,8 +9,38 @@ export interface CommandContext {
   exitCode: number;
 }
 
-/** Adds one command to its parent. Runs at start-up, so only the command's action may import heavy modules. */
-export type AddCommand = (parent: Command, context: CommandContext) => void;
+/** The command that another is added to. */
+export type Parent = CommandUnknownOpts;
+
+/** Adds a command to its parent. Runs at start-up, so only the command's action may import heavy modules. */
+export type AddCommand = (parent: Parent, context: CommandContext) => void;
+
+/** The options of the command that `grammar` adds, as the parser returns them. */
+export type OptionsOf<Grammar extends (parent: Parent) => { opts(): OptionValues }> = Plain<
+  ReturnType<ReturnType<Grammar>['opts']>
+>;
+
+/** A flag is inferred as `true`; here it is a boolean. */
+type Plain<Options> = {
+  readonly [Name in keyof Options]: NonNullable<Options[Name]> extends boolean ? boolean : Options[Name];
+};
+
+/** Any command that options can be added to. */
+export type AnyCommand<Arguments extends unknown[], Options extends OptionValues> = Command<
+  Arguments,
+  Options,
+  OptionValues
+>;
+
+/** The option `--then` under the name `end`: an object with `then` looks like a promise. */
+export type WithEnd<Options extends { readonly then?: unknown }> = Omit<Options, 'then'> & {
+  readonly end?: Options['then'];
+};
+
+export function withEnd<Options extends { readonly then?: unknown }>(options: Options): WithEnd<Options> {
+  const { then: end, ...rest } = options;
+  return { ...rest, ...(end !== undefined && { end }) };
+}
 
 /** Collects a repeatable option. */
 export function collect(value: string, earlier: readonly string[]): readonly string[] {

@@ -9,16 +9,20 @@ export interface Failure {
   readonly error: JobError;
 }
 
+/** An error that did not come from the service. */
+export function plainError(code: string, message: string): JobError {
+  return { code, message, status: null, requestId: null, details: null };
+}
+
 /** Never throws. An unexpected error has the code `internal`. */
 export function failureOf(error: unknown): Failure {
-  const status = numberIn(error, 'status');
   const exitCode = exitCodeOf(error);
   return {
     exitCode,
     error: {
       code: codeOf(error, exitCode),
       message: messageOf(error),
-      status: status ?? null,
+      status: numberIn(error, 'status') ?? null,
       requestId: stringIn(error, 'requestId') ?? null,
       details: recordIn(error, 'details') ?? null,
     },

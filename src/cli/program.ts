@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { addApi } from './api/command.js';
 import { addCleanup } from './cleanup/command.js';
-import type { CommandContext } from './command.js';
+import type { CommandContext, Parent } from './command.js';
 import { addDoctor } from './doctor/command.js';
 import { addEncryption } from './encryption/command.js';
 import { addFanout } from './fanout/command.js';
@@ -11,13 +11,8 @@ import { addLocal } from './local/command.js';
 import { addNotify } from './notify/command.js';
 import { addRun } from './run/command.js';
 import { addSandboxes } from './sandboxes/command.js';
-import { addBridge } from './serve/bridge-command.js';
-import { addCodecServer } from './serve/codec-server-command.js';
-import { addDev } from './serve/dev-command.js';
-import { addSupervisor } from './serve/supervisor-command.js';
-import { addWorker } from './serve/worker-command.js';
-import { addStops } from './stops/command.js';
-import { addStop } from './stops/stop-command.js';
+import { addBridge, addCodecServer, addDev, addSupervisor, addWorker } from './serve/command.js';
+import { addStop, addStops } from './stops/command.js';
 import { addWebhooks } from './webhooks/command.js';
 
 const exitCodesHelp = `
@@ -72,7 +67,8 @@ export function createProgram(context: CommandContext, version: string): Command
     addDoctor,
     addSupervisor,
   ]) {
-    add(program, context);
+    // The same class; the types that infer options are of another package.
+    add(program as unknown as Parent, context);
   }
   return program;
 }

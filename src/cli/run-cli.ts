@@ -2,14 +2,13 @@
 import { CommanderError } from 'commander';
 import type { JobError } from '../../workflows/job/types.js';
 import type { CommandContext } from './command.js';
-import { failureOf } from './errors.js';
+import { failureOf, plainError } from './errors.js';
 import { exitCodes } from './exit-codes.js';
 import { logInternalError } from './internal-error-log.js';
 import type { CliIo } from './io.js';
 import { emptyReport } from './output/job-report.js';
 import { printJson } from './output/json.js';
-import { createPaint } from './output/paint.js';
-import { createTerminal } from './output/terminal.js';
+import { createPaint, createTerminal } from './output/terminal.js';
 import { setIn } from './output/terminal-safe.js';
 import { createProgram } from './program.js';
 import { packageVersion } from './version.js';
@@ -39,10 +38,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
 }
 
 /** After Ctrl-C, any error counts as the interruption. */
-const interruptedFailure = {
-  exitCode: exitCodes.detached,
-  error: { code: 'interrupted', message: 'Interrupted.', status: null, requestId: null, details: null },
-};
+const interruptedFailure = { exitCode: exitCodes.detached, error: plainError('interrupted', 'Interrupted.') };
 
 /** Asks for a bug report, and says where the stack is. */
 async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {
@@ -67,11 +63,6 @@ function isAboutOneJob(args: readonly string[]): boolean {
 
 function usageErrorOf(error: CommanderError): JobError {
   const message = error.message.replace(/^error: /, '');
-  return {
-    code: 'bad_usage',
-    message: `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'} See sandflow --help.`,
-    status: null,
-    requestId: null,
-    details: null,
-  };
+  const sentence = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'}`;
+  return plainError('bad_usage', `${sentence} See sandflow --help.`);
 }

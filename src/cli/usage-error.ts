@@ -1,4 +1,5 @@
-/** An error in the command line's arguments. */
+/** Errors in the command line's arguments and in the configuration. */
+import { isSandboxId } from '../contract/ids.js';
 import { SandflowError } from '../contract/sandflow-error.js';
 
 /** Ends the command with exit code 2, before anything is started. */
@@ -6,4 +7,18 @@ export class UsageError extends SandflowError {
   constructor(message: string, options?: { readonly cause?: unknown }) {
     super('bad_usage', message, options);
   }
+}
+
+export function badConfiguration(message: string, cause?: unknown): SandflowError {
+  return new SandflowError('bad_configuration', message, { cause });
+}
+
+/**
+ * @param option undefined for an argument
+ * @throws UsageError unless `id` is the id of a sandbox
+ */
+export function requireSandboxId(id: string, option?: string): void {
+  if (isSandboxId(id)) return;
+  if (option) throw new UsageError(`${option}: "${id}" is not a sandbox id, like bx_2345abcd.`);
+  throw new UsageError(`"${id}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
 }

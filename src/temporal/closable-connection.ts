@@ -1,6 +1,6 @@
 /**
- * A connection to Temporal that can be closed at any moment. The SDK repeats a failed call after a pause, and a
- * repetition that is due after `close` throws where nobody can catch it, which ends the whole process. Here it fails.
+ * A connection to Temporal that can be closed at any time. The SDK repeats a failed call after a pause, and a repetition
+ * after `close` throws an error that cannot be caught, which ends the process. Here it fails.
  */
 import {
   Connection,
@@ -10,13 +10,13 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 
-/** The longest pause between two attempts, in ms. Each is up to a fifth longer by chance. */
+/** Maximum pause between two attempts, in ms. Jitter adds up to a fifth. */
 const maxPauseMs = 2_000;
 /** The gRPC status UNAVAILABLE. */
 const unavailable = 14;
 
 export interface ClosableConnectionOptions {
-  /** Whether a call that has failed so many times is made again. Default: nine times, as by the SDK itself. */
+  /** True if a call that has failed this many times is repeated. Default: nine times, as in the SDK. */
   readonly isRepeated?: (attempts: number) => boolean;
 }
 

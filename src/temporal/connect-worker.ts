@@ -1,8 +1,8 @@
-/** Connects to Temporal as a worker. Loads the SDK's native part, which clients do without. */
+/** Connects to Temporal as a worker. Loads the SDK's native part, which clients do not need. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { splitTarget, type TemporalTarget } from './connect.js';
-import { unreachable } from './unreachable.js';
+import { unreachable } from './errors.js';
 
 const connectTimeoutMs = 10_000;
 
@@ -32,7 +32,7 @@ export async function connectWorker(
   try {
     return { connection: await Promise.race([connecting, late]), namespace };
   } catch (cause) {
-    // An answer that comes after the deadline has no owner any more.
+    // A connection that opens after the deadline has no owner.
     connecting.then((connection) => connection.close()).catch(() => undefined);
     throw unreachable(address, cause);
   } finally {
@@ -40,7 +40,7 @@ export async function connectWorker(
   }
 }
 
-/** A client on a worker's connection: what it starts can begin eagerly on a worker of this process. */
+/** A client on a worker's connection: workflows that it starts can start eagerly on a worker of this process. */
 export function clientOfWorker(
   { connection, namespace }: WorkerConnection,
   options: { readonly dataConverter?: ClientOptions['dataConverter'] } = {},

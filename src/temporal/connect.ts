@@ -1,8 +1,8 @@
 /** Connects to Temporal as a client: command line, bridge, supervisor. */
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
-import { connectClosably } from './closable-connection.js';
-import { unreachable } from './unreachable.js';
+import { type ClosableConnectionOptions, connectClosably } from './closable-connection.js';
+import { unreachable } from './errors.js';
 
 const connectTimeoutMs = 10_000;
 
@@ -20,14 +20,17 @@ export interface ConnectTemporalOptions {
 }
 
 /**
- * Connects and asks the server who it is. The caller closes `client.connection`.
+ * Connects, and checks that the server answers. The caller closes `client.connection`.
  * @throws SandflowError `temporal_unreachable`, which names the address and what to do
  */
-export async function connectTemporal(target: TemporalTarget, options: ConnectTemporalOptions = {}): Promise<Client> {
-  const { timeoutMs = connectTimeoutMs, dataConverter, identity } = options;
+export async function connectTemporal(
+  target: TemporalTarget,
+  options: ConnectTemporalOptions & ClosableConnectionOptions = {},
+): Promise<Client> {
+  const { timeoutMs = connectTimeoutMs, dataConverter, identity, isRepeated } = options;
   const { connectionOptions, namespace, address } = splitTarget(target);
   try {
-    const connection = await connectClosably({ ...connectionOptions, connectTimeout: timeoutMs });
+    const connection = await connectClosably({ ...connectionOptions, connectTimeout: timeoutMs }, { isRepeated });
     return new Client({ connection, namespace, dataConverter, identity });
   } catch (cause) {
     throw unreachable(address, cause);
@@ -42,7 +45,7 @@ interface SplitTarget {
   readonly address: string;
 }
 
-/** What both kinds of connection need of a target. The metadata, key and TLS settings of an environment are kept. */
+/** What both kinds of connection need from a target, with the metadata, key and TLS settings of the environment. */
 export function splitTarget(target: TemporalTarget): SplitTarget {
   const namespace = target.namespace ?? 'default';
   if (!('connectionOptions' in target)) {

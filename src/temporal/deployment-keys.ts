@@ -1,7 +1,7 @@
 /**
- * What a deployment says of its keys, so that nobody writes what others cannot read. It is kept in Temporal, which all of
- * them reach, in a schedule that is paused and never starts anything: a schedule has no retention and needs no worker. It
- * holds ids of keys and values that tell keys apart, no key, and is in clear, since it is read without any.
+ * The keys that a deployment announces, so that no process writes what others cannot read. They are stored in Temporal, which
+ * every process reaches, in a paused schedule that never starts anything: a schedule has no retention and needs no worker. It
+ * contains key ids and check values, no keys, and is not encrypted, because processes without keys read it.
  */
 import {
   Client,
@@ -21,7 +21,7 @@ const timeoutMs = 5_000;
 export interface DeploymentKeys {
   /** The id of the key that the worker that started last encrypts with. */
   readonly current: string;
-  /** By id: what tells a key from others of the same id. Every worker that started last decrypts with these. */
+  /** By id: a value that distinguishes keys of the same id. The worker that started last decrypts with these. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
@@ -31,19 +31,18 @@ export interface AgreeOptions {
   readonly deployment: string;
   /** Undefined for a process that has no keys. */
   readonly ring: KeyRing | undefined;
-  /** True for workers: what they can decrypt is what the others may encrypt with. False by default. */
+  /** True for workers: the others may encrypt with the keys that workers can decrypt. False by default. */
   readonly announce?: boolean;
 }
 
-/** `unasked`: Temporal could not be asked, which refuses nobody. */
+/** `unasked`: Temporal could not be read, which is no refusal. */
 export type Agreement = { readonly kind: 'agreed' } | { readonly kind: 'unasked'; readonly reason: string };
 
 /**
- * Checks at the start of a process that it writes what the deployment's workers read, and reads what they write. Safe to
- * repeat. A deployment has no keys until a worker has announced some.
+ * Checks at the start of a process that it and the deployment's workers can read what the other writes. Safe to repeat. A deployment has no keys until a worker has announced some.
  * @param client any client; its connection is used without its codec
- * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has said
- *   that it can decrypt: the process must not go on
+ * @throws SandflowError `bad_configuration` if the keys do not fit, and `keys_not_announced` if no worker has
+ *   announced keys: the process must not continue
  */
 export async function agreeOnKeys(client: Client, options: AgreeOptions): Promise<Agreement> {
   const { deployment, ring, announce = false } = options;
@@ -62,12 +61,12 @@ export async function agreeOnKeys(client: Client, options: AgreeOptions): Promis
   }
 }
 
-/** What the deployment says; undefined if no worker has announced keys. */
+/** The keys of the deployment; undefined if no worker has announced any. */
 export function deploymentKeys(client: Client, deployment: string): Promise<DeploymentKeys | undefined> {
   return read(clearClient(client), deployment);
 }
 
-/** Lets processes without keys start again, once nothing is encrypted any more. Safe to repeat. */
+/** Removes the announcement, so that processes without keys can start again. Safe to repeat. */
 export async function forgetDeploymentKeys(client: Client, deployment: string): Promise<void> {
   try {
     await clearClient(client).schedule.getHandle(encryptionScheduleId(deployment)).delete();
@@ -128,7 +127,7 @@ async function write(
   try {
     if (!known) return void (await clear.schedule.create({ scheduleId, ...wanted }));
   } catch (error) {
-    // Another worker of the same start: what it announced is compared once more by whoever starts next.
+    // Another worker started at the same time; the next process to start compares its keys again.
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
   await clear.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));

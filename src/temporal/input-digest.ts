@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { JobInput } from '../../workflows/job/types.js';
 
-/** Two values have the same digest where they say the same, also where one holds a text that the other refers to. */
+/** Equal values have the same digest, even if one contains a text and the other a reference to it. */
 export function contentDigest(value: unknown): string {
   return sha256(JSON.stringify(value, (_, part) => textDigest(part) ?? part)).slice(0, 16);
 }

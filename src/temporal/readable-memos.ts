@@ -1,4 +1,4 @@
-/** Lists and descriptions of workflows, though single memos cannot be read: one of a lost key must hide nothing but itself. */
+/** Lists and describes workflows even if a memo cannot be read: a value with a lost key must hide only itself. */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { isRefusedInput } from '../contract/refused-input.js';
@@ -6,7 +6,7 @@ import { SandflowError } from '../contract/sandflow-error.js';
 
 /** Why a value of a memo cannot be read. */
 export interface UnreadableMemo {
-  /** `encryption_key_unknown`, `not_decryptable`, `not_encrypted`, or `unreadable` for what is no payload of ours. */
+  /** `encryption_key_unknown`, `not_decryptable`, `not_encrypted`, or `unreadable` for a payload of another origin. */
   readonly code: string;
   readonly message: string;
 }
@@ -14,9 +14,9 @@ export interface UnreadableMemo {
 const mark = 'sandflowUnreadable';
 
 /**
- * A client on the same connection that stands something in for each value that cannot be read, instead of failing the whole
- * list or description: `memoOf` finds it in memos. For what is listed, described and written; results and answers of
- * queries are for the client itself, which says why they cannot be read. Sends no request.
+ * A client on the same connection that replaces each unreadable value, instead of failing the whole list or description;
+ * `memoOf` finds the replacements in memos. For lists, descriptions and writes. Use the client itself for results and
+ * queries: its errors say why a value cannot be read. Sends no request.
  */
 export function lenientClient({ connection, options }: Client): Client {
   const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
@@ -64,17 +64,17 @@ export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
 
 const refused: UnreadableMemo = {
   code: 'not_encrypted',
-  message: 'A memo is not encrypted, and this worker was told to refuse what is not.',
+  message: 'A memo is not encrypted, and this worker is configured to refuse clear payloads.',
 };
 
 function reasonOf(error: unknown): UnreadableMemo {
   if (error instanceof SandflowError) return { code: error.code, message: error.message };
-  return { code: 'unreadable', message: 'A memo is neither clear JSON nor encrypted as sandflow does it.' };
+  return { code: 'unreadable', message: 'A memo is neither clear JSON nor encrypted by sandflow.' };
 }
 
 function markIn(value: unknown): UnreadableMemo | undefined {
   if (typeof value !== 'object' || value === null || !(mark in value)) return undefined;
-  // Whoever writes to Temporal may write such a value, too.
+  // Anyone who can write to Temporal can write such a value too.
   const { code, message } = (value[mark] ?? {}) as Partial<UnreadableMemo>;
   return { code: String(code), message: String(message) };
 }

@@ -1,15 +1,15 @@
 /** Puts long texts and files of an input into the result store before anything is started, so that only references travel. */
 import { createHash } from 'node:crypto';
 import type { FanoutInput, FanoutItem } from '../../workflows/fanout/types.js';
-import type { FilePut, JobInput, PromptStep, SandboxSource } from '../../workflows/job/types.js';
+import type { FilePut, JobInput, PromptStep } from '../../workflows/job/types.js';
 import { maxInlineBytes, maxInlineTextBytes, type StoredText, storedHead, type Text } from '../contract/texts.js';
 import type { ResultStore } from '../result-store/index.js';
 
-/** One text or file of an input that travels itself. */
+/** A text or file that an input contains, rather than a reference to it. */
 interface Slot {
   /** Where it is in the input, such as `prompts.0.prompt`. */
   readonly field: string;
-  /** What it takes where it travels. */
+  /** Its size in the input. */
   readonly bytes: number;
   content(): Buffer;
   replace(stored: StoredText): void;
@@ -24,30 +24,27 @@ type Draft<T> = T extends Text
       : T;
 
 export interface KeepOptions {
-  /** Shared with the workers; without it nothing is put anywhere, and what is too long is refused. */
+  /** Shared with the workers; without it, an input that is too large is refused. */
   readonly results?: ResultStore | undefined;
-  /** What all that travels itself may take together, in bytes; 150 kB by default. */
+  /** Maximum size of all texts and files that the input contains, in bytes; 150 kB by default. */
   readonly roomBytes?: number;
-  /** Makes the error for what is too long: it names the field, its size and the limit. */
+  /** Creates the error for an input that is too large; `message` names the field, its size and the limit. */
   readonly refuse: (message: string) => Error;
 }
 
-/** Safe to repeat: a text has the same reference each time. @throws what `refuse` makes */
+/** Safe to repeat: a text has the same reference each time. @throws what `refuse` returns */
 export function keepJobTexts(input: JobInput, options: KeepOptions): Promise<JobInput> {
   return kept(input, options, (draft) => [
-    ...(draft.source.kind === 'create' ? bodySlots(draft.source.body, 'source.body') : []),
+    ...(draft.source.kind === 'create' ? setupSlots(draft.source.body) : []),
     ...stepSlots(draft),
   ]);
 }
 
-/** As `keepJobTexts`, for what prepares the source of a batch. */
+/** As `keepJobTexts`, for the preparation of a batch's source. */
 export function keepFanoutTexts(input: FanoutInput, options: KeepOptions): Promise<FanoutInput> {
   return kept(input, options, ({ source }) => {
     if (source.kind === 'sandbox') return [];
-    return [
-      ...bodySlots(source.body, 'source.body'),
-      ...(source.kind === 'prepare' ? stepSlots(source, 'source.') : []),
-    ];
+    return [...setupSlots(source.body), ...(source.kind === 'prepare' ? stepSlots(source, 'source.') : [])];
   });
 }
 
@@ -56,15 +53,9 @@ export function keepItemTexts(item: FanoutItem, options: KeepOptions): Promise<F
   return kept(item, options, (draft) => stepSlots(draft));
 }
 
-/** As `keepJobTexts`, for a prompt that is added. */
+/** As `keepJobTexts`, for a follow-up prompt. */
 export function keepPromptText(step: PromptStep, options: KeepOptions): Promise<PromptStep> {
-  return kept(step, options, (draft) =>
-    textSlots(
-      [draft.prompt],
-      () => 'prompt',
-      (_, stored) => (draft.prompt = stored),
-    ),
-  );
+  return kept(step, options, (draft) => textSlots(draft, 'prompt', 'prompt'));
 }
 
 async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>) => Slot[]): Promise<T> {
@@ -75,14 +66,14 @@ async function kept<T>(input: T, options: KeepOptions, slotsOf: (draft: Draft<T>
   return draft as T;
 }
 
-/** Those that are too long themselves, where there is a place for them, and the longest until the rest has room. */
+/** Those that are too long, if there is a store, and then the longest until the rest fits. */
 function longOnes(slots: readonly Slot[], { results, roomBytes = maxInlineBytes }: KeepOptions): Slot[] {
   let total = slots.reduce((sum, { bytes }) => sum + bytes, 0);
   return slots
     .toSorted((a, b) => b.bytes - a.bytes)
     .filter(({ bytes }) => {
       const isLong = (results !== undefined && bytes > maxInlineTextBytes) || total > roomBytes;
-      // A reference takes as much.
+      // A reference would be no shorter.
       if (!isLong || bytes < referenceBytes) return false;
       total -= bytes;
       return true;
@@ -100,9 +91,12 @@ async function keep(slot: Slot, { results, roomBytes = maxInlineBytes, refuse }:
   return { ref, bytes: size, sha256, head: storedHead(content.subarray(0, 1_000).toString('utf8')) };
 }
 
-const mend =
-  'Make it shorter, or say where the shared store is: `results` in the library, SANDFLOW_RESULTS for commands';
+const mend = 'Make it shorter, or configure the shared store: `results` in the library, SANDFLOW_RESULTS for commands';
 const referenceBytes = 500;
+
+function setupSlots(body: { setupScript?: Text }): Slot[] {
+  return textSlots(body, 'setupScript', 'source.body.setupScript');
+}
 
 interface Steps {
   put?: Draft<readonly FilePut[]>;
@@ -112,66 +106,27 @@ interface Steps {
 
 function stepSlots({ put = [], commands = [], prompts }: Steps, prefix = ''): Slot[] {
   return [
-    ...fileSlots(put, `${prefix}put`),
-    ...textSlots(
-      commands,
-      (index) => `${prefix}commands.${index}`,
-      (index, stored) => {
-        commands[index] = stored;
-      },
-    ),
-    ...textSlots(
-      prompts.map(({ prompt }) => prompt),
-      (index) => `${prefix}prompts.${index}.prompt`,
-      (index, stored) => {
-        const step = prompts[index];
-        if (step) step.prompt = stored;
-      },
-    ),
+    ...put.flatMap((file, index) => fileSlots(file, `${prefix}put.${index}.content`)),
+    ...commands.flatMap((_, index) => textSlots(commands, index, `${prefix}commands.${index}`)),
+    ...prompts.flatMap((step, index) => textSlots(step, 'prompt', `${prefix}prompts.${index}.prompt`)),
   ];
 }
 
-function bodySlots(body: Draft<Extract<SandboxSource, { kind: 'create' }>['body']>, path: string): Slot[] {
-  const { setupScript } = body;
-  return setupScript === undefined
-    ? []
-    : textSlots(
-        [setupScript],
-        () => `${path}.setupScript`,
-        (_, stored) => {
-          body.setupScript = stored;
-        },
-      );
+/** Of the text that `holder` has under `key`: none if it has none, or has it by reference already. */
+function textSlots<Key extends PropertyKey>(holder: { [K in Key]?: Text }, key: Key, field: string): Slot[] {
+  const text = holder[key];
+  if (typeof text !== 'string') return [];
+  const replace = (stored: StoredText) => {
+    holder[key] = stored;
+  };
+  return [{ field, bytes: Buffer.byteLength(text), content: () => Buffer.from(text), replace }];
 }
 
-function textSlots(
-  texts: readonly Text[],
-  fieldOf: (index: number) => string,
-  replace: (index: number, stored: StoredText) => void,
-): Slot[] {
-  return texts.flatMap((text, index) =>
-    typeof text === 'string'
-      ? {
-          field: fieldOf(index),
-          bytes: Buffer.byteLength(text),
-          content: () => Buffer.from(text),
-          replace: (stored: StoredText) => replace(index, stored),
-        }
-      : [],
-  );
-}
-
-function fileSlots(files: Draft<readonly FilePut[]>, path: string): Slot[] {
-  return files.flatMap((file, index) => {
-    const { content } = file;
-    if (!('base64' in content)) return [];
-    return {
-      field: `${path}.${index}.content`,
-      bytes: content.base64.length,
-      content: () => Buffer.from(content.base64, 'base64'),
-      replace: ({ ref }: StoredText) => {
-        file.content = { ref };
-      },
-    };
-  });
+function fileSlots(file: Draft<FilePut>, field: string): Slot[] {
+  const { content } = file;
+  if (!('base64' in content)) return [];
+  const replace = ({ ref }: StoredText) => {
+    file.content = { ref };
+  };
+  return [{ field, bytes: content.base64.length, content: () => Buffer.from(content.base64, 'base64'), replace }];
 }

@@ -8,7 +8,7 @@ import { createSandboxClient } from '../../src/client/index.js';
 import type { FaultInput } from '../../src/local-service/index.js';
 import { createResultStore } from '../../src/result-store/index.js';
 import { connectTemporal } from '../../src/temporal/connect.js';
-import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/index.js';
+import { awaitFanout, submitFanout } from '../../src/temporal/fanouts/submit.js';
 import type { FanoutInput, FanoutItem, ItemResult } from '../../workflows/fanout/types.js';
 import type { Started } from './cli-program.js';
 import { arm, armed, patient, readBooks, shell } from './stack-fixture.js';

@@ -10,7 +10,8 @@ import { findTemporalServer } from '../../src/temporal-server/find.js';
 import type { StopOptions } from '../../src/temporal/stops/input.js';
 import { itemWorkflowId, jobWorkflowId } from '../../src/contract/addresses.js';
 import { chunkWorkflowId } from '../../src/contract/fanout-addresses.js';
-import { cancelFanout, fanoutProgress, resumeFanout } from '../../src/temporal/fanouts/index.js';
+import { cancelFanout, fanoutProgress } from '../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../src/temporal/fanouts/resume.js';
 import { type JobInput, type JobOutcome, progressQuery, resolveUpdate, type StopOutcome } from '../../workflows/index.js';
 import { archived, begin, policyFor, ready } from '../workflows/cleanup/cleanup-harness.js';
 import {

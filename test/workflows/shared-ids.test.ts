@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { jobWorkflowId } from '../../src/contract/addresses.js';
-import { describeFanout } from '../../src/temporal/fanouts/index.js';
+import { describeFanout } from '../../src/temporal/fanouts/client.js';
 import { cancelJob, startJob } from '../../src/temporal/jobs/client.js';
 import { deployment, jobInput } from './workflow-harness.js';
 

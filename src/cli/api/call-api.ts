@@ -3,22 +3,17 @@ import { resolve } from 'node:path';
 import { saveDownload } from '../../client/download.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
-import { parseDurationMs } from '../duration.js';
+import { parseDurationMs } from '../units.js';
+import type { ApiOptions } from './command.js';
 import { lookUp } from './contract-hint.js';
-import { type ApiOptions, planRequest } from './plan-request.js';
+import { planRequest } from './plan-request.js';
 import { bytesOnTerminal, printAnswer } from './print-answer.js';
 
-export interface CallApiOptions extends ApiOptions {
-  readonly output?: string;
-  readonly include?: boolean;
-  readonly timeout: string;
-}
-
-/** @returns the exit code: 1 where the service refused */
+/** @returns the exit code: 1 if the service refused */
 export async function callApi(
   method: string,
   address: string,
-  options: CallApiOptions,
+  options: ApiOptions,
   context: CommandContext,
 ): Promise<number> {
   const { io } = context;

@@ -1,7 +1,6 @@
-import { type AddCommand, collect } from '../command.js';
-import type { CallApiOptions } from './call-api.js';
+import { type AddCommand, collect, type OptionsOf, type Parent } from '../command.js';
 
-export const addApi: AddCommand = (parent, context) => {
+const api = (parent: Parent) =>
   parent
     .command('api')
     .description('Call any endpoint of the service with the configured key')
@@ -18,9 +17,13 @@ export const addApi: AddCommand = (parent, context) => {
     .option('--confirm <id>', 'with DELETE: repeat the id at the end of the path')
     .option('--output <file>', 'save a successful response body to a file, unchanged')
     .option('--include', 'print status and headers before the response body')
-    .option('--timeout <duration>', 'how long to wait without data from the service', '2m')
-    .action(async (method: string, path: string, options: CallApiOptions) => {
-      const { callApi } = await import('./call-api.js');
-      context.exitCode = await callApi(method, path, options, context);
-    });
+    .option('--timeout <duration>', 'how long to wait without data from the service', '2m');
+
+export type ApiOptions = OptionsOf<typeof api>;
+
+export const addApi: AddCommand = (parent, context) => {
+  api(parent).action(async (method, path, options) => {
+    const { callApi } = await import('./call-api.js');
+    context.exitCode = await callApi(method, path, options, context);
+  });
 };

@@ -1,10 +1,10 @@
-/** Looks a request up in the contract. What is not there may be called all the same: the service may know more. */
+/** Looks a request up in the contract. Unknown requests are sent too: the service may have more endpoints. */
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
 
 export interface InContract {
-  /** True where the answer is bytes. */
+  /** True if the answer is bytes. */
   readonly raw: boolean;
-  /** What a person may have meant, where the contract has no such endpoint; otherwise null. */
+  /** A suggestion if the contract has no such endpoint; otherwise null. */
   readonly hint: string | null;
 }
 
@@ -31,7 +31,7 @@ function matches(pattern: string, path: string): boolean {
 
 const isParameter = (part: string) => part.startsWith('{');
 
-/** The path with the fewest wrong letters, where there are few; a version that was repeated costs nothing. */
+/** The most similar path, if it is similar enough. A repeated version prefix is ignored. */
 function nearestOf(rows: readonly Endpoint[], path: string): string | undefined {
   const given = path.replace(/^\/v\d+(?=\/)/, '').split('/');
   const scored = rows

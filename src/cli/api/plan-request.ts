@@ -1,16 +1,13 @@
-/** What `sandflow api` is to send, checked before anything is started. */
+/** Builds the request of `sandflow api`, and checks it before anything is started. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlainRequest } from '../../client/index.js';
 import type { CliIo } from '../io.js';
+import { readAll } from '../run/read-prompts.js';
 import { UsageError } from '../usage-error.js';
+import type { ApiOptions } from './command.js';
 
-export interface ApiOptions {
-  readonly field: readonly string[];
-  readonly query: readonly string[];
-  readonly body?: string;
-  readonly confirm?: string;
-}
+type RequestOptions = Pick<ApiOptions, 'field' | 'query' | 'body' | 'confirm'>;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -18,7 +15,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export async function planRequest(
   method: string,
   address: string,
-  options: ApiOptions,
+  options: RequestOptions,
   io: Pick<CliIo, 'stdin' | 'cwd'>,
 ): Promise<PlainRequest> {
   const known = methods.find((one) => one === method.toUpperCase());
@@ -60,7 +57,10 @@ function readPair(pair: string, option: string): readonly [string, string] {
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
-async function readBody({ field, body }: ApiOptions, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string | undefined> {
+async function readBody(
+  { field, body }: RequestOptions,
+  io: Pick<CliIo, 'stdin' | 'cwd'>,
+): Promise<string | undefined> {
   if (field.length > 0 && body !== undefined) throw new UsageError('Give --field or --body, not both.');
   if (body === undefined) {
     if (field.length === 0) return undefined;
@@ -68,17 +68,19 @@ async function readBody({ field, body }: ApiOptions, io: Pick<CliIo, 'stdin' | '
     return JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, asJson(value)])));
   }
   const text = body === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, body), body);
-  if (parse(text) === undefined) throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} does not hold JSON.`);
+  if (parseJson(text) === undefined)
+    throw new UsageError(`--body: ${body === '-' ? 'stdin' : body} does not hold JSON.`);
   return text;
 }
 
-/** Numbers, true, false, null, lists and objects as JSON; everything else is the string that it is. */
+/** Numbers, true, false, null, lists and objects as JSON; everything else as a string. */
 function asJson(value: string): unknown {
-  const parsed = parse(value);
+  const parsed = parseJson(value);
   return parsed === undefined ? value : parsed;
 }
 
-function parse(text: string): unknown {
+/** Undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -94,13 +96,7 @@ async function readText(path: string, given: string): Promise<string> {
   }
 }
 
-async function readAll(stdin: CliIo['stdin']): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** Deletes need the id twice, so that a wrongly built path deletes nothing. */
+/** A delete names its id twice, so that a path that a script built wrongly deletes nothing. */
 function readConfirmation(method: string, path: string, confirm: string | undefined): string | undefined {
   if (method !== 'DELETE') {
     if (confirm !== undefined) throw new UsageError('--confirm requires DELETE.');

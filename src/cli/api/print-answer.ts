@@ -1,23 +1,21 @@
-/** Prints what the service answered: JSON for people, bytes as they are. */
+/** Prints a response of the service: JSON indented, bytes unchanged. */
 import type { Readable } from 'node:stream';
 import type { PlainResponse } from '../../client/index.js';
 import { isOverlargeJson } from '../../client/json-size.js';
 import { errorEnvelopeSchema } from '../../contract/endpoints.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { readWhole } from '../connect/answer-text.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
-import { createPaint } from '../output/paint.js';
+import { createPaint } from '../output/terminal.js';
 import { oneLine, setIn } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
-
-/** Text is held in memory before it is printed; files are not. */
-const maxTextBytes = 64 * 1024 * 1024;
+import { parseJson } from './plan-request.js';
 
 export interface PrintOptions {
   /** Status and headers first. */
   readonly include: boolean;
-  /** Takes the bytes of a success in place of stdout. */
+  /** Saves the bytes of a successful response, which are then not printed. */
   readonly save?: (response: PlainResponse) => Promise<void>;
 }
 
@@ -27,13 +25,13 @@ export async function printAnswer(response: PlainResponse, io: CliIo, options: P
   const isSuccess = status >= 200 && status < 300;
   if (options.include) printHead(response, io.stdout);
   if (!isSuccess) {
-    const text = (await whole(response.body)).toString('utf8');
+    const text = (await readWhole(response.body)).toString('utf8');
     printText(text, io.stdout);
     io.stderr.write(`${createPaint(io.stderr)('red', 'error:')} ${setIn(describe(status, text))}\n`);
     return exitCodes.otherOutcome;
   }
   if (options.save) await options.save(response);
-  else if (isJson(response)) printText((await whole(response.body)).toString('utf8'), io.stdout);
+  else if (isJson(response)) printText((await readWhole(response.body)).toString('utf8'), io.stdout);
   else await printBytes(response.body, io.stdout);
   return exitCodes.done;
 }
@@ -51,11 +49,11 @@ function printHead({ status, headers }: PlainResponse, stdout: OutputStream): vo
   stdout.write(`${[`HTTP ${status}`, ...lines.map(oneLine)].join('\n')}\n\n`);
 }
 
-/** Pretty where it is JSON; what a proxy sends instead is shown as it is. */
+/** JSON is indented; anything else, such as a proxy's page, is printed unchanged. */
 function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parse(text);
-  // What is no JSON is written as bytes: a pipe gets it as it came.
+  // As bytes, so that a pipe gets it unchanged.
   stdout.write(parsed === undefined ? Buffer.from(`${text.trimEnd()}\n`) : `${jsonText(parsed, 2)}\n`);
 }
 
@@ -68,26 +66,7 @@ function describe(status: number, text: string): string {
 
 /** Undefined also for JSON that is too large to parse: it is printed as it is. */
 function parse(text: string): unknown {
-  if (isOverlargeJson(Buffer.from(text))) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** @throws SandflowError `unexpected_response` for more than 64 MiB */
-async function whole(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxTextBytes) {
-      throw new SandflowError('unexpected_response', `The answer is larger than ${maxTextBytes} bytes.`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  return isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
 }
 
 /** @throws UsageError on a terminal */

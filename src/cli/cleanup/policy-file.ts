@@ -1,9 +1,12 @@
-/** Reads the policy file of a command. */
+/** Reads the policy file of a command; `sandflow cleanup validate`. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { notifyCommandId } from '../../notify/index.js';
-import { type CleanupPolicy, readPolicy } from '../../retention/index.js';
+import { type CleanupPolicy, readPolicy, windowsText } from '../../retention/index.js';
+import type { CommandContext } from '../command.js';
 import type { CliIo } from '../io.js';
+import { printJson } from '../output/json.js';
+import { plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 
 export interface PolicyFile {
@@ -28,4 +31,18 @@ export async function readPolicyFile(file: string, { cwd }: Pick<CliIo, 'cwd'>):
     },
   });
   return { policy, notifyCommand };
+}
+
+export async function validatePolicy(
+  file: string,
+  { json }: { readonly json?: boolean },
+  { io }: CommandContext,
+): Promise<void> {
+  const { policy } = await readPolicyFile(file, io);
+  if (json) return printJson(io.stdout, { policy, error: null });
+  const { name, rules, protect, limits } = policy;
+  io.stdout.write(
+    `${name}: ${plural(rules.length, 'rule')}, ${plural(protect.length, 'protected pattern')}, ` +
+      `at most ${limits.maxActions} actions and ${limits.maxPercent} % per night, ${windowsText(policy)}\n`,
+  );
 }

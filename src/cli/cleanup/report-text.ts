@@ -1,10 +1,8 @@
 /** The report of a cleanup as text. */
 import type { CleanupReport, CleanupSummary, ReportEntry } from '../../../workflows/cleanup/types.js';
-import { formatDuration } from '../duration.js';
 import { formatTable } from '../output/table.js';
 import { oneLine } from '../output/terminal-safe.js';
-
-const dayMs = 86_400_000;
+import { formatAge } from '../units.js';
 
 /** One line for every sandbox, oldest first. */
 export function reportTable({ plan }: CleanupReport): string {
@@ -13,7 +11,7 @@ export function reportTable({ plan }: CleanupReport): string {
     entry.sandboxId,
     oneLine(entry.name ?? ''),
     oneLine(entry.state),
-    entry.ageMs === null ? '?' : ageText(entry.ageMs),
+    entry.ageMs === null ? '?' : formatAge(entry.ageMs),
     ownerText(entry),
     entry.saved,
     oneLine(entry.rule ?? ''),
@@ -34,11 +32,6 @@ function decisionText({ results, action, why, snapshotIds }: ReportEntry): strin
 
 const ownerText = ({ owner }: ReportEntry) =>
   owner.workflowId === null ? owner.status : `${owner.status} ${owner.workflowId}`;
-
-function ageText(ms: number): string {
-  const past = Math.max(0, ms);
-  return past < 2 * dayMs ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / dayMs)} d`;
-}
 
 /** Two or three lines: the outcome, what was done, and what to check. */
 export function summaryLines({ outcome, planned, counts, policy, error }: CleanupSummary): string[] {

@@ -2,29 +2,21 @@
 import type { CleanupReport, CleanupSummary } from '../../../workflows/cleanup/types.js';
 import { cleanupPrefix } from '../../contract/addresses.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups/client.js';
+import { type CleanupListed, cleanupHandle, listCleanups, startCleanup } from '../../temporal/cleanups/client.js';
 import { describeReadable } from '../../temporal/readable-memos.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
-import { createPaint } from '../output/paint.js';
+import { createPaint } from '../output/terminal.js';
 import { UsageError } from '../usage-error.js';
+import type { RunCleanupOptions } from './command.js';
 import { readPolicyFile } from './policy-file.js';
 import { reportTable, summaryLines, wentWell } from './report-text.js';
 import { watchCleanup } from './watch-cleanup.js';
 
-export interface RunCleanupOptions {
-  readonly dryRun?: boolean;
-  readonly wait?: boolean;
-  readonly detach?: boolean;
-  readonly json?: boolean;
-}
-
-export interface ReportOptions {
-  readonly json?: boolean;
-}
+type ReportOptions = Pick<RunCleanupOptions, 'json'>;
 
 /** @returns the exit code */
 export async function runCleanup(file: string, options: RunCleanupOptions, context: CommandContext): Promise<number> {
@@ -61,7 +53,8 @@ export async function showReport(
 ): Promise<number> {
   return withPlatform(context, {}, async ({ temporal, config, results }) => {
     const { deployment } = config;
-    const id = asked ?? (await latest(listCleanups(temporal, { deployment })));
+    const isEnded = ({ status }: CleanupListed) => status === 'completed';
+    const id = asked ?? (await listCleanups(temporal, { deployment })).find(isEnded)?.id;
     if (id === undefined) throw new UsageError('No cleanup has ended yet. Run one with: sandflow cleanup run POLICY');
     const handle = cleanupHandle(temporal, deployment, id);
     const { status } = await describeReadable(temporal, handle.workflowId).catch((cause: unknown) => {
@@ -78,10 +71,6 @@ export async function showReport(
     const summary = await handle.result();
     return show({ id, summary, results }, options, context);
   });
-}
-
-async function latest(listed: ReturnType<typeof listCleanups>): Promise<string | undefined> {
-  return (await listed).find(({ status }) => status === 'completed')?.id;
 }
 
 interface Ended {

@@ -9,21 +9,14 @@ import {
 } from '../../temporal/cleanups/schedules.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { formatDuration, parseDurationMs } from '../duration.js';
 import { keepCommand } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
-import { formatTable } from '../output/table.js';
+import { printList } from '../output/table.js';
+import { formatDuration, parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import type { ApplyScheduleOptions } from './command.js';
 import { readPolicyFile } from './policy-file.js';
-
-export interface ApplyScheduleOptions {
-  readonly at?: string;
-  readonly cron?: string;
-  readonly jitter: string;
-  readonly catchUp: string;
-  readonly json?: boolean;
-}
 
 const embeddedNotice =
   'The embedded Temporal server ends when it is idle, and schedules do not run while it is down. To run every ' +
@@ -81,15 +74,21 @@ export async function listSchedules({ json }: { readonly json?: boolean }, conte
     warnOfEmbedded(config.temporal.configured, reporter);
     return listCleanupSchedules(temporal, config.deployment);
   });
-  if (json) return printJson(io.stdout, { schedules, error: null });
-  if (schedules.length === 0) return void io.stderr.write('No cleanup schedules found.\n');
-  const rows = schedules.map(({ policy, paused, nextAt, lastRun }) => [
-    policy,
-    paused ? 'paused' : 'on',
-    paused ? '' : (nextAt ?? ''),
-    lastRun ?? '',
-  ]);
-  io.stdout.write(formatTable(['POLICY', 'STATE', 'NEXT', 'LAST RUN'], rows));
+  printList(
+    io,
+    json,
+    { schedules },
+    {
+      none: 'No cleanup schedules found.',
+      header: ['POLICY', 'STATE', 'NEXT', 'LAST RUN'],
+      cells: ({ policy, paused, nextAt, lastRun }) => [
+        policy,
+        paused ? 'paused' : 'on',
+        paused ? '' : (nextAt ?? ''),
+        lastRun ?? '',
+      ],
+    },
+  );
 }
 
 const pastTense = { pause: 'paused', resume: 'resumed', trigger: 'triggered', delete: 'deleted' } as const;

@@ -4,7 +4,7 @@ import type { CleanupProgress, CleanupSummary } from '../../../workflows/cleanup
 import { type CleanupHandle, cleanupProgress } from '../../temporal/cleanups/client.js';
 import type { CliIo } from '../io.js';
 import type { Reporter } from '../output/reporter.js';
-import { createStatusLine } from '../output/status-line.js';
+import { createScreenLines, textLine } from '../output/screen-lines.js';
 
 const lookEveryMs = 1_000;
 
@@ -14,7 +14,7 @@ export async function watchCleanup(
   { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
   reporter: Reporter,
 ): Promise<CleanupSummary | undefined> {
-  const status = createStatusLine(stderr, { enabled: stderr.isTTY === true });
+  const status = createScreenLines(stderr, { enabled: stderr.isTTY === true });
   const over = new AbortController();
   const stopped = AbortSignal.any([over.signal, interrupted]);
   let blockedSince = '';
@@ -24,7 +24,7 @@ export async function watchCleanup(
       // No worker may answer now; the result still arrives.
       const progress = await cleanupProgress(handle).catch(() => undefined);
       if (!progress || stopped.aborted) continue;
-      status.show(() => progressText(progress));
+      status.show((width) => [textLine(progressText(progress), width)]);
       const { blocked } = progress;
       if (blocked && blocked.since !== blockedSince) {
         status.close();

@@ -1,23 +1,23 @@
-/** Where Temporal and the service are: as configured, or in the embedded stack, which is started where it does not run. */
+/** The addresses of Temporal and the service: configured, or those of the embedded stack, which is started if needed. */
 import type { Config } from '../../config.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
 import { ensureStack, type StackHandle } from '../../supervisor/index.js';
 import type { TemporalTarget } from '../../temporal/connect.js';
 import type { CliIo } from '../io.js';
-import type { Reporter } from '../output/reporter.js';
+import type { Notices } from '../output/reporter.js';
+import { badConfiguration } from '../usage-error.js';
 
 export interface Addresses {
-  /** With `sandboxService` of the embedded stack where none is configured. */
+  /** With `sandboxService` of the embedded stack if none is configured. */
   readonly config: Config;
   readonly temporal: TemporalTarget;
   readonly service: NonNullable<Config['sandboxService']>;
-  /** Undefined where it is not known. */
+  /** Undefined if unknown. */
   readonly bridgeUrl: string | undefined;
-  /** Lets go of the embedded stack, which then ends when nobody needs it. Repeating it changes nothing. */
+  /** Releases the embedded stack, which ends when no client is left. Safe to repeat. */
   release(): void;
 }
 
-/** True where nothing has to be started on this machine. */
+/** True if nothing has to be started on this machine. */
 export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxService'>): boolean {
   return config.temporal.configured && config.sandboxService !== undefined;
 }
@@ -26,7 +26,7 @@ export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxServ
 export async function findAddresses(
   config: Config,
   io: Pick<CliIo, 'main' | 'interrupted'>,
-  reporter: Reporter,
+  reporter: Notices,
 ): Promise<Addresses> {
   if (!isFullyConfigured(config)) {
     const stack = await ensureStack(config, {
@@ -37,7 +37,7 @@ export async function findAddresses(
     return embeddedAddresses(config, stack);
   }
   const { sandboxService, temporal } = config;
-  if (!sandboxService) throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not set.');
+  if (!sandboxService) throw badConfiguration('SANDBOX_API_URL is not set.');
   return {
     config,
     temporal: temporal.connect,

@@ -1,42 +1,44 @@
-/** Reads from the service with retries. */
+/** Reads of the service that a command depends on, repeated while the failure may be temporary. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listAllSandboxes } from '../../client/areas/sandbox-calls.js';
 import {
   ApiError,
   type CallOptions,
   ConnectionError,
+  type SandboxClient,
   TimeoutError,
   UnexpectedResponseError,
 } from '../../client/index.js';
-import { formatDuration } from '../duration.js';
+import { formatDuration } from '../units.js';
 import { refusalOf } from './service-refusal.js';
 
 const attemptMs = 30_000;
 const shortestAttemptMs = 1_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
-/** Waits shorter than this cause no notice. */
+/** A shorter wait needs no notice. */
 const silentMs = 2_000;
 
 export interface AskOptions {
   readonly apiUrl: string;
-  /** How long to retry without a response from the service itself, in ms. */
+  /** How long to retry without an answer of the service itself, in ms. */
   readonly patienceMs: number;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Prints a notice for the user. */
+  /** Prints a message for the user. */
   readonly notice: (text: string) => void;
 }
 
-/** Runs a read, which is safe to repeat. */
+/** Makes a call that only reads, so it may be repeated. */
 export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOptions) => Promise<T>;
 
 /**
- * Retries a read on transient failures: no response, a response that is not the service's, errors inside the service,
- * throttling (it respects `Retry-After`). Jittered pauses from 0.25 s to 5 s. All reads of a command share one patience,
- * which starts at the first failure after a response, so that a command against a dead service ends in time.
+ * Repeats a read after failures that may be temporary: no answer, an answer that is not the service's, errors inside the
+ * service, throttling (`Retry-After` is honoured). Jittered pauses from 0.25 s to 5 s. All reads of a command share one
+ * patience, counted from the first failure after an answer, so a command with many reads ends in time too.
  *
- * Throws the reason of the signal; `ApiError` unchanged for a permanent refusal; `ServiceRefusal` for what somebody has to
- * fix (at once), and for failures that outlast the patience.
+ * Throws the reason of the signal; `ApiError` unchanged for a permanent refusal; `ServiceRefusal` at once for a refusal that
+ * somebody has to fix, and for a failure that lasted too long.
  */
 export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): Ask {
   let failingSince: number | undefined;
@@ -60,9 +62,9 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
           return answer;
         } catch (error) {
           over.throwIfAborted();
-          if (!passesByItself(error)) {
+          if (!isTemporary(error)) {
             failingSince = undefined;
-            throw isForGood(error) ? error : refusalOf(error, apiUrl);
+            throw isPermanent(error) ? error : refusalOf(error, apiUrl);
           }
           failingSince ??= askedAt;
           reason = error instanceof Error ? error.message : String(error);
@@ -87,7 +89,7 @@ function timeoutOf({ timeoutMs = attemptMs }: CallOptions, leftMs: number): numb
   return Math.min(timeoutMs, Math.max(shortestAttemptMs, leftMs));
 }
 
-function passesByItself(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof ApiError) {
     const { meaning } = error;
     return (
@@ -97,8 +99,8 @@ function passesByItself(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof UnexpectedResponseError;
 }
 
-/** True also for errors without a response, such as an unreadable key file: their message says what is wrong. */
-function isForGood(error: unknown): boolean {
+/** True also for errors that are no answer, such as an unreadable key file: their message says what is wrong. */
+function isPermanent(error: unknown): boolean {
   return !(error instanceof ApiError) || error.meaning === 'permanent';
 }
 
@@ -106,8 +108,27 @@ function backOffOf(attempt: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** The pause that the service requests. A proxy's request counts only up to the longest pause. */
+/** The pause that the service requests; one that a proxy requests is limited. */
 function askedPauseOf(error: unknown): number {
   if (!(error instanceof ApiError) || error.retryAfterMs === null) return 0;
   return error.typed ? error.retryAfterMs : Math.min(error.retryAfterMs, longestPauseMs);
+}
+
+/** The reads that commands make. */
+export type ServiceReads = Pick<
+  SandboxClient,
+  'getMe' | 'getSandbox' | 'getStop' | 'listAllSandboxes' | 'listSandboxes' | 'listWebhooks'
+>;
+
+/** Every method throws as `createAsk` does. Each page of a list has its own attempts, so that long lists end too. */
+export function createServiceReads(service: ServiceReads, ask: Ask): ServiceReads {
+  const reads: ServiceReads = {
+    getMe: (options) => ask((call) => service.getMe(call), options),
+    getSandbox: (sandboxId, options) => ask((call) => service.getSandbox(sandboxId, call), options),
+    getStop: (sandboxId, stopId, options) => ask((call) => service.getStop(sandboxId, stopId, call), options),
+    listSandboxes: (query, options) => ask((call) => service.listSandboxes(query, call), options),
+    listAllSandboxes: (query, options) => listAllSandboxes(reads.listSandboxes, query, options),
+    listWebhooks: (options) => ask((call) => service.listWebhooks(call), options),
+  };
+  return reads;
 }

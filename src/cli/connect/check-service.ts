@@ -1,64 +1,74 @@
-/** Checks the key and address before anything starts, so that a mistake gives an immediate, clear error. */
+/** Clients of the configured service, and a check of its address and key before anything is started. */
 import { readFile } from 'node:fs/promises';
 import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
-import { type AskOptions, createAsk } from './ask-service.js';
+import { badConfiguration } from '../usage-error.js';
+import { type AskOptions, createAsk, createServiceReads, type ServiceReads } from './ask-service.js';
 
 const timeoutMs = 10_000;
 
+type Service = NonNullable<Config['sandboxService']>;
+
 /** A client of the configured service that reads a key file at every call. */
-export function clientOf(
-  service: NonNullable<Config['sandboxService']>,
-  options: { readonly connections?: number } = {},
-): SandboxClient {
-  const { apiUrl, apiKey, apiKeyFile } = service;
+export function clientOf(service: Service, options: { readonly connections?: number } = {}): SandboxClient {
   return createSandboxClient({
-    baseUrl: apiUrl,
-    // The configuration has already checked it.
+    baseUrl: service.apiUrl,
+    // The configuration has checked it.
     allowHttp: true,
-    apiKey: async () => {
-      if (apiKeyFile === undefined) return apiKey ?? '';
-      try {
-        return (await readFile(apiKeyFile, 'utf8')).trim();
-      } catch (cause) {
-        throw new SandflowError(
-          'bad_configuration',
-          `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read. Check that it exists and is readable.`,
-          { cause },
-        );
-      }
-    },
+    apiKey: () => apiKeyOf(service),
     connections: options.connections ?? 4,
   });
 }
 
+/** @throws SandflowError `bad_configuration` if the key file cannot be read */
+export async function apiKeyOf({ apiKey, apiKeyFile }: Service): Promise<string> {
+  if (apiKeyFile === undefined) return apiKey ?? '';
+  try {
+    return (await readFile(apiKeyFile, 'utf8')).trim();
+  } catch (cause) {
+    throw badConfiguration(
+      `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read. Check that it exists and is readable.`,
+      cause,
+    );
+  }
+}
+
+/** Opens a client for `act` and closes it afterwards. */
+export async function withReads<T>(
+  service: Service,
+  asking: Omit<AskOptions, 'apiUrl'>,
+  act: (reads: ServiceReads, client: SandboxClient) => Promise<T>,
+): Promise<T> {
+  const client = clientOf(service);
+  try {
+    return await act(createServiceReads(client, createAsk({ apiUrl: service.apiUrl, ...asking })), client);
+  } finally {
+    await client.close();
+  }
+}
+
 /**
  * @param options.signal Ctrl-C
- * @param options.notice told when the answer is late
- * @returns the login of the key's account; null where the key may not read it
- * @throws SandflowError `bad_configuration` where no service is configured, or another one than ours is there;
- *   `ServiceRefusal` for a key that is refused and for everything that somebody has to mend, at once; for what does not
- *   pass by itself after the patience; the reason of the signal
+ * @param options.notice called if the answer is late
+ * @returns the login of the key's account; null if the key may not read it
+ * @throws SandflowError `bad_configuration` if no service is configured, or if the address is not that of a Sandbox Service;
+ *   `ServiceRefusal` at once for a refused key and everything else that somebody has to fix, and after the patience for a
+ *   failure that lasts; the reason of the signal
  */
 export async function checkService(
   { sandboxService, patienceMs }: Pick<Config, 'sandboxService' | 'patienceMs'>,
   { signal, notice }: Pick<AskOptions, 'signal' | 'notice'>,
 ): Promise<string | null> {
-  if (!sandboxService) throw new SandflowError('bad_configuration', 'SANDBOX_API_URL is not set.');
-  const { apiUrl } = sandboxService;
-  const client = clientOf(sandboxService);
+  if (!sandboxService) throw badConfiguration('SANDBOX_API_URL is not set.');
   try {
-    const ask = createAsk({ apiUrl, patienceMs, signal, notice });
-    return (await ask((call) => client.getMe(call), { timeoutMs })).user.login;
+    const asking = { patienceMs, signal, notice };
+    return await withReads(sandboxService, asking, async (reads) => (await reads.getMe({ timeoutMs })).user.login);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // A key without `account.read` is valid too.
+    // A key without `account.read` is valid.
     if (error.status === 403) return null;
     if (error.status !== 404) throw error;
-    const message = `There is no Sandbox Service at ${apiUrl}: /me was not found. SANDBOX_API_URL must include the version, like https://api.example.com/v1.`;
-    throw new SandflowError('bad_configuration', message, { cause: error });
-  } finally {
-    await client.close();
+    const message = `There is no Sandbox Service at ${sandboxService.apiUrl}: /me was not found. SANDBOX_API_URL must include the version, like https://api.example.com/v1.`;
+    throw badConfiguration(message, error);
   }
 }

@@ -1,18 +1,19 @@
-/** The deployment's encryption, as configured: the same for everything that talks to Temporal or reads results. */
+/** The deployment's encryption as configured, and the result store that it protects: clients and workers must agree on both. */
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config.js';
-import { createEncryptedDataConverter, type KeyRing, readKeyRing } from '../../encryption/index.js';
+import { createEncryptedDataConverter, encryptResults, type KeyRing, readKeyRing } from '../../encryption/index.js';
+import { createResultStore, type ResultStore } from '../../result-store/index.js';
 
 export interface Encryption {
-  /** Undefined where payloads travel in clear. */
+  /** Undefined if payloads are not encrypted. */
   readonly ring: KeyRing | undefined;
   /** For clients. */
   readonly dataConverter: DataConverter | undefined;
-  /** For workers, which refuse what is not encrypted where that is configured. */
+  /** For workers, which may be configured to refuse clear payloads. */
   readonly workerDataConverter: DataConverter | undefined;
 }
 
-/** @throws SandflowError `bad_configuration` where the file of keys is not as it must be */
+/** @throws SandflowError `bad_configuration` if the file of keys is invalid */
 export async function openEncryption({ encryption }: Pick<Config, 'encryption'>): Promise<Encryption> {
   if (!encryption) return { ring: undefined, dataConverter: undefined, workerDataConverter: undefined };
   const ring = await readKeyRing(encryption.keysFile);
@@ -22,4 +23,13 @@ export async function openEncryption({ encryption }: Pick<Config, 'encryption'>)
     dataConverter: createEncryptedDataConverter(ring),
     workerDataConverter: createEncryptedDataConverter(ring, { requireEncrypted }),
   };
+}
+
+export function openResults(
+  config: Pick<Config, 'results'>,
+  { ring }: Pick<Encryption, 'ring'>,
+  { requireEncrypted = false } = {},
+): ResultStore {
+  const store = createResultStore(config.results);
+  return ring ? encryptResults(store, ring, { requireEncrypted }) : store;
 }

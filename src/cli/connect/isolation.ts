@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Config } from '../../config.js';
 import { isLoopbackHost } from '../../contract/urls.js';
-import type { Reporter } from '../output/reporter.js';
+import type { Notices } from '../output/reporter.js';
 import { answerText } from './answer-text.js';
 
 const timeoutMs = 5_000;
@@ -21,24 +21,24 @@ const isolationSchema = z.object({
     memory: z.enum(['sandbox', 'process', 'none']),
     processes: z.enum(['sandbox', 'command', 'none']),
   }),
-  /** Of an older service nothing is known of it. */
+  /** Older services do not report it. */
   lacks: z.array(z.string()).default([]),
   text: z.string(),
   warnings: z.array(z.string()),
 });
 
-/** As `isolation` of `--json` has it. */
+/** The field `isolation` of `--json`. */
 export type SandboxIsolation = z.infer<typeof isolationSchema>;
 
 const answerSchema = z.object({ isolation: isolationSchema });
 
 type Service = NonNullable<Config['sandboxService']>;
 
-/** What a service has said of the isolation of its sandboxes. */
+/** What a service reports about the isolation of its sandboxes. */
 export interface SaidIsolation {
-  /** Null where the service is no local one, or does not say. */
+  /** Null if the service is not a local one, or does not report it. */
   readonly known: SandboxIsolation | null;
-  /** Why a service that may be a local one has not said it; null where it has, and of a service elsewhere. */
+  /** Why a service that may be a local one has not reported it; null if it has, and for a remote service. */
   readonly problem: string | null;
 }
 
@@ -46,8 +46,8 @@ const attempts = 2;
 const nothingToAsk: SaidIsolation = { known: null, problem: null };
 
 /**
- * Of a service that is reached by `https` nothing is asked: it is on no machine of the user's. Asked twice, of a busy machine
- * too. Never throws.
+ * Not requested from a service that is reached by `https`, which is not on the user's machine. Requested twice, because the
+ * machine may be busy. Never throws.
  */
 export async function readIsolation(service: Service): Promise<SaidIsolation> {
   let problem = '';
@@ -83,7 +83,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Warnings are shown even when quiet. */
-export function sayIsolation({ known, problem }: SaidIsolation, reporter: Pick<Reporter, 'notice'>): void {
+export function sayIsolation({ known, problem }: SaidIsolation, reporter: Notices): void {
   if (problem !== null) reporter.notice(problem);
   if (known === null) return;
   reporter.notice(`Isolation of sandboxes: ${known.text}.`, 'detail');

@@ -1,4 +1,4 @@
-/** Checks that keys fit the deployment's at the start of a server, and goes on asking where Temporal does not answer. */
+/** Checks at the start of a server that its keys fit those of the deployment, and retries while Temporal does not answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SandflowError } from '../../contract/sandflow-error.js';
@@ -8,7 +8,7 @@ const askAgainMs = 15_000;
 const waitMs = 500;
 
 export interface KeyAgreement {
-  /** Rejects where it turns out later that the keys do not fit; otherwise it waits for ever. */
+  /** Rejects if a later check finds that the keys do not fit; never resolves. */
   readonly refused: Promise<never>;
   stop(): void;
 }
@@ -21,8 +21,8 @@ export interface AgreeAtStartOptions extends AgreeOptions {
 }
 
 /**
- * Waits where no worker has announced keys yet: servers are started side by side.
- * @throws SandflowError `bad_configuration` where the keys do not fit; what the signal ends
+ * Waits until a worker has announced keys, because servers start in parallel.
+ * @throws SandflowError `bad_configuration` if the keys do not fit; the reason of the signal
  */
 export async function agreeAtStart(client: Client, options: AgreeAtStartOptions): Promise<KeyAgreement> {
   const { notice, signal } = options;
@@ -32,7 +32,7 @@ export async function agreeAtStart(client: Client, options: AgreeAtStartOptions)
   if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
   notice(`The keys of the deployment could not be read from Temporal (${asked.reason}); retrying.`);
   const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
-  // Who stops does not wait for it any more.
+  // After `stop`, nobody waits for it.
   refused.catch(() => undefined);
   return { refused, stop };
 }

@@ -1,11 +1,11 @@
-/** What `sandflow local …` asks a running local service for, under `/_local` beside its base URL. */
-import { readFile } from 'node:fs/promises';
+/** The administration of a running local service by `sandflow local …`, under `/_local` beside its base URL. */
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { Config } from '../../config.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { CommandContext } from '../command.js';
+import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
+import { apiKeyOf } from './check-service.js';
 import { withService } from './with-service.js';
 
 /** A refusal of the local service. */
@@ -33,29 +33,16 @@ export interface LocalAdmin {
   download(path: string): Promise<Readable>;
 }
 
-/** @throws SandflowError where no local service answers; what `act` throws */
+/** @throws SandflowError if no local service answers; what `act` throws */
 export function withLocalAdmin<T>(context: CommandContext, act: (admin: LocalAdmin) => Promise<T>): Promise<T> {
   return withService(context, async ({ config }) => {
     const { sandboxService } = config;
     if (!sandboxService)
-      throw new SandflowError(
-        'bad_configuration',
-        'No local service found. Start one with `sandflow local` or `sandflow dev`.',
-      );
-    const key = await keyOf(sandboxService);
-    return act(
-      createLocalAdmin({ base: new URL('/_local', sandboxService.apiUrl), key, signal: context.io.interrupted }),
-    );
+      throw badConfiguration('No local service found. Start one with `sandflow local` or `sandflow dev`.');
+    const key = await apiKeyOf(sandboxService);
+    const base = new URL('/_local', sandboxService.apiUrl);
+    return act(createLocalAdmin({ base, key, signal: context.io.interrupted }));
   });
-}
-
-async function keyOf({ apiKey, apiKeyFile }: NonNullable<Config['sandboxService']>): Promise<string> {
-  if (apiKeyFile === undefined) return apiKey ?? '';
-  try {
-    return (await readFile(apiKeyFile, 'utf8')).trim();
-  } catch (cause) {
-    throw new SandflowError('bad_configuration', `SANDBOX_API_KEY_FILE: ${apiKeyFile} cannot be read.`, { cause });
-  }
 }
 
 function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signal: AbortSignal }): LocalAdmin {
@@ -106,7 +93,7 @@ async function refusalOf(response: Response, base: URL): Promise<SandflowError> 
   const code = field('code');
   if (code === undefined || (response.status === 404 && code === 'not_found')) {
     const message = `The service at ${base.origin} is not a local service of this version: it has no /_local.`;
-    return new SandflowError('bad_configuration', message);
+    return badConfiguration(message);
   }
   return new LocalAdminError(code, field('message') ?? code, response.status, field('requestId'));
 }

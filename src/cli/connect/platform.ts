@@ -5,20 +5,18 @@ import type { Client } from '@temporalio/client';
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { abortable } from '../../temporal/abortable-calls.js';
+import { abortable } from '../../temporal/calls.js';
 import { agreeOnKeys } from '../../temporal/deployment-keys.js';
 import { queuesWithoutWorker } from '../doctor/check-workers.js';
-import { formatDuration } from '../duration.js';
 import type { CliIo } from '../io.js';
-import type { Reporter } from '../output/reporter.js';
+import type { Notices } from '../output/reporter.js';
+import { formatDuration } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import { type Addresses, findAddresses, isFullyConfigured } from './addresses.js';
-import { createAsk } from './ask-service.js';
+import { createAsk, createServiceReads, type ServiceReads } from './ask-service.js';
 import { clientOf } from './check-service.js';
-import { type Encryption, openEncryption } from './encryption.js';
+import { type Encryption, openEncryption, openResults } from './encryption.js';
 import { readIsolation, type SaidIsolation, sayIsolation } from './isolation.js';
-import { openResults } from './results.js';
-import { createServiceReads, type ServiceReads } from './service-reads.js';
 import { linkToTemporal, type TemporalLink } from './temporal-link.js';
 
 /** Waits shorter than this cause no notice, in ms. */
@@ -28,46 +26,46 @@ const notShared =
   'Files that exceed 128 KiB together go through the result store. Set SANDFLOW_RESULTS to the directory that the workers share with this command.';
 
 export interface Platform {
-  /** With the service of the embedded stack where none is configured. */
+  /** With the service of the embedded stack if none is configured. */
   readonly config: Config;
   /** The current connection; another one after `reconnect`. */
   readonly temporal: Client;
-  /** Each call is one attempt: for writes, and for what is looked at in passing. */
+  /** Each call is one attempt: for writes and optional reads. */
   readonly service: SandboxClient;
-  /** For what a command has to know. */
+  /** For reads that a command depends on. */
   readonly reads: ServiceReads;
   readonly results: ResultStore;
-  /** The same for what is too long to travel; undefined where workers may have another one. */
+  /** The result store, if the workers share it: for texts that are too long for an input. */
   readonly sharedResults: ResultStore | undefined;
-  /** Of the embedded stack; undefined where it is not known. */
+  /** Of the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
   /** How sandboxes are isolated, as the service of the current connection says. */
   readonly isolation: SaidIsolation;
   /**
-   * Keeps the content of a file that the job will write into the sandbox. Safe to repeat.
+   * Stores the content of a file that the job will write into the sandbox. Safe to repeat.
    * @returns its reference
-   * @throws UsageError where workers may have another store
+   * @throws UsageError if workers may have another store
    */
   keepInput(content: Buffer): Promise<string>;
   /**
-   * Runs calls of Temporal, each of which is repeated with the same request id while the server is away, for up to the
-   * configured patience; Ctrl-C ends them.
+   * Runs calls of Temporal. Each is repeated with the same request id while the server is away, for up to the configured
+   * patience; Ctrl-C ends them.
    */
   patiently<T>(calls: () => Promise<T>): Promise<T>;
   /**
-   * Brings back what is gone.
-   * @throws SandflowError where that cannot be done
+   * Restores lost connections.
+   * @throws SandflowError if that fails
    */
-  reconnect(reporter: Reporter): Promise<void>;
+  reconnect(reporter: Notices): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface OpenPlatformOptions {
   readonly io: CliIo;
-  readonly reporter: Reporter;
-  /** Warn where nobody takes the tasks of jobs. */
+  readonly reporter: Notices;
+  /** Warn if no worker polls the task queues of jobs. */
   readonly needsWorker: boolean;
-  /** For commands that say whether the keys fit, and so must not end where they do not. False by default. */
+  /** For commands that report whether the keys fit, and must not fail if they do not. False by default. */
   readonly keysMayDiffer?: boolean;
 }
 
@@ -166,7 +164,7 @@ async function closeLink({ addresses, temporal, service }: Link): Promise<void> 
   addresses.release();
 }
 
-async function warnWithoutWorker(temporal: Client, config: Config, reporter: Reporter): Promise<void> {
+async function warnWithoutWorker(temporal: Client, config: Config, reporter: Notices): Promise<void> {
   // The user may lack permission to describe a task queue; a job does not depend on it.
   const missing = await queuesWithoutWorker(temporal, config.taskQueue).catch(() => []);
   if (missing.length === 0) return;

@@ -1,10 +1,10 @@
 /** Explains a refusal of the service: what it is, and how to fix it. */
 import { ApiError, UnexpectedResponseError } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { formatDuration } from '../duration.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { formatDuration } from '../units.js';
 
-/** A refusal of the service, or the lack of an answer of its own. `code`, `status` and the rest are what it said. */
+/** A refusal of the service, or no answer from it. `code`, `status` and the rest come from the service. */
 export class ServiceRefusal extends SandflowError {
   readonly status: number | null;
   readonly requestId: string | null;
@@ -13,7 +13,7 @@ export class ServiceRefusal extends SandflowError {
   constructor(
     code: string,
     message: string,
-    /** True where the same question may succeed later without anybody's help. */
+    /** True if the same call may succeed later without a fix. */
     readonly mayPass: boolean,
     cause: unknown,
   ) {
@@ -25,7 +25,7 @@ export class ServiceRefusal extends SandflowError {
   }
 }
 
-/** @param askedMs how long it was asked in all, for what was repeated and did not pass; else undefined */
+/** @param askedMs how long the call was retried, if it was */
 export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unknown {
   const service = `The service at ${apiUrl}`;
   const lasted = askedMs === undefined ? '' : ` for ${formatDuration(askedMs)}`;

@@ -1,13 +1,15 @@
-/** Runs one command on the platform and leaves it in order. */
+/** Opens the platform for one command, and closes it afterwards. */
+import { jobIdProblem } from '../../contract/addresses.js';
 import type { CommandContext } from '../command.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
 import { UsageError } from '../usage-error.js';
 import { openPlatform, type Platform } from './platform.js';
 
 export interface WithPlatformOptions {
-  /** The job that the command is about: checked before anything is started. */
+  /** The job or the batch of the command: checked before anything is started. */
   readonly jobId?: string;
-  /** Warn where nobody takes the tasks of jobs. */
+  readonly batchId?: string;
+  /** Warn if no worker polls the task queues of jobs. */
   readonly needsWorker?: boolean;
   readonly quiet?: boolean;
   readonly keysMayDiffer?: boolean;
@@ -15,15 +17,13 @@ export interface WithPlatformOptions {
 
 export async function withPlatform<T>(
   { io }: CommandContext,
-  { jobId, needsWorker = false, quiet = false, keysMayDiffer = false }: WithPlatformOptions,
+  { jobId, batchId, needsWorker = false, quiet = false, keysMayDiffer = false }: WithPlatformOptions,
   act: (platform: Platform, reporter: Reporter) => Promise<T>,
 ): Promise<T> {
   const config = await io.readConfig();
-  if (jobId !== undefined) {
-    const { jobIdProblem } = await import('../../contract/addresses.js');
-    const problem = jobIdProblem(config.deployment, jobId);
-    if (problem) throw new UsageError(`${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`);
-  }
+  const id = jobId ?? batchId;
+  const problem = id === undefined ? undefined : jobIdProblem(config.deployment, id);
+  if (problem) throw new UsageError(`${problem.replace(/^the job id/, batchId ? 'The batch id' : 'The job id')}.`);
   const reporter = createReporter({ stream: io.stderr, quiet });
   const platform = await openPlatform(config, { io, reporter, needsWorker, keysMayDiffer });
   try {

@@ -2,34 +2,27 @@
 import type { SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
-import { createAsk } from './ask-service.js';
-import { clientOf } from './check-service.js';
-import { createServiceReads, type ServiceReads } from './service-reads.js';
+import type { ServiceReads } from './ask-service.js';
+import { withReads } from './check-service.js';
 import { withPlatform } from './with-platform.js';
 
 export interface ServiceAtHand {
   /** Each call is one attempt. */
   readonly service: SandboxClient;
-  /** For what is only read. */
+  /** For reads. */
   readonly reads: ServiceReads;
-  /** With `sandboxService` of whichever service this is. */
+  /** Its `sandboxService` is the service in use. */
   readonly config: Config;
 }
 
 export async function withService<T>(context: CommandContext, act: (at: ServiceAtHand) => Promise<T>): Promise<T> {
-  const config = await context.io.readConfig();
-  if (!config.sandboxService)
+  const { io } = context;
+  const config = await io.readConfig();
+  const { sandboxService, patienceMs } = config;
+  if (!sandboxService)
     return withPlatform(context, {}, ({ service, reads, config: full }) => act({ service, reads, config: full }));
-  const service = clientOf(config.sandboxService);
-  try {
-    const ask = createAsk({
-      apiUrl: config.sandboxService.apiUrl,
-      patienceMs: config.patienceMs,
-      signal: context.io.interrupted,
-      notice: (text) => context.io.stderr.write(`${text}\n`),
-    });
-    return await act({ service, reads: createServiceReads(service, ask), config });
-  } finally {
-    await service.close();
-  }
+  const notice = (text: string) => void io.stderr.write(`${text}\n`);
+  return withReads(sandboxService, { patienceMs, signal: io.interrupted, notice }, (reads, service) =>
+    act({ service, reads, config }),
+  );
 }

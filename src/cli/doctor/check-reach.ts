@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
-import type { ServiceReads } from '../connect/service-reads.js';
+import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
 import { type Check, ok, skipped, warning } from './check.js';
 

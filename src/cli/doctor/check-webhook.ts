@@ -1,12 +1,11 @@
-/** Checks that the service knows where to send its events, and that the bridge is there and can tell true from forged. */
-
+/** Checks that a webhook for the bridge is registered, that the bridge is ready, and that it has a signing secret. */
 import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
 import { withoutEndSlashes } from '../../contract/urls.js';
 import { answerText } from '../connect/answer-text.js';
-import type { ServiceReads } from '../connect/service-reads.js';
+import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
 import { type Check, failed, ok, skipped, warning } from './check.js';
 

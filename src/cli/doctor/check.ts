@@ -6,22 +6,24 @@ export interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** How to fix it; null if there is nothing to fix. */
   readonly mend: string | null;
 }
 
-export function ok(name: string, message: string): Check {
-  return { name, status: 'ok', message, mend: null };
-}
+export const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, mend: null });
 
-export function warning(name: string, message: string, mend: string): Check {
-  return { name, status: 'warning', message, mend };
-}
+export const warning = (name: string, message: string, mend: string): Check => ({
+  name,
+  status: 'warning',
+  message,
+  mend,
+});
 
-export function failed(name: string, message: string, mend: string): Check {
-  return { name, status: 'failed', message, mend };
-}
+export const failed = (name: string, message: string, mend: string): Check => ({
+  name,
+  status: 'failed',
+  message,
+  mend,
+});
 
-export function skipped(name: string, message: string): Check {
-  return { name, status: 'skipped', message, mend: null };
-}
+export const skipped = (name: string, message: string): Check => ({ name, status: 'skipped', message, mend: null });

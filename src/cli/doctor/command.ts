@@ -8,7 +8,7 @@ export const addDoctor: AddCommand = (parent, context) => {
     )
     .option('--bridge <url>', 'address of the bridge, if it is not the embedded one')
     .option('--json', 'print one JSON object on stdout')
-    .action(async (options: { readonly bridge?: string; readonly json?: boolean }) => {
+    .action(async (options) => {
       const { runDoctor } = await import('./run-doctor.js');
       context.exitCode = await runDoctor(options, context);
     });

@@ -2,17 +2,15 @@
 import type { Config } from '../../config.js';
 import type { CommandContext } from '../command.js';
 import { isFullyConfigured } from '../connect/addresses.js';
-import { createAsk } from '../connect/ask-service.js';
-import { checkService, clientOf } from '../connect/check-service.js';
+import { checkService, withReads } from '../connect/check-service.js';
 import { readIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
-import { createServiceReads } from '../connect/service-reads.js';
 import { ServiceRefusal } from '../connect/service-refusal.js';
 import { failureOf } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import { printJson } from '../output/json.js';
-import { createPaint } from '../output/paint.js';
 import { createReporter } from '../output/reporter.js';
+import { createPaint } from '../output/terminal.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { type Check, failed, ok, skipped } from './check.js';
 import { checkClock } from './check-clock.js';
@@ -119,34 +117,17 @@ async function serviceChecks(config: Config, asking: Asking): Promise<Check[]> {
   }
 }
 
-async function webhookChecks(
-  config: Config,
-  givenBridge: string | undefined,
-  asking: Asking & { readonly patienceMs: number },
-): Promise<Check[]> {
+type AskingFor = Asking & { readonly patienceMs: number };
+
+async function webhookChecks(config: Config, givenBridge: string | undefined, asking: AskingFor): Promise<Check[]> {
   if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
-  const service = clientOf(config.sandboxService);
-  try {
-    const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
-    const { check, bridgeUrl } = await checkWebhook(createServiceReads(service, ask));
-    return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
-  } finally {
-    await service.close();
-  }
+  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, checkWebhook);
+  return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
 }
 
-async function accountCheck(
-  { temporal, config }: Platform,
-  asking: Asking & { readonly patienceMs: number },
-): Promise<Check> {
+async function accountCheck({ temporal, config }: Platform, asking: AskingFor): Promise<Check> {
   if (!config.sandboxService) return skipped('account', 'There is no service to check.');
-  const service = clientOf(config.sandboxService);
-  try {
-    const ask = createAsk({ apiUrl: config.sandboxService.apiUrl, ...asking });
-    return await checkDeployments(createServiceReads(service, ask), temporal, config.deployment);
-  } finally {
-    await service.close();
-  }
+  return withReads(config.sandboxService, asking, (reads) => checkDeployments(reads, temporal, config.deployment));
 }
 
 function printChecks(checks: readonly Check[], io: CommandContext['io']): void {

@@ -8,7 +8,7 @@ export const addEncryption: AddCommand = (parent, context) => {
     .command('new-key')
     .description('Print a new key as a line for the file that SANDFLOW_ENCRYPTION_KEYS_FILE names')
     .option('--id <id>', 'id of the key, stored unencrypted with the data (default: the date)')
-    .action(async ({ id = new Date().toISOString().slice(0, 10) }: { readonly id?: string }) => {
+    .action(async ({ id = new Date().toISOString().slice(0, 10) }) => {
       const { newKeyLine } = await import('../../encryption/index.js');
       context.io.stdout.write(`${newKeyLine(id)}\n`);
       context.io.stderr.write('This is a secret. Keep it in a file of mode 600, and back it up.\n');
@@ -18,10 +18,7 @@ export const addEncryption: AddCommand = (parent, context) => {
     .command('show')
     .description('Show the key ids here and in the deployment')
     .option('--json', 'print one JSON object on stdout')
-    .action(async (options: { readonly json?: boolean }) => {
-      const { showEncryption } = await import('./show-encryption.js');
-      await showEncryption(options, context);
-    });
+    .action(async (options) => (await import('./show-encryption.js')).showEncryption(options, context));
 
   encryption
     .command('off')

@@ -1,10 +1,9 @@
 /** The source of a batch's forks: a sandbox, a named snapshot, or a sandbox that the batch prepares. */
 import type { FanoutSource } from '../../../workflows/fanout/types.js';
 import type { FilePut } from '../../../workflows/job/types.js';
-import { isSandboxId } from '../../contract/ids.js';
-import { parseDurationMs } from '../duration.js';
-import { UsageError } from '../usage-error.js';
-import type { FanoutOptions } from './options.js';
+import { parseDurationMs } from '../units.js';
+import { requireSandboxId, UsageError } from '../usage-error.js';
+import type { FanoutOptions } from './command.js';
 
 const defaultPrepareDeadline = '1h';
 
@@ -26,7 +25,7 @@ export function sourceOf(options: FanoutOptions, parts: PrepareParts): FanoutSou
   }
   if (source !== undefined) {
     refuse([...preparing(options), environment !== undefined && '--environment'], '--source');
-    if (!isSandboxId(source)) throw new UsageError(`--source: "${source}" is not a sandbox id, like bx_2345abcd.`);
+    requireSandboxId(source, '--source');
     return { kind: 'sandbox', sandboxId: source, allowStale: allowStale === true };
   }
   if (snapshot !== undefined) {

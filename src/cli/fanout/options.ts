@@ -1,59 +1,12 @@
-/** The options of `fanout`, and the policy and matrix that they describe. */
-import type { FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
-import type { JobEnd, PromptStep } from '../../../workflows/job/types.js';
+/** The policy and the matrix that the options of `fanout` describe. */
+import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
+import type { PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
 import { reasoningEfforts } from '../../contract/requests.js';
-import type { ItemFormat, Matrix } from '../../fanout/index.js';
-import { parseDurationMs } from '../duration.js';
+import type { Matrix } from '../../fanout/index.js';
+import { parseCount, parseDurationMs, parseTtlSeconds } from '../units.js';
 import { UsageError } from '../usage-error.js';
-
-/** As the command line parser returns them; `then` is called `end`. */
-export interface FanoutOptions extends PolicyOptions {
-  readonly format?: ItemFormat;
-  readonly prompt: readonly string[];
-  readonly provider: readonly string[];
-  readonly model: readonly string[];
-  readonly effort: readonly string[];
-  readonly repeat: string;
-  readonly put: readonly string[];
-  readonly get: readonly string[];
-  readonly source?: string;
-  readonly snapshot?: string;
-  readonly allowStale?: boolean;
-  readonly environment?: string;
-  readonly setup?: string;
-  readonly command: readonly string[];
-  readonly preparePut: readonly string[];
-  readonly preparePrompt: readonly string[];
-  readonly prepareType?: MachineType;
-  readonly prepareDeadline?: string;
-  readonly prepareThen?: 'stop' | 'delete';
-  readonly id?: string;
-  readonly title?: string;
-  readonly notify?: string;
-  readonly out?: string;
-  readonly report?: string;
-  readonly detach?: boolean;
-  readonly dryRun?: boolean;
-  readonly watchDeadline?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-/** Options that `fanout` and `fanout resume` share; undefined if not given. */
-export interface PolicyOptions {
-  readonly concurrency?: string;
-  readonly retries?: string;
-  readonly first?: string;
-  readonly failFast?: boolean;
-  readonly itemDeadline?: string;
-  readonly deadline?: string;
-  readonly budget?: string;
-  readonly type?: MachineType;
-  readonly end?: JobEnd;
-  readonly ttl?: string;
-  readonly onUnknown?: 'abandon' | 'resend';
-}
+import type { FanoutOptions, PolicyOptions } from './command.js';
 
 export const defaultPolicy: FanoutPolicy = {
   concurrency: 20,
@@ -84,7 +37,7 @@ export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {
     ...(budget !== undefined && { budgetSeconds: Math.floor(parseDurationMs(budget, '--budget') / 1_000) }),
     ...(type !== undefined && { type }),
     ...(end !== undefined && { end }),
-    ...(ttl !== undefined && { ttlSeconds: ttlSecondsOf(ttl) }),
+    ...(ttl !== undefined && { ttlSeconds: parseTtlSeconds(ttl) }),
     ...(onUnknown !== undefined && { onUnknownOutcome: onUnknown }),
   };
 }
@@ -99,25 +52,10 @@ export function matrixOf(options: Pick<FanoutOptions, 'provider' | 'model' | 'ef
   };
 }
 
-/** @throws UsageError naming `option` */
-export function parseCount(text: string, option: string, least: number, most: number): number {
-  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count >= least && count <= most)) {
-    throw new UsageError(`${option} must be a whole number from ${least} to ${most}, not "${text}".`);
-  }
-  return count;
-}
-
 function stopAtOf({ first, failFast }: PolicyOptions): FanoutPolicy['stopAt'] | undefined {
   if (first !== undefined && failFast) throw new UsageError('Use --first or --fail-fast, not both.');
   if (failFast) return { kind: 'fail_fast' };
   return first === undefined ? undefined : { kind: 'successes', count: parseCount(first, '--first', 1, 1_000_000) };
-}
-
-function ttlSecondsOf(ttl: string): number {
-  const ms = parseDurationMs(ttl, '--ttl');
-  if (ms < 1_000) throw new UsageError('--ttl must be at least 1s.');
-  return Math.ceil(ms / 1_000);
 }
 
 /** `--model a,b` and `--model a --model b` are equivalent. */

@@ -3,26 +3,28 @@ import type { FanoutInput, FanoutItem } from '../../../workflows/fanout/types.js
 import { jobIdProblem } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { type ItemWish, readItems } from '../../fanout/index.js';
-import { submitFanout } from '../../temporal/fanouts/index.js';
 import { parseFanoutInput } from '../../temporal/fanouts/input.js';
+import { submitFanout } from '../../temporal/fanouts/submit.js';
 import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
-import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand, notifyTargetOf } from '../notify/notify-target.js';
 import { printJson } from '../output/json.js';
 import { createReporter } from '../output/reporter.js';
 import { parsePutPair } from '../run/file-pairs.js';
-import { generateJobId } from '../run/job-id.js';
+import { generateJobId } from '../run/options.js';
 import { findPutFiles, readPutFiles } from '../run/put-files.js';
 import { readTextOrFile } from '../run/read-prompts.js';
+import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import type { FanoutOptions } from './command.js';
 import { sourceOf } from './fanout-source.js';
 import { openItemSources } from './item-sources.js';
-import { defaultPolicy, type FanoutOptions, matrixOf, policyOf } from './options.js';
+import { defaultPolicy, matrixOf, policyOf } from './options.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
+import { printStarted } from './results/finish-fanout.js';
 import { createItemFiles, type ItemFiles } from './results/item-files.js';
 import { type Survey, surveyItems, surveyLines } from './survey.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
@@ -62,7 +64,7 @@ export async function runFanout(
       const { deployment } = platform.config;
       const input = parseFanoutInput(await inputOf(plan, options, { deployment, batchId, platform }));
       await send(platform, input, filled(items(), files, platform, io.interrupted), { view, total: survey.items });
-      if (options.detach) return leaveIt(batchId, options, context, platform);
+      if (options.detach) return printStarted(batchId, platform, io, options);
       return await watchFanoutToEnd(platform, batchId, options, { context, view });
     } finally {
       view.close();
@@ -80,11 +82,11 @@ async function planOf(options: FanoutOptions, cwd: string) {
   const texts = (given: readonly string[], option: string) =>
     Promise.all(given.map((text) => readTextOrFile(text, option, cwd)));
   const preparing = {
-    setupScript: options.setup === undefined ? undefined : await readTextOrFile(options.setup, '--setup', cwd),
+    setupScript: await readTextOrFile(options.setup, '--setup', cwd),
     prompts: await texts(options.preparePrompt, '--prepare-prompt'),
   };
   sourceOf(options, { ...preparing, put: [] });
-  if (options.watchDeadline !== undefined) parseDurationMs(options.watchDeadline, '--watch-deadline');
+  parseDurationMs(options.watchDeadline, '--watch-deadline');
   return {
     policy: { ...defaultPolicy, ...policyOf(options) },
     reading: {
@@ -155,11 +157,5 @@ function printSurvey(survey: Survey, { policy }: Plan, { json }: FanoutOptions, 
   const most = { mostMachineSeconds: mostSeconds * (policy.retries + 1), budgetSeconds: policy.budgetSeconds };
   if (json) printJson(io.stdout, { items, prompts, promptBytes, ...most, policy, error: null });
   else for (const line of surveyLines(survey, policy, io.stdout.columns || 80)) io.stdout.write(`${line}\n`);
-  return exitCodes.done;
-}
-
-function leaveIt(batchId: string, { json }: FanoutOptions, { io }: CommandContext, { isolation }: Platform): number {
-  if (json) printJson(io.stdout, { batchId, outcome: null, isolation: isolation.known, error: null });
-  else io.stdout.write(`${batchId}\n`);
   return exitCodes.done;
 }

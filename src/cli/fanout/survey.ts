@@ -5,8 +5,8 @@ import { bytesOf, headOf } from '../../contract/texts.js';
 import { ItemsError, type ItemWish } from '../../fanout/index.js';
 import { parseFanoutItem } from '../../temporal/fanouts/input.js';
 import { itemToSubmit } from '../../temporal/fanouts/pack-items.js';
-import { formatDuration } from '../duration.js';
 import { oneLine } from '../output/terminal-safe.js';
+import { formatBytes, formatDuration, plural } from '../units.js';
 import { UsageError } from '../usage-error.js';
 import type { ItemFiles } from './results/item-files.js';
 
@@ -76,7 +76,7 @@ export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number)
   const most = mostSeconds * attempts;
   const cut = (text: string) => (text.length > width - 1 ? `${text.slice(0, width - 2)}…` : text);
   return [
-    `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${bytesText(promptBytes)}:`,
+    `${plural(items, 'item')} with ${plural(prompts, 'prompt')}, ${formatBytes(promptBytes)}:`,
     ...first.map(({ id, prompt }) => cut(`  ${oneLine(id)}  ${oneLine(prompt.trim())}`)),
     ...(items > first.length ? [`  … and ${items - first.length} more`] : []),
     `Up to ${policy.concurrency} at once, each with a deadline of ${formatDuration(policy.itemDeadlineMs)}; ${endTexts[policy.end]}.`,
@@ -97,13 +97,4 @@ const endTexts = {
 
 function machineTime(seconds: number): string {
   return formatDuration(seconds * 1_000);
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function bytesText(bytes: number): string {
-  if (bytes < 1_000) return plural(bytes, 'byte');
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -2,20 +2,13 @@
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';
-import { parseDurationMs } from '../duration.js';
+import { parseDurationMs } from '../units.js';
+import type { WatchFanoutOptions } from './command.js';
 import type { BatchView } from './progress/batch-view.js';
 import { findDollarsPerSecond } from './progress/price.js';
 import { watchFanout } from './progress/watch-fanout.js';
 import { downloadResults } from './results/download-results.js';
 import { finishFanout, leaveFanout } from './results/finish-fanout.js';
-
-export interface SeeThroughOptions {
-  readonly out?: string;
-  readonly report?: string;
-  readonly watchDeadline?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
 
 /** Default folder for the results of a batch. */
 export function folderOf(batchId: string): string {
@@ -26,13 +19,12 @@ export function folderOf(batchId: string): string {
 export async function watchFanoutToEnd(
   platform: Platform,
   batchId: string,
-  options: SeeThroughOptions,
+  options: WatchFanoutOptions,
   { context, view }: { readonly context: CommandContext; readonly view: BatchView },
 ): Promise<number> {
   const { io } = context;
   const { deployment } = platform.config;
-  const deadlineMs =
-    options.watchDeadline === undefined ? undefined : parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const deadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
   const end = await watchFanout(platform, { deployment, batchId }, { view, interrupted: io.interrupted, deadlineMs });
   if (end.kind !== 'ended') {
     view.close();

@@ -1,42 +1,53 @@
-import type { AddCommand } from '../command.js';
-import { UsageError } from '../usage-error.js';
+/** `sandflow jobs list` and `sandflow fanout list`. */
+import type { Client } from '@temporalio/client';
+import { type ListedWorkflow, type ListJobsOptions, listFanouts, listJobs } from '../../temporal/list.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { printList } from '../output/table.js';
+import { parseCount } from '../units.js';
 
-interface Options {
+/** How many reasons for unreadable rows are printed. */
+const maxReasons = 3;
+
+interface ListOptions {
   readonly open?: boolean;
   readonly limit: string;
   readonly json?: boolean;
 }
 
-export const addJobsList: AddCommand = (parent, context) => {
-  parent
-    .command('list')
-    .description('List the jobs of this deployment, newest first')
-    .option('--open', 'only running jobs')
-    .option('--limit <count>', 'maximum number of jobs to list', '50')
-    .option('--json', 'print one JSON object on stdout')
-    .action(async (options: Options) => {
-      const { io } = context;
-      const limit = Number(options.limit);
-      if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-        throw new UsageError(`--limit must be a whole number from 1 to 10000, not "${options.limit}".`);
-      }
-      const { withPlatform } = await import('../connect/with-platform.js');
-      const { listJobs } = await import('../../temporal/jobs/list.js');
-      const { printJson } = await import('../output/json.js');
-      const { formatTable } = await import('../output/table.js');
-      const { cellOf, sayUnreadable } = await import('../output/unreadable-rows.js');
-      const jobs = await withPlatform(context, {}, ({ temporal, config }) =>
-        listJobs(temporal, { deployment: config.deployment, open: options.open, limit }),
-      );
-      if (options.json) return printJson(io.stdout, { jobs, error: null });
-      if (jobs.length === 0) return void io.stderr.write('No jobs found.\n');
-      const rows = jobs.map(({ jobId, status, startedAt, prompt, unreadable }) => [
-        jobId,
-        status,
-        startedAt,
-        cellOf(prompt, unreadable),
-      ]);
-      io.stdout.write(formatTable(['JOB', 'STATUS', 'STARTED', 'PROMPT'], rows));
-      sayUnreadable(jobs, io);
-    });
-};
+type ListCommand = (options: ListOptions, context: CommandContext) => Promise<void>;
+
+export const printJobs = listCommand('jobs', listJobs, {
+  header: ['JOB', 'STATUS', 'STARTED', 'PROMPT'],
+  idAndText: ({ jobId, prompt }) => [jobId, prompt],
+});
+
+export const printBatches = listCommand('batches', listFanouts, {
+  header: ['BATCH', 'STATUS', 'STARTED', 'TITLE'],
+  idAndText: ({ batchId, title }) => [batchId, title],
+});
+
+/** @param name of the list, in JSON and in sentences */
+function listCommand<Row extends ListedWorkflow>(
+  name: string,
+  read: (temporal: Client, options: ListJobsOptions) => Promise<Row[]>,
+  table: { readonly header: readonly string[]; readonly idAndText: (row: Row) => readonly [string, string | null] },
+): ListCommand {
+  return async ({ open, limit: count, json }, context) => {
+    const { io } = context;
+    const limit = parseCount(count, '--limit', 1, 10_000);
+    const rows = await withPlatform(context, {}, ({ temporal, config: { deployment } }) =>
+      read(temporal, { deployment, open, limit }),
+    );
+    const cells = (row: Row) => {
+      const [id, text] = table.idAndText(row);
+      const unreadable = row.unreadable ? `(cannot be read: ${row.unreadable.code})` : '';
+      return [id, row.status, row.startedAt, text ?? unreadable];
+    };
+    printList(io, json, { [name]: rows }, { none: `No ${name} found.`, header: table.header, cells });
+    if (json) return;
+    const reasons = [...new Set(rows.flatMap(({ unreadable }) => unreadable?.message ?? []))];
+    for (const reason of reasons.slice(0, maxReasons)) io.stderr.write(`${reason}\n`);
+    if (reasons.length > maxReasons) io.stderr.write(`There are ${reasons.length - maxReasons} more reasons.\n`);
+  };
+}

@@ -1,4 +1,4 @@
-/** What `sandflow local log` does: reads the call book of a local service in pieces. */
+/** `sandflow local log`: reads the log of a local service in pages. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { CommandContext } from '../command.js';
@@ -6,14 +6,7 @@ import { type LocalAdmin, withLocalAdmin } from '../connect/local-admin.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
-
-export interface LocalLogOptions {
-  readonly follow?: boolean;
-  readonly lines: string;
-  readonly endpoint?: string;
-  readonly status?: string;
-  readonly json?: boolean;
-}
+import type { LocalLogOptions } from './command.js';
 
 const maxLines = 1_000;
 const pollIntervalMs = 300;
@@ -56,7 +49,7 @@ export async function showLog(options: LocalLogOptions, context: CommandContext)
         after = page.next;
       }
     } catch (error) {
-      // Ctrl-C is how a log that is followed ends.
+      // Ctrl-C ends `--follow`.
       if (!io.interrupted.aborted) throw error;
     }
   });
@@ -73,7 +66,7 @@ async function readPage(admin: LocalAdmin, query: Record<string, string>): Promi
   return pageSchema.parse(await admin.call('GET', `/log?${new URLSearchParams(query)}`));
 }
 
-/** Time, method, path, status, code, duration, request and sandbox; a dash for what there is none of. */
+/** Time, method, path, status, code, duration, request and sandbox; a dash for a missing value. */
 function lineOf({ at, method, path, status, outcome, code, durationMs, requestId, sandboxId }: Entry): string {
   const ended = status === null ? outcome : String(status);
   const words = [at, method.padEnd(6), path, ended, code ?? '-', `${durationMs}ms`, requestId, sandboxId ?? '-'];

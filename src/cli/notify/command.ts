@@ -7,8 +7,5 @@ export const addNotify: AddCommand = (parent, context) => {
     .command('secret')
     .description('Print the file of the signing secrets of this SANDFLOW_HOME; create it if missing')
     .option('--json', 'print one JSON object on stdout')
-    .action(async (options: { readonly json?: boolean }) => {
-      const { showSecretFile } = await import('./secret-file.js');
-      await showSecretFile(options, context);
-    });
+    .action(async (options) => (await import('./files.js')).showSecretFile(options, context));
 };

@@ -1,12 +1,11 @@
-/** Reads `--notify`. The text of a command stays in a file of this machine; what is sent names it by its id. */
+/** Reads `--notify`. The text of a command stays in a file of this machine; the input contains only its id. */
 import type { NotifyTarget } from '../../../workflows/job/types.js';
 import type { Config } from '../../config.js';
 import { notifyCommandIdPattern } from '../../contract/notify-command.js';
-import { SandflowError } from '../../contract/sandflow-error.js';
 import { createNotifyCommands, notifyCommandId } from '../../notify/index.js';
-import { UsageError } from '../usage-error.js';
+import { badConfiguration, UsageError } from '../usage-error.js';
 
-/** @throws UsageError where it is neither a URL nor `command:…` nor `command-id:…` */
+/** @throws UsageError unless it is a URL, `command:…` or `command-id:…` */
 export function notifyTargetOf(text: string | undefined): NotifyTarget | undefined {
   if (text === undefined) return undefined;
   const command = commandIn(text);
@@ -20,8 +19,8 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
 }
 
 /**
- * Keeps the command of `--notify command:…` where the worker looks for it. Nothing for anything else.
- * @throws SandflowError `bad_configuration` where no file of commands is known; as `NotifyCommands.keep`
+ * Stores the command of `--notify command:…` in the file that the worker reads. Does nothing for other targets.
+ * @throws SandflowError `bad_configuration` if no file of commands is configured; as `NotifyCommands.keep`
  */
 export async function keepNotifyCommand(text: string | undefined, config: Pick<Config, 'notify'>): Promise<void> {
   const command = text === undefined ? undefined : commandIn(text);
@@ -30,8 +29,7 @@ export async function keepNotifyCommand(text: string | undefined, config: Pick<C
 
 export async function keepCommand(command: string, { notify }: Pick<Config, 'notify'>): Promise<void> {
   if (notify.commandsFile === undefined) {
-    throw new SandflowError(
-      'bad_configuration',
+    throw badConfiguration(
       'A worker elsewhere runs only the notify commands of its own configuration: give its id, as command-id:… or, in a policy, ' +
         'as commandId. Where the worker is on this machine, set SANDFLOW_NOTIFY_COMMANDS to the file that it reads.',
     );

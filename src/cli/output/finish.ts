@@ -1,15 +1,15 @@
 /** Ends a watch: the result on stdout, everything else on stderr, the exit code. */
 import type { JobResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
-import { formatDuration } from '../duration.js';
+import { plainError } from '../errors.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
 import type { WatchEnd } from '../run/watch-job.js';
-import { emptyReport, type JobReport, type ReportedFile, reportOf } from './job-report.js';
+import { formatDuration } from '../units.js';
+import { emptyReport, type JobReport, type ReportedFile, reportOf, withWholeResults } from './job-report.js';
+import { keptTexts, leftText } from './job-text.js';
 import { printJson } from './json.js';
-import { keptTexts } from './kept-text.js';
-import { leftText } from './left-text.js';
-import { createPaint } from './paint.js';
+import { createPaint } from './terminal.js';
 import { oneLine, setIn } from './terminal-safe.js';
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
@@ -32,11 +32,8 @@ export async function finish(end: WatchEnd, io: Streams, options: FinishOptions)
     const detached = end.kind === 'detached';
     const message = `${detached ? 'Detached' : 'Stopped watching'}; job ${jobId} is still running. ${comeBack}`;
     io.stderr.write(`${message}\n`);
-    if (json)
-      printJson(io.stdout, {
-        ...emptyReport(jobId, plainError(detached ? 'detached' : 'watch_deadline', message)),
-        isolation,
-      });
+    const error = plainError(detached ? 'detached' : 'watch_deadline', message);
+    if (json) printJson(io.stdout, { ...emptyReport(jobId, error), isolation });
     return detached ? exitCodes.detached : exitCodes.watchDeadline;
   }
   if (end.kind === 'broken') {
@@ -103,22 +100,11 @@ function endOfSandbox({ stop, deletion }: JobReport): string {
 
 /** Restores cut results and lists missing files. */
 async function wholeReport(result: JobResult, options: FinishOptions): Promise<JobReport> {
-  const prompts = await Promise.all(
-    result.prompts.map(async (prompt) => {
-      if (prompt.resultRef === null) return prompt;
-      // If the store is unreachable, the cut answer stays; `resultRef` refers to the whole one.
-      const whole = await options.readWhole(prompt.resultRef).catch(() => undefined);
-      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
-    }),
-  );
+  const prompts = await withWholeResults(result.prompts, options.readWhole);
   const missing = options.files.filter(({ error }) => error !== null);
   const error =
     missing.length === 0
       ? null
       : plainError('files_missing', missing.map((file) => `${file.path}: ${file.error}`).join('; '));
   return reportOf({ ...result, prompts }, options.files, error);
-}
-
-function plainError(code: string, message: string) {
-  return { code, message, status: null, requestId: null, details: null };
 }

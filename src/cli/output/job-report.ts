@@ -1,5 +1,5 @@
 /** The one shape that `--json` prints for a job, whatever happened. */
-import type { CollectedFile, JobError, JobResult } from '../../../workflows/job/types.js';
+import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {
@@ -8,21 +8,21 @@ export interface ReportedFile extends CollectedFile {
 }
 
 export interface JobReport extends Omit<JobResult, 'jobId' | 'outcome' | 'files'> {
-  /** Null where no job was reached. */
+  /** Null if no job was reached. */
   readonly jobId: string | null;
-  /** Null while the job is not finished, and where none was reached. */
+  /** Null while the job is not finished, and if none was reached. */
   readonly outcome: JobResult['outcome'] | null;
   readonly files: readonly ReportedFile[];
-  /** How sandboxes of a local service are isolated; null where it is not known. */
+  /** How sandboxes of a local service are isolated; null if unknown. */
   readonly isolation: SandboxIsolation | null;
 }
 
-/** The report of a job that has ended. `error` stands in for the job's own where that is null. */
+/** The report of a job that has ended. `error` is used if the job has none. */
 export function reportOf(result: JobResult, files: readonly ReportedFile[], error: JobError | null): JobReport {
   return { ...emptyReport(result.jobId, null), ...result, files, error: result.error ?? error };
 }
 
-/** The report where there is no result. */
+/** The report without a result. */
 export function emptyReport(jobId: string | null, error: JobError | null): JobReport {
   return {
     jobId,
@@ -42,4 +42,18 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
     isolation: null,
     error,
   };
+}
+
+/** Restores results that were cut. If the store lacks one, the cut one stays; `resultRef` refers to the whole one. */
+export function withWholeResults(
+  prompts: readonly PromptResult[],
+  read: (ref: string) => Promise<Buffer>,
+): Promise<PromptResult[]> {
+  return Promise.all(
+    prompts.map(async (prompt) => {
+      if (prompt.resultRef === null) return prompt;
+      const whole = await read(prompt.resultRef).catch(() => undefined);
+      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
+    }),
+  );
 }

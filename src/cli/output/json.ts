@@ -2,7 +2,7 @@
 import type { OutputStream } from '../io.js';
 import { escapeUnsafe } from './terminal-safe.js';
 
-/** Exact: what a terminal would obey is escaped, and means the same to whoever reads JSON. */
+/** Control characters are escaped, which does not change the meaning of JSON. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapeUnsafe(JSON.stringify(value, null, indent));
 }

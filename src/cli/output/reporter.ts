@@ -1,15 +1,18 @@
 /** Shows a watched job on stderr: one status line in a terminal, plain lines elsewhere, nothing when quiet. */
 import type { JobProgress, Wake } from '../../../workflows/job/types.js';
-import { formatDuration } from '../duration.js';
 import type { OutputStream } from '../io.js';
-import { createPaint } from './paint.js';
-import { blockedText, phaseText } from './phase-text.js';
-import { createStatusLine } from './status-line.js';
+import { formatDuration } from '../units.js';
+import { blockedText, phaseText } from './job-text.js';
+import { createScreenLines, textLine } from './screen-lines.js';
+import { createPaint } from './terminal.js';
 import { setIn, terminalSafe } from './terminal-safe.js';
 
-export interface Reporter {
+export interface Notices {
   /** A message for the user. Shown even when quiet, unless it is `detail`. */
   notice(text: string, weight?: 'warning' | 'detail'): void;
+}
+
+export interface Reporter extends Notices {
   progress(progress: JobProgress): void;
   /** What woke the job, from its start; each is shown once. */
   wakes(wakes: readonly Wake[]): void;
@@ -26,15 +29,15 @@ export interface ReporterOptions {
 
 export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
   const paint = createPaint(stream);
-  const status = createStatusLine(stream, { enabled: !quiet && stream.isTTY === true });
+  const status = createScreenLines(stream, { enabled: !quiet && stream.isTTY === true });
   let phase = '';
   let blockedSince = '';
   let wakesShown = 0;
 
   const detail = (text: string) => {
-    if (!quiet) status.printAbove(`${paint('dim', text)}\n`);
+    if (!quiet) status.printAbove(paint('dim', text));
   };
-  const warning = (text: string) => status.printAbove(`${paint('yellow', text)}\n`);
+  const warning = (text: string) => status.printAbove(paint('yellow', text));
 
   const showWakes = (wakes: readonly Wake[]) => {
     for (const wake of wakes.slice(wakesShown)) detail(wakeText(wake));
@@ -53,13 +56,13 @@ export function createReporter({ stream, quiet }: ReporterOptions): Reporter {
       if (progress.blocked && progress.blocked.since !== blockedSince) warning(blockedText(progress));
       blockedSince = progress.blocked?.since ?? '';
       const since = Date.parse(progress.since);
-      status.show(() => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`);
+      const text = () => `${phaseText(progress)} · ${formatDuration(Math.max(0, Date.now() - since))}`;
+      status.show((width) => [textLine(text(), width)]);
     },
     agent(text) {
       if (quiet) return;
-      for (const line of terminalSafe(text).replace(/\n$/, '').split('\n')) {
-        status.printAbove(`${paint('cyan', 'agent |')} ${line}\n`);
-      }
+      const lines = terminalSafe(text).replace(/\n$/, '').split('\n');
+      for (const line of lines) status.printAbove(`${paint('cyan', 'agent |')} ${line}`);
     },
     close: () => status.close(),
   };

@@ -1,6 +1,8 @@
 /** A few lines at the bottom of a terminal that are redrawn, with other lines scrolling above. */
 import type { OutputStream } from '../io.js';
+import { cutToWidth, displayWidth } from './display-width.js';
 import { control } from './terminal.js';
+import { oneLine } from './terminal-safe.js';
 
 const redrawMs = 1_000;
 
@@ -61,6 +63,12 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
       timer = undefined;
     },
   };
+}
+
+/** A line of text, cut to the width. */
+export function textLine(text: string, width: number): ScreenLine {
+  const cut = cutToWidth(oneLine(text), width);
+  return { text: cut, width: displayWidth(cut) };
 }
 
 function columnsOf(stream: OutputStream): number {

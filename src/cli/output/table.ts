@@ -1,5 +1,27 @@
-/** Plain columns. */
+/** Lists as plain columns, or as JSON. */
+import type { CliIo } from '../io.js';
+import { printJson } from './json.js';
 import { oneLine } from './terminal-safe.js';
+
+export interface ListText<Row> {
+  readonly header: readonly string[];
+  readonly cells: (row: Row) => readonly string[];
+  /** What is printed on stderr if there are no rows. */
+  readonly none: string;
+}
+
+/** @param list one field: the rows, under their name in JSON */
+export function printList<Row>(
+  { stdout, stderr }: Pick<CliIo, 'stdout' | 'stderr'>,
+  json: boolean | undefined,
+  list: Readonly<Record<string, readonly Row[]>>,
+  { header, cells, none }: ListText<Row>,
+): void {
+  const rows = Object.values(list).flat();
+  if (json) printJson(stdout, { ...list, error: null });
+  else if (rows.length === 0) stderr.write(`${none}\n`);
+  else stdout.write(formatTable(header, rows.map(cells)));
+}
 
 /** Left-aligned columns, two spaces apart; the last one is not padded. Every cell stays in its line. */
 export function formatTable(header: readonly string[], texts: readonly (readonly string[])[]): string {

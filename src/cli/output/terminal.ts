@@ -1,15 +1,16 @@
 /**
- * The only way to the terminal. What is written as a string is made safe, wherever it came from; the control sequences that this
- * program itself writes are told apart by a mark that no text of others can hold, since it is new in every process.
+ * All output goes through here. Strings are made safe, wherever they come from. A mark that is new in every process, so that no
+ * other text can contain it, identifies the control sequences of this program.
  */
 import { randomBytes } from 'node:crypto';
+import { styleText } from 'node:util';
 import type { OutputStream } from '../io.js';
 import { terminalSafe } from './terminal-safe.js';
 
 const escapeCharacter = '\u001b';
 const mark = `\u{10fffe}${randomBytes(16).toString('hex')}`;
 
-/** Lets control sequences of ours through; every ESC in `sequences` counts as one. */
+/** Marks the control sequences of this program, so that they pass; every ESC in `sequences` counts as one. */
 export function control(sequences: string): string {
   return sequences.replaceAll(escapeCharacter, mark);
 }
@@ -35,4 +36,14 @@ export function createTerminal(stream: OutputStream): OutputStream {
     },
     hasColors: () => stream.hasColors?.() === true,
   };
+}
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+export type Paint = (style: Style, text: string) => string;
+
+/** Colours for a terminal that supports them: its `hasColors` respects NO_COLOR and FORCE_COLOR. */
+export function createPaint(stream: OutputStream): Paint {
+  const colours = stream.isTTY === true && stream.hasColors?.() === true;
+  return (style, text) =>
+    colours ? control(styleText(style, text.replaceAll('\u001b', '\ufffd'), { validateStream: false })) : text;
 }

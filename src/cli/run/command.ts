@@ -1,6 +1,4 @@
-import { Option } from 'commander';
-import { type AddCommand, collect } from '../command.js';
-import type { RunOptions } from './options.js';
+import { type AddCommand, collect, type OptionsOf, type Parent, type WithEnd, withEnd } from '../command.js';
 
 const help = `
 Examples:
@@ -10,8 +8,7 @@ Examples:
   sandflow run task.md --id nightly-42         repeating an id attaches to its job
 `;
 
-/** `sandflow run`: one job, from prompt to result. */
-export const addRun: AddCommand = (parent, context) => {
+const run = (parent: Parent) =>
   parent
     .command('run')
     .description('Run a prompt durably in a sandbox and print its result')
@@ -21,9 +18,11 @@ export const addRun: AddCommand = (parent, context) => {
     .option('--provider <name>', 'agent harness, such as codex or claude-code')
     .option('--model <name>', 'model of the provider')
     .addOption(
-      new Option('--effort <level>', 'reasoning effort').choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
+      parent
+        .createOption('--effort <level>', 'reasoning effort')
+        .choices(['none', 'low', 'medium', 'high', 'xhigh', 'max']),
     )
-    .addOption(new Option('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
+    .addOption(parent.createOption('--type <size>', 'machine size').choices(['small', 'default', 'large', 'xlarge']))
     .option('--ttl <duration>', 'time until the sandbox stops itself, renewed while the job runs', '30m')
     .option('--id <job>', 'job id; an id that is in use attaches to its job instead of starting another')
     .option('--again', 'with --id: start a new job if the earlier one has finished')
@@ -34,19 +33,20 @@ export const addRun: AddCommand = (parent, context) => {
     .option('--put <local:remote>', 'a file or folder to write before the first prompt (repeatable)', collect, [])
     .option('--get <remote[:local]>', 'a file to collect at the end (repeatable)', collect, [])
     .addOption(
-      new Option(
-        '--then <end>',
-        'what to do with the sandbox at the end (default: stop, or keep with --sandbox)',
-      ).choices(['stop', 'delete', 'keep']),
+      parent
+        .createOption('--then <end>', 'what to do with the sandbox at the end (default: stop, or keep with --sandbox)')
+        .choices(['stop', 'delete', 'keep']),
     )
     .addOption(
-      new Option('--wait-for <state>', 'when to start; hydrated waits until every file of a snapshot is on disk')
+      parent
+        .createOption('--wait-for <state>', 'when to start; hydrated waits until every file of a snapshot is on disk')
         .choices(['usable', 'hydrated'])
         .default('usable'),
     )
     .option('--deadline <duration>', 'hard deadline of the job, before clean-up', '1h')
     .addOption(
-      new Option('--on-unknown <action>', 'what to do if it is unknown whether a call took effect')
+      parent
+        .createOption('--on-unknown <action>', 'what to do if it is unknown whether a call took effect')
         .choices(['wait', 'abandon', 'resend'])
         .default('wait'),
     )
@@ -58,13 +58,15 @@ export const addRun: AddCommand = (parent, context) => {
     .option('--watch-deadline <duration>', 'stop watching after this time; the job keeps running (exit code 4)')
     .option('--json', 'print one JSON object on stdout')
     .option('--quiet', 'print warnings only, no progress')
-    .addHelpText('after', help)
-    .action(
-      async (prompts: string[], { then: end, ...given }: Omit<RunOptions, 'end'> & { then?: RunOptions['end'] }) => {
-        const options: RunOptions = { ...given, end };
-        context.jobId = options.id ?? null;
-        const { runJob } = await import('./run-job.js');
-        context.exitCode = await runJob(prompts, options, context);
-      },
-    );
+    .addHelpText('after', help);
+
+export type RunOptions = WithEnd<OptionsOf<typeof run>>;
+
+/** `sandflow run`: one job, from prompt to result. */
+export const addRun: AddCommand = (parent, context) => {
+  run(parent).action(async (prompts, options) => {
+    context.jobId = options.id ?? null;
+    const { runJob } = await import('./run-job.js');
+    context.exitCode = await runJob(prompts, withEnd(options), context);
+  });
 };

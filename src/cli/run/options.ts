@@ -1,41 +1,10 @@
-/** The options of `run`, and the job that they describe. */
-import type { JobInput, PromptStep, SandboxSource } from '../../../workflows/job/types.js';
-import { isSandboxId } from '../../contract/ids.js';
-import { parseDurationMs } from '../duration.js';
+/** The job that the options of `run` describe. */
+import { randomInt } from 'node:crypto';
+import type { JobInput, SandboxSource } from '../../../workflows/job/types.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { UsageError } from '../usage-error.js';
-
-/** As the command line parser returns them. */
-export interface RunOptions {
-  readonly prompt: readonly string[];
-  readonly eachConversation?: boolean;
-  readonly provider?: string;
-  readonly model?: string;
-  readonly effort?: PromptStep['reasoningEffort'];
-  readonly type?: 'small' | 'default' | 'large' | 'xlarge';
-  readonly ttl: string;
-  readonly id?: string;
-  readonly from?: string;
-  readonly sandbox?: string;
-  readonly environment?: string;
-  readonly setup?: string;
-  readonly put: readonly string[];
-  readonly get: readonly string[];
-  /** What to do with the sandbox at the end: `--then`. */
-  readonly end?: 'stop' | 'delete' | 'keep';
-  readonly waitFor: 'usable' | 'hydrated';
-  readonly deadline: string;
-  readonly onUnknown: 'wait' | 'abandon' | 'resend';
-  readonly notify?: string;
-  readonly detach?: boolean;
-  readonly json?: boolean;
-  readonly again?: boolean;
-  readonly watchDeadline?: string;
-  readonly snapshots: boolean;
-  readonly monitoring: boolean;
-  readonly env: boolean;
-  readonly quiet?: boolean;
-}
+import { parseDurationMs, parseTtlSeconds } from '../units.js';
+import { requireSandboxId, UsageError } from '../usage-error.js';
+import type { RunOptions } from './command.js';
 
 /** A create that ends `cancelled` found no machine; another attempt may. */
 const maxGenerations = 3;
@@ -55,8 +24,6 @@ export interface JobParts {
  */
 export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
   const { provider, model, effort } = options;
-  const ttlMs = parseDurationMs(options.ttl, '--ttl');
-  if (ttlMs < 1_000) throw new UsageError('--ttl must be at least 1s.');
   return {
     deployment: parts.deployment,
     jobId: parts.jobId,
@@ -68,7 +35,7 @@ export function jobInputOf(options: RunOptions, parts: JobParts): JobInput {
     collect: parts.collect,
     end: options.end ?? (options.sandbox === undefined ? 'stop' : 'keep'),
     deadlineMs: parseDurationMs(options.deadline, '--deadline'),
-    ttlSeconds: Math.ceil(ttlMs / 1_000),
+    ttlSeconds: parseTtlSeconds(options.ttl),
     onUnknownOutcome: options.onUnknown,
     maxGenerations,
     notify: notifyTargetOf(options.notify),
@@ -102,8 +69,15 @@ function sourceOf(options: RunOptions, setupScript: string | undefined): Sandbox
   if (onlyForNew.length > 0) {
     throw new UsageError(`${onlyForNew.join(', ')} applies to a new sandbox only; remove it or --sandbox.`);
   }
-  if (!isSandboxId(sandbox)) {
-    throw new UsageError(`--sandbox: "${sandbox}" is not a sandbox id, like bx_2345abcd.`);
-  }
+  requireSandboxId(sandbox, '--sandbox');
   return { kind: 'existing', sandboxId: sandbox, type };
+}
+
+const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** A readable id for a job without `--id`: the day and six random characters, like `0317-k3x9ab`. */
+export function generateJobId(now: Date = new Date()): string {
+  const day = now.toISOString().slice(5, 10).replace('-', '');
+  const random = Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('');
+  return `${day}-${random}`;
 }

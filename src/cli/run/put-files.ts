@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.js';
 import type { PutPair } from './file-pairs.js';
 
 const defaultMaxInlineBytes = 128 * 1024;
-/** Assumption: the service accepts no more in one JSON write. */
+/** Assumption: the maximum that the service accepts in one JSON write. */
 const maxFileBytes = 32 * 1024 * 1024;
 
 export interface LocalFile {

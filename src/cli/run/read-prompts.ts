@@ -33,7 +33,11 @@ export async function readPrompts(
 async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Promise<string> {
   if (given === '-') return notEmpty(await readAll(io.stdin), 'The prompt from stdin');
   const path = resolve(io.cwd, given);
-  if (await isFile(path)) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
+  const isFile = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (isFile) return notEmpty(await readFile(path, 'utf8'), `The prompt file ${given}`);
   if (looksLikePath(given)) {
     throw new UsageError(`Prompt file ${given} does not exist. To send this as text, use --prompt.`);
   }
@@ -41,7 +45,18 @@ async function readPrompt(given: string, io: Pick<CliIo, 'stdin' | 'cwd'>): Prom
 }
 
 /** Reads an option whose value is text, or a file given as `@file`. */
-export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string> {
+export async function readTextOrFile(value: string, option: string, cwd: string): Promise<string>;
+export async function readTextOrFile(
+  value: string | undefined,
+  option: string,
+  cwd: string,
+): Promise<string | undefined>;
+export async function readTextOrFile(
+  value: string | undefined,
+  option: string,
+  cwd: string,
+): Promise<string | undefined> {
+  if (value === undefined) return undefined;
   if (!value.startsWith('@')) return notEmpty(value, option);
   const name = value.slice(1);
   try {
@@ -59,15 +74,7 @@ function looksLikePath(given: string): boolean {
   return isAbsolute(given) || given.startsWith('./') || given.startsWith('../') || fileEndings.has(extname(given));
 }
 
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
-}
-
-async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<string> {
+export async function readAll(stdin: AsyncIterable<string | Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');

@@ -7,17 +7,17 @@ import type { CommandContext } from '../command.js';
 import { checkService } from '../connect/check-service.js';
 import { sayIsolation } from '../connect/isolation.js';
 import { openPlatform, type Platform } from '../connect/platform.js';
-import { parseDurationMs } from '../duration.js';
 import { exitCodes } from '../exit-codes.js';
 import { keepNotifyCommand } from '../notify/notify-target.js';
 import { finish } from '../output/finish.js';
-import { emptyReport, type JobReport } from '../output/job-report.js';
+import { emptyReport } from '../output/job-report.js';
 import { printJson } from '../output/json.js';
 import { createReporter, type Reporter } from '../output/reporter.js';
+import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
+import type { RunOptions } from './command.js';
 import { parseGetPairs, parsePutPair } from './file-pairs.js';
-import { generateJobId } from './job-id.js';
-import { jobInputOf, type RunOptions } from './options.js';
+import { generateJobId, jobInputOf } from './options.js';
 import { findPutFiles, readPutFiles } from './put-files.js';
 import { readPrompts, readTextOrFile } from './read-prompts.js';
 import { saveFiles } from './save-files.js';
@@ -32,15 +32,14 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   if (problem) throw new UsageError(`--id: ${problem}.`);
   if (options.again && options.id === undefined)
     throw new UsageError('--again requires --id; without --id every job is new.');
-  const watchDeadlineMs =
-    options.watchDeadline === undefined ? undefined : parseDurationMs(options.watchDeadline, '--watch-deadline');
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
   const gets = parseGetPairs(options.get);
   const localFiles = await findPutFiles(options.put.map(parsePutPair), io.cwd);
   const parts = {
     deployment: config.deployment,
     jobId,
     prompts: await readPrompts(given, options.prompt, io),
-    setupScript: options.setup === undefined ? undefined : await readTextOrFile(options.setup, '--setup', io.cwd),
+    setupScript: await readTextOrFile(options.setup, '--setup', io.cwd),
     collect: gets.map(({ remote }) => remote),
   };
   parseJobInput(jobInputOf(options, { ...parts, put: [] }));
@@ -57,40 +56,29 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
     const input = parseJobInput(jobInputOf(options, { ...parts, put }));
     context.jobId = jobId;
     const { taskQueue, promptSummaries: promptInSummary } = config;
-    const { sharedResults } = platform;
+    const { sharedResults: results } = platform;
     const { started } = await platform.patiently(() =>
-      startJob(platform.temporal, input, {
-        taskQueue,
-        again: options.again,
-        results: sharedResults,
-        promptInSummary,
-      }).catch((error: unknown) => {
-        if (io.interrupted.aborted)
-          reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
-        throw error;
-      }),
+      startJob(platform.temporal, input, { taskQueue, again: options.again, results, promptInSummary }).catch(
+        (error: unknown) => {
+          if (io.interrupted.aborted)
+            reporter.notice(`The job may have started. Check with: sandflow jobs show ${jobId}`);
+          throw error;
+        },
+      ),
     );
-    if (started) {
-      reporter.notice(`Job ${jobId} started.`, 'detail');
-    } else {
-      await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
+    if (started) reporter.notice(`Job ${jobId} started.`, 'detail');
+    else await sayWhatIsThere(platform, jobId, inputDigest(input), reporter);
+    if (options.detach) {
+      if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation: platform.isolation.known });
+      else io.stdout.write(`${jobId}\n`);
+      return exitCodes.done;
     }
-    if (options.detach) return leaveIt(jobId, options, context, platform.isolation.known);
-    return await seeThrough(platform, { deployment: config.deployment, jobId }, options, {
-      context,
-      reporter,
-      watchDeadlineMs,
-    });
+    const job = { deployment: config.deployment, jobId };
+    return await seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
   } finally {
     reporter.close();
     await platform.close();
   }
-}
-
-export interface SeeThroughOptions {
-  readonly context: CommandContext;
-  readonly reporter: Reporter;
-  readonly watchDeadlineMs?: number;
 }
 
 /** Watches a job to its end and saves its result. Used by `jobs watch` too. */
@@ -98,16 +86,12 @@ export async function seeThrough(
   platform: Platform,
   job: JobAddress,
   options: { readonly get: readonly string[]; readonly json?: boolean; readonly quiet?: boolean },
-  { context, reporter, watchDeadlineMs }: SeeThroughOptions,
+  { context, reporter, watchDeadlineMs }: { context: CommandContext; reporter: Reporter; watchDeadlineMs?: number },
 ): Promise<number> {
   const { io } = context;
   const quiet = options.quiet === true;
-  const end = await watchJob(platform, job, {
-    reporter,
-    interrupted: io.interrupted,
-    deadlineMs: watchDeadlineMs,
-    look: !quiet,
-  });
+  const watching = { reporter, interrupted: io.interrupted, deadlineMs: watchDeadlineMs, look: !quiet };
+  const end = await watchJob(platform, job, watching);
   if (end.kind === 'ended' && !quiet) reporter.wakes(end.result.wakes);
   reporter.close();
   const files =
@@ -122,17 +106,6 @@ export async function seeThrough(
     readWhole: platform.results.get,
     isolation: platform.isolation.known,
   });
-}
-
-function leaveIt(
-  jobId: string,
-  options: RunOptions,
-  { io }: CommandContext,
-  isolation: JobReport['isolation'],
-): number {
-  if (options.json) printJson(io.stdout, { ...emptyReport(jobId, null), isolation });
-  else io.stdout.write(`${jobId}\n`);
-  return exitCodes.done;
 }
 
 async function sayWhatIsThere(

@@ -1,9 +1,10 @@
 /** Saves the files that a job collected where `--get` says. */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CollectedFile } from '../../../workflows/job/types.js';
 import type { ReportedFile } from '../output/job-report.js';
+import { replaceFile } from '../replace-file.js';
 import type { GetPair } from './file-pairs.js';
 
 /**
@@ -43,22 +44,12 @@ export async function saveFiles(
 }
 
 async function save(place: string, name: string, content: Buffer): Promise<string> {
-  const path = (await isFolder(place)) ? join(place, name) : place;
+  const isFolder = await stat(place).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const path = isFolder ? join(place, name) : place;
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
-  try {
-    await writeFile(temporary, content, { flag: 'wx' });
-    await rename(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+  await replaceFile(path, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
   return path;
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
-  }
 }

@@ -5,8 +5,8 @@ import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
+import { blockedText, phaseText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
-import { blockedText, phaseText } from '../output/phase-text.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 

@@ -1,14 +1,16 @@
 /** Watches a job until it ends, the user detaches, or the watch deadline passes. Never changes the job. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { JobError, JobProgress, JobResult } from '../../../workflows/job/types.js';
-import type { SandboxClient } from '../../client/index.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { abortable } from '../../temporal/abortable-calls.js';
-import { describeJob, type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs/client.js';
-import { explainJobError, isTemporalUnreachable } from '../../temporal/jobs/errors.js';
+import { explainError } from '../../temporal/ask-workflow.js';
+import { abortable } from '../../temporal/calls.js';
+import { reasonOf } from '../../temporal/errors.js';
+import { askedJob, describeJob, type JobAddress, jobHandle, jobProgress } from '../../temporal/jobs/client.js';
+import type { Platform } from '../connect/platform.js';
+import { type Unfinished, type WatchOptions, watch } from '../connect/watch.js';
+import { plainError } from '../errors.js';
 import type { Reporter } from '../output/reporter.js';
 import { createAgentOutput } from './agent-output.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
@@ -20,68 +22,38 @@ const askWhyAfterMs = 5_000;
 /** After this time without a phase change, the watch polls less often. */
 const slowAfterMs = 60_000;
 
-/** What a watch needs from the platform. */
-export interface WatchedPlatform {
-  /** The current connection; `reconnect` replaces it. */
-  readonly temporal: Client;
-  readonly service: SandboxClient;
-  /** Restores lost connections. @throws if that fails */
-  reconnect(reporter: Reporter): Promise<void>;
-}
+type WatchedPlatform = Pick<Platform, 'temporal' | 'service' | 'reconnect'>;
 
 export type WatchEnd =
   | { readonly kind: 'ended'; readonly result: JobResult }
   /** Ended without a result: terminated, or a defect. */
   | { readonly kind: 'broken'; readonly error: JobError }
-  | { readonly kind: 'detached' }
-  | { readonly kind: 'deadline' };
+  | Unfinished;
 
-export interface WatchOptions {
+export interface WatchJobOptions extends WatchOptions {
   readonly reporter: Reporter;
-  readonly interrupted: AbortSignal;
-  /** The watch's own deadline, in ms from now; none by default. */
-  readonly deadlineMs?: number;
   /** Shows progress and the agent's output; false when quiet. */
   readonly look: boolean;
 }
 
 /** @throws `job_not_found`, and what `reconnect` throws if Temporal stays unreachable */
-export async function watchJob(platform: WatchedPlatform, job: JobAddress, options: WatchOptions): Promise<WatchEnd> {
-  const deadline = options.deadlineMs === undefined ? undefined : AbortSignal.timeout(options.deadlineMs);
-  const over = AbortSignal.any([options.interrupted, ...(deadline ? [deadline] : [])]);
-  const closed = new AbortController();
-  const looking = options.look
-    ? look(platform, job, options.reporter, AbortSignal.any([over, closed.signal]))
-    : Promise.resolve();
-  try {
-    return await awaitEnd(platform, job, options, over);
-  } finally {
-    closed.abort();
-    await looking;
-  }
+export function watchJob(platform: WatchedPlatform, job: JobAddress, options: WatchJobOptions): Promise<WatchEnd> {
+  const { reporter } = options;
+  const watched = {
+    wait: (signal: AbortSignal) => endOf(platform.temporal, job, signal),
+    look: options.look ? (signal: AbortSignal) => look(platform, job, reporter, signal) : undefined,
+    reconnect: () => platform.reconnect(reporter),
+  };
+  return watch<WatchEnd>(watched, options);
 }
 
-async function awaitEnd(
-  platform: WatchedPlatform,
-  job: JobAddress,
-  options: WatchOptions,
-  over: AbortSignal,
-): Promise<WatchEnd> {
-  for (;;) {
-    try {
-      const result = await abortable(platform.temporal, over, () => jobHandle(platform.temporal, job).result());
-      return { kind: 'ended', result };
-    } catch (error) {
-      if (options.interrupted.aborted) return { kind: 'detached' };
-      if (over.aborted) return { kind: 'deadline' };
-      if (error instanceof WorkflowFailedError) return { kind: 'broken', error: brokenJob(error) };
-      if (error instanceof WorkflowNotFoundError) throw await explainJobError(error, platform.temporal, job);
-      if (!isTemporalUnreachable(error)) throw error;
-      await platform.reconnect(options.reporter).catch((failed: unknown) => {
-        if (!options.interrupted.aborted) throw failed;
-      });
-      if (options.interrupted.aborted) return { kind: 'detached' };
-    }
+async function endOf(temporal: Client, job: JobAddress, signal: AbortSignal): Promise<WatchEnd> {
+  try {
+    return { kind: 'ended', result: await abortable(temporal, signal, () => jobHandle(temporal, job).result()) };
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return { kind: 'broken', error: brokenJob(error) };
+    if (error instanceof WorkflowNotFoundError) throw await explainError(error, temporal, askedJob(job));
+    throw error;
   }
 }
 
@@ -126,15 +98,14 @@ async function look(
 
 function brokenJob(error: WorkflowFailedError): JobError {
   const { cause } = error;
-  const base = { status: null, requestId: null, details: null };
   if (cause instanceof TerminatedFailure) {
-    return { ...base, code: 'terminated', message: 'The job was terminated from outside sandflow and has no result.' };
+    return plainError('terminated', 'The job was terminated from outside sandflow and has no result.');
   }
   if (cause instanceof CancelledFailure) {
-    return { ...base, code: 'cancelled', message: 'The job was cancelled before it could record a result.' };
+    return plainError('cancelled', 'The job was cancelled before it could record a result.');
   }
   if (cause instanceof TimeoutFailure) {
-    return { ...base, code: 'timed_out', message: 'The job reached a Temporal timeout and has no result.' };
+    return plainError('timed_out', 'The job reached a Temporal timeout and has no result.');
   }
-  return { ...base, code: 'job_failed', message: `The job failed with a defect: ${cause?.message ?? error.message}` };
+  return plainError('job_failed', `The job failed with a defect: ${reasonOf(error)}`);
 }

@@ -1,13 +1,30 @@
 /** `sandflow sandboxes show`. */
-import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox } from '../../contract/records.js';
+import { isUsable } from '../../contract/states.js';
 import type { CommandContext } from '../command.js';
 import { withService } from '../connect/with-service.js';
 import { printJson } from '../output/json.js';
 import { setIn } from '../output/terminal-safe.js';
-import { UsageError } from '../usage-error.js';
-import { sandboxReport } from './sandbox-report.js';
-import { ageText, ttlLeftText } from './times.js';
+import { ageText, formatAge } from '../units.js';
+import { requireSandboxId } from '../usage-error.js';
+
+/** Fields that `--json` prints: those known to contain no secret. */
+const shown = [
+  ...(['id', 'name', 'state', 'error', 'health', 'healthReason', 'degradedSince'] as const),
+  ...(['hydrated', 'hydratedAt', 'hydration', 'type', 'vcpu', 'memoryGB', 'machineProvider', 'ip'] as const),
+  ...(['sshEndpoint', 'subdomain', 'createdAt', 'updatedAt', 'archiveAfter', 'ttlSeconds'] as const),
+  ...(['dataExpiredAt', 'snapshots', 'snapshotAvailable', 'snapshotCompletedAt', 'snapshotVerifiedAt'] as const),
+  ...(['lastSnapshotAttemptAt', 'lastSnapshotStatus', 'monitoring', 'team', 'createdBy', 'createdById'] as const),
+  ...(['access', 'visibility', 'holdsCreatorLogins', 'wipePendingUntilRestart', 'cost'] as const),
+  ...(['setupStatus', 'setupError', 'environment', 'environmentVersion', 'stop', 'desktopAvailable'] as const),
+] satisfies readonly (keyof Sandbox)[];
+
+export type SandboxReport = Pick<Sandbox, (typeof shown)[number]>;
+
+export function sandboxReport(sandbox: Sandbox): SandboxReport {
+  const known: Readonly<Record<string, unknown>> = sandbox;
+  return Object.fromEntries(shown.filter((name) => name in known).map((name) => [name, known[name]])) as SandboxReport;
+}
 
 export async function showSandbox(
   sandboxId: string,
@@ -15,15 +32,19 @@ export async function showSandbox(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  if (!isSandboxId(sandboxId)) {
-    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
-  }
+  requireSandboxId(sandboxId);
   const signal = io.interrupted;
   const { sandbox } = await withService(context, ({ reads }) => reads.getSandbox(sandboxId, { signal }));
   if (options.json) return printJson(io.stdout, { sandbox: sandboxReport(sandbox), error: null });
   for (const [label, text] of linesOf(sandbox, Date.now())) {
     io.stdout.write(`${label.padEnd(13)}${setIn(text, ' '.repeat(13))}\n`);
   }
+}
+
+/** Time until auto-stop: `off` if disabled, empty if the sandbox does not run. */
+export function ttlLeftText(sandbox: Pick<Sandbox, 'state' | 'archiveAfter'>, nowMs: number): string {
+  if (!isUsable(sandbox.state)) return '';
+  return sandbox.archiveAfter == null ? 'off' : formatAge(Date.parse(sandbox.archiveAfter) - nowMs);
 }
 
 type Line = readonly [label: string, text: string];

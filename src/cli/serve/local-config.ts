@@ -34,7 +34,7 @@ export type LocalConfig = Pick<LocalServiceOptions, keyof z.infer<typeof localCo
 
 /**
  * Reads and checks the file.
- * @param optional true where a missing file means no settings
+ * @param optional true if the file may be missing
  * @throws UsageError naming the file and every setting that is wrong
  */
 export async function readLocalConfig(path: string, optional: boolean): Promise<LocalConfig> {

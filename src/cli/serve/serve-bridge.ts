@@ -5,21 +5,12 @@ import { readPrivateFile } from '../../os/private-file.js';
 import { connectTemporal } from '../../temporal/connect.js';
 import { openEncryption } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
-import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import { parseAddress, parsePort } from './listen-options.js';
-import { createLogLines } from './log-lines.js';
-import { interruption, sayReady } from './serving.js';
-
-export interface BridgeOptions {
-  readonly port: string;
-  readonly host: string;
-  readonly metrics?: string;
-  readonly readyJson?: boolean;
-}
+import type { BridgeOptions } from './command.js';
+import { createLogLines, interruption, parseAddress, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM, then lets deliveries under way finish. */
-export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<number> {
+export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
   const config = await io.readConfig();
@@ -45,7 +36,6 @@ export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<nu
       keys.stop();
       await bridge.close();
     }
-    return exitCodes.done;
   } finally {
     await temporalClient.connection.close();
   }

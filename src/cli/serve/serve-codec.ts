@@ -1,31 +1,19 @@
 /** What `sandflow codec-server` does. */
 import { resolve } from 'node:path';
-import { SandflowError } from '../../contract/sandflow-error.js';
 import { createCodecServer, createPayloadCodec } from '../../encryption/index.js';
 import { readPrivateText } from '../../os/private-file.js';
 import { openEncryption } from '../connect/encryption.js';
-import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import { parsePort } from './listen-options.js';
-import { interruption, sayReady } from './serving.js';
-
-export interface CodecOptions {
-  readonly tokenFile: string;
-  readonly origin: readonly string[];
-  readonly port: string;
-  readonly host: string;
-  readonly readyJson?: boolean;
-}
+import { badConfiguration } from '../usage-error.js';
+import type { CodecOptions } from './command.js';
+import { interruption, parsePort, sayReady } from './serving.js';
 
 /** Serves until the first Ctrl-C or SIGTERM. Asks neither Temporal nor the service anything. */
-export async function serveCodec(options: CodecOptions, io: CliIo): Promise<number> {
+export async function serveCodec(options: CodecOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const { ring } = await openEncryption(await io.readConfig());
   if (!ring) {
-    throw new SandflowError(
-      'bad_configuration',
-      'A codec server needs keys: set SANDFLOW_ENCRYPTION_KEYS_FILE to their file.',
-    );
+    throw badConfiguration('A codec server needs keys: set SANDFLOW_ENCRYPTION_KEYS_FILE to their file.');
   }
   const token = (await readPrivateText(resolve(io.cwd, options.tokenFile), 'file of the token')).trim();
   const server = createCodecServer({ codec: createPayloadCodec(ring), token, origins: options.origin });
@@ -36,5 +24,4 @@ export async function serveCodec(options: CodecOptions, io: CliIo): Promise<numb
   } finally {
     await server.close();
   }
-  return exitCodes.done;
 }

@@ -3,24 +3,13 @@ import { join, resolve } from 'node:path';
 import { createLocalService } from '../../local-service/index.js';
 import { ensureKeyFile } from '../../os/private-file.js';
 import { checkTrustedFolder, prepareTrustedFolder } from '../../os/trusted-folder.js';
-import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import { parsePort } from './listen-options.js';
+import type { LocalOptions } from '../local/command.js';
 import { readLocalConfig } from './local-config.js';
-import { createLogLines } from './log-lines.js';
-import { interruption, sayReady } from './serving.js';
+import { createLogLines, interruption, parsePort, sayReady } from './serving.js';
 
-export interface LocalOptions {
-  readonly port: string;
-  readonly directory?: string;
-  readonly apiKeyFile?: string;
-  readonly config?: string;
-  readonly faults?: boolean;
-  readonly readyJson?: boolean;
-}
-
-/** Serves until the first Ctrl-C or SIGTERM. What is under way goes on at the next start. */
-export async function serveLocal(options: LocalOptions, io: CliIo): Promise<number> {
+/** Serves until the first Ctrl-C or SIGTERM. Work in progress continues at the next start. */
+export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const { home } = await io.readConfig();
   // Its settings name the commands of agents.
@@ -32,7 +21,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<numb
   const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
   const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
   await prepareTrustedFolder({ path: directory, setting: '--directory' });
-  // What is in the directory is private by its mode; what a sandbox makes has the modes that a machine gives it.
+  // The mode of the directory keeps it private; files that a sandbox creates have the usual modes.
   io.umask?.(0o022);
   const service = await createLocalService({
     ...settings,
@@ -51,5 +40,4 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<numb
   } finally {
     await service.close();
   }
-  return exitCodes.done;
 }

@@ -1,38 +1,29 @@
 /** What `sandflow worker` does. */
-import { SandflowError } from '../../contract/sandflow-error.js';
+import { join } from 'node:path';
+import { createSecretStore } from '../../secret-store/index.js';
 import { clientOfWorker, connectWorker } from '../../temporal/connect-worker.js';
 import { createSandflowWorker, logTo, serveMetrics } from '../../worker/index.js';
 import { clientOf } from '../connect/check-service.js';
-import { openEncryption } from '../connect/encryption.js';
+import { openEncryption, openResults } from '../connect/encryption.js';
 import { agreeAtStart } from '../connect/key-agreement.js';
-import { openResults } from '../connect/results.js';
-import { openSecrets } from '../connect/secrets.js';
-import { exitCodes } from '../exit-codes.js';
 import type { CliIo } from '../io.js';
-import { openNotifying } from '../notify/open-notifying.js';
-import { UsageError } from '../usage-error.js';
+import { openNotifying } from '../notify/files.js';
+import { badConfiguration, UsageError } from '../usage-error.js';
+import type { WorkerOptions } from './command.js';
 import { interruption, sayReady } from './serving.js';
-
-export interface WorkerOptions {
-  readonly allowNotifyCommands?: boolean;
-  readonly notifyCommands?: string;
-  readonly metrics?: string;
-  readonly readyJson?: boolean;
-}
 
 const noTexts =
   '--allow-notify-commands was removed: a worker does not run commands that come with a job. List the commands that it may ' +
   'run, by id, in a file of mode 600, and pass it with --notify-commands FILE.';
 
 /** Serves until the first Ctrl-C or SIGTERM, then takes no new work and lets activities finish. */
-export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<number> {
+export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<void> {
   if (options.allowNotifyCommands) throw new UsageError(noTexts);
   const config = await io.readConfig();
   io.umask?.(0o077);
   const { taskQueue, forksPerSecond, sandboxService, deployment } = config;
   if (!sandboxService) {
-    throw new SandflowError(
-      'bad_configuration',
+    throw badConfiguration(
       'A worker needs a service: set SANDBOX_API_URL and SANDBOX_API_KEY, or use `sandflow dev` to run everything locally.',
     );
   }
@@ -57,7 +48,8 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       forksPerSecond,
       results: openResults(config, encryption, config.encryption),
       dataConverter: encryption.workerDataConverter,
-      secrets: openSecrets(config),
+      // Workers on several hosts must share it.
+      secrets: createSecretStore(join(config.home, 'secrets')),
       ...notifying,
     });
     const running = worker.run();
@@ -69,7 +61,6 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<nu
       worker.shutdown();
       await running;
     }
-    return exitCodes.done;
   } finally {
     await client.close();
     await connection.close();

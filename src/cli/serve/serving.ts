@@ -1,9 +1,11 @@
-/** What `worker`, `bridge`, `local` and `dev` have in common: they say where they serve, and go on until a signal. */
-import type { CliIo } from '../io.js';
+/** What the serving commands share: addresses to listen on, the ready line, the log, and the wait for a signal. */
+import { isIP } from 'node:net';
+import type { CliIo, OutputStream } from '../io.js';
 import { jsonText } from '../output/json.js';
+import { UsageError } from '../usage-error.js';
 
 export interface Ready {
-  /** Where it serves; left out for a worker, which only calls out. */
+  /** Omitted for a worker, which does not listen. */
   readonly url?: string;
   /** One line for people. */
   readonly text: string;
@@ -21,4 +23,28 @@ export function interruption(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Reads `--port`; 0 lets the system choose. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port: "${text}" is not a port, from 0 to 65535.`);
+}
+
+/** Reads `host:port`, where host is an IP address; IPv6 in brackets. */
+export function parseAddress(option: string, text: string): { readonly host: string; readonly port: number } {
+  const [, v6, v4, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = v6 ?? v4 ?? '';
+  if (isIP(host) !== 0 && Number(digits) <= 65_535) return { host, port: Number(digits) };
+  throw new UsageError(`${option}: "${text}" is not an address, like 127.0.0.1:9464.`);
+}
+
+export type LogLines = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** The log of a server: one JSON object per line. */
+export function createLogLines(stream: OutputStream): LogLines {
+  return (message, fields = {}) => {
+    stream.write(`${jsonText({ at: new Date().toISOString(), message, ...fields })}\n`);
+  };
 }

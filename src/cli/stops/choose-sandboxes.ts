@@ -1,11 +1,11 @@
 /** Selects the sandboxes of `stop --all` and asks for confirmation. */
 import type { Sandbox, StopOperation } from '../../contract/records.js';
-import type { ServiceReads } from '../connect/service-reads.js';
+import type { ServiceReads } from '../connect/ask-service.js';
 import type { CliIo } from '../io.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { nameMatches } from '../sandboxes/name-pattern.js';
+import { nameMatches } from '../sandboxes/list-sandboxes.js';
 import { UsageError } from '../usage-error.js';
-import type { StopCommandOptions } from './options.js';
+import type { StopCommandOptions } from './command.js';
 
 /** True for a stop that has not ended. */
 export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefined): boolean {

@@ -5,8 +5,7 @@ import { ownerWorkflowId } from '../../contract/addresses.js';
 import { preservedWorkOf } from '../../contract/preserved-work.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
-import { ageText } from '../sandboxes/times.js';
-import { type Advice, adviceFor } from './advice.js';
+import { ageText } from '../units.js';
 import { isOpenStop } from './choose-sandboxes.js';
 import { requestText } from './stop-text.js';
 
@@ -31,6 +30,12 @@ export type StopState =
   | 'completed'
   | 'resumed'
   | 'superseded';
+
+export interface Advice {
+  readonly what: string;
+  /** A command that does it, or null. */
+  readonly command: string | null;
+}
 
 export interface StopExplanation {
   readonly sandboxId: string;
@@ -58,7 +63,7 @@ export function explainStop(known: KnownOfStop): StopExplanation {
   const mine = (report?.requests ?? []).filter(({ stopId }) => stop !== null && stopId === stop.id);
   const failed = mine.flatMap((request) => request.failed ?? []).at(0) ?? null;
   const kept = state === 'completed' && sandbox && stop ? keptByStop(sandbox, stop) : null;
-  const since = sinceOf(state, { stop, asking, failedSince: failed?.since ?? null });
+  const since = sinceOf(state, stop, asking, failed?.since ?? null);
   const lastError = stop?.error ?? asking?.blocked?.message ?? null;
   return {
     sandboxId,
@@ -72,12 +77,12 @@ export function explainStop(known: KnownOfStop): StopExplanation {
       ...(lastError === null ? [] : [`Last error: ${lastError}`]),
       ...(failed ? [attemptsText(failed.attempts, failed.since, nowMs)] : []),
       ...(stop?.lastAttemptAt == null ? [] : [`The last attempt ended ${ago(stop.lastAttemptAt, nowMs)}.`]),
-      ...(kept === null ? [] : [keptText(kept)]),
+      ...(kept === null ? [] : [keptSentences[kept]]),
       ...requestFacts(report),
       ...ownerFacts(sandbox),
     ],
     next: nextOf(state, known),
-    advice: adviceFor(state, { sandboxId, isExpired: sandbox?.dataExpiredAt != null }),
+    advice: adviceFor(state, known),
   };
 }
 
@@ -91,13 +96,12 @@ function stateOf({ sandbox, stop }: KnownOfStop, asking: StopRequestView | undef
   return sandbox.state === 'archived' ? 'completed' : 'resumed';
 }
 
-interface Times {
-  readonly stop: StopOperation | null;
-  readonly asking: StopRequestView | undefined;
-  readonly failedSince: string | null;
-}
-
-function sinceOf(state: StopState, { stop, asking, failedSince }: Times): string | null {
+function sinceOf(
+  state: StopState,
+  stop: StopOperation | null,
+  asking: StopRequestView | undefined,
+  failedSince: string | null,
+): string | null {
   if (state === 'asking') return asking?.arrivedAt ?? null;
   if (state === 'failing') return failedSince ?? stop?.requestedAt ?? null;
   return (state === 'pending' ? stop?.requestedAt : stop?.endedAt) ?? null;
@@ -168,7 +172,6 @@ const keptSentences: Readonly<Record<PreservedWork, string>> = {
   stale: 'Only an older state is saved: the last snapshot does not include the work up to the stop.',
   none: 'Nothing is saved: there is no snapshot.',
 };
-const keptText = (kept: PreservedWork) => keptSentences[kept];
 
 function attemptsText(attempts: number, since: string, nowMs: number): string {
   const count = attempts === 1 ? '1 failed attempt' : `At least ${attempts} failed attempts`;
@@ -196,4 +199,39 @@ function ownerFacts(sandbox: Sandbox | null): string[] {
 
 function ago(at: string, nowMs: number): string {
   return nowMs - Date.parse(at) < 1_000 ? 'a moment ago' : `${ageText(at, nowMs)} ago`;
+}
+
+function adviceFor(state: StopState, { sandboxId, sandbox }: KnownOfStop): Advice[] {
+  const wait = { what: 'Wait until it ends:', command: `sandflow stop ${sandboxId} --wait` };
+  const resume = { what: 'Resume it for another job:', command: `sandflow run PROMPT --sandbox ${sandboxId}` };
+  const remove = {
+    what: 'Delete it and all its data:',
+    command: `sandflow api DELETE /sandboxes/${sandboxId} --confirm ${sandboxId}`,
+  };
+  switch (state) {
+    case 'no_sandbox':
+      return [];
+    case 'never_stopped':
+    case 'resumed':
+    case 'superseded':
+      return [{ what: 'Stop it:', command: `sandflow stop ${sandboxId} --wait` }];
+    case 'asking':
+      return [{ what: 'Check the key and the service:', command: 'sandflow doctor' }, wait];
+    case 'pending':
+      return [wait];
+    case 'failing':
+      return [
+        {
+          what: 'Get notified if it takes too long:',
+          command: `sandflow stop ${sandboxId} --wait --alert-after 10m --notify URL`,
+        },
+        {
+          what: 'Cancel the stop by resuming the sandbox, to fix the cause or save the work elsewhere:',
+          command: `sandflow api POST /sandboxes/${sandboxId}/resume`,
+        },
+        remove,
+      ];
+    case 'completed':
+      return sandbox?.dataExpiredAt != null ? [remove] : [resume, remove];
+  }
 }

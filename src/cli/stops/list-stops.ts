@@ -1,25 +1,19 @@
-/** `sandflow stops list`. */
+/** `sandflow stops list`: joins the service's stops with the requests that workflows track. */
+import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
+import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { openStopReports } from '../../temporal/stops/list.js';
 import type { CommandContext } from '../command.js';
 import { withPlatform } from '../connect/with-platform.js';
-import { parseDurationMs } from '../duration.js';
-import { printJson } from '../output/json.js';
-import { formatTable } from '../output/table.js';
-import { oneLine } from '../output/terminal-safe.js';
-import { ageText } from '../sandboxes/times.js';
-import { fits, type OpenStop, openStops, type StopFilter } from './open-stops.js';
-
-export interface ListStopsOptions {
-  readonly failing?: boolean;
-  readonly olderThan?: string;
-  readonly json?: boolean;
-}
+import { printList } from '../output/table.js';
+import { ageText, parseDurationMs } from '../units.js';
+import { isOpenStop } from './choose-sandboxes.js';
+import type { ListStopsOptions } from './command.js';
 
 export async function listStops(options: ListStopsOptions, context: CommandContext): Promise<void> {
   const { io } = context;
   const filter: StopFilter = {
     failing: options.failing === true,
-    olderThanMs: options.olderThan === undefined ? 0 : parseDurationMs(options.olderThan, '--older-than'),
+    olderThanMs: parseDurationMs(options.olderThan, '--older-than') ?? 0,
   };
   const all = await withPlatform(context, {}, async ({ reads, temporal }, reporter) => {
     const sandboxes = await reads.listAllSandboxes({}, { signal: io.interrupted });
@@ -32,20 +26,83 @@ export async function listStops(options: ListStopsOptions, context: CommandConte
     }
     return openStops(sandboxes, reports);
   });
-  const stops = all.filter(fits(filter, Date.now()));
-  if (options.json) return printJson(io.stdout, { stops, error: null });
-  if (stops.length > 0) return void io.stdout.write(tableOf(stops, Date.now()));
-  io.stderr.write(`${all.length === 0 ? 'No open stops' : `None of the ${all.length} open stops match`}.\n`);
+  const nowMs = Date.now();
+  printList(
+    io,
+    options.json,
+    { stops: all.filter(fits(filter, nowMs)) },
+    {
+      none: all.length === 0 ? 'No open stops.' : `None of the ${all.length} open stops match.`,
+      header: ['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'LAST ERROR'],
+      cells: ({ sandboxId, name, status, since, waiting, error }) => [
+        sandboxId,
+        name ?? '',
+        status,
+        ageText(since, nowMs) || '?',
+        waiting === null ? '?' : waiting === 0 ? 'nobody' : `${waiting}`,
+        error ?? '',
+      ],
+    },
+  );
 }
 
-function tableOf(stops: readonly OpenStop[], nowMs: number): string {
-  const rows = stops.map(({ sandboxId, name, status, since, waiting, error }) => [
-    sandboxId,
-    oneLine(name ?? ''),
-    status,
-    ageText(since, nowMs) || '?',
-    waiting === null ? '?' : waiting === 0 ? 'nobody' : `${waiting}`,
-    oneLine(error ?? ''),
-  ]);
-  return formatTable(['SANDBOX', 'NAME', 'STATUS', 'FOR', 'WAITING', 'LAST ERROR'], rows);
+export interface OpenStop {
+  readonly sandboxId: string;
+  readonly name: string | null;
+  readonly state: string;
+  /** `asking`: requested, but not accepted by the service. */
+  readonly status: string;
+  /** When it was requested; null if unknown. */
+  readonly since: string | null;
+  readonly error: string | null;
+  /** As the service has it. */
+  readonly stop: StopOperation | null;
+  /** How many requests wait for its end; null if Temporal did not answer. */
+  readonly waiting: number | null;
+  /** The requests that have not ended. */
+  readonly requests: readonly StopRequestView[];
+}
+
+export interface StopFilter {
+  readonly failing: boolean;
+  /** 0: of any age. A stop of unknown age always matches. */
+  readonly olderThanMs: number;
+}
+
+/** Reports of the sandboxes' workflows; null for one that did not answer. */
+export type StopReports = ReadonlyMap<string, StopReport | null>;
+
+/** The stops that have not ended, oldest first. */
+export function openStops(sandboxes: readonly Sandbox[], reports: StopReports): OpenStop[] {
+  return sandboxes
+    .flatMap((sandbox) => openStopOf(sandbox, reports.get(sandbox.id)) ?? [])
+    .sort((a, b) => timeOf(a) - timeOf(b) || a.sandboxId.localeCompare(b.sandboxId));
+}
+
+export function fits({ failing, olderThanMs }: StopFilter, nowMs: number): (stop: OpenStop) => boolean {
+  return ({ status, since }) =>
+    (!failing || status === 'failing') && (since === null || nowMs - Date.parse(since) >= olderThanMs);
+}
+
+/** Stops of unknown age come first: they may be the oldest. */
+function timeOf({ since }: OpenStop): number {
+  return since === null ? 0 : Date.parse(since);
+}
+
+function openStopOf(sandbox: Sandbox, report: StopReport | null | undefined): OpenStop | undefined {
+  const stop = isOpenStop(sandbox.stop) ? (sandbox.stop ?? null) : null;
+  const requests = (report?.requests ?? []).filter(({ outcome }) => outcome === null);
+  const [oldest] = requests;
+  if (stop === null && oldest === undefined) return undefined;
+  return {
+    sandboxId: sandbox.id,
+    name: sandbox.name ?? null,
+    state: sandbox.state,
+    status: stop?.status ?? 'asking',
+    since: stop?.requestedAt ?? oldest?.arrivedAt ?? null,
+    error: stop?.error ?? oldest?.blocked?.message ?? oldest?.failed?.lastError ?? null,
+    stop,
+    waiting: report === null ? null : requests.length,
+    requests,
+  };
 }

@@ -1,24 +1,10 @@
 /** Reads the arguments of `stop`. Pure. */
 import { randomBytes } from 'node:crypto';
 import type { NotifyTarget } from '../../../workflows/job/types.js';
-import { isSandboxId } from '../../contract/ids.js';
-import { parseDurationMs } from '../duration.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
-import { UsageError } from '../usage-error.js';
-
-/** As the command line parser returns them. */
-export interface StopCommandOptions {
-  readonly all?: boolean;
-  readonly name?: string;
-  readonly yes?: boolean;
-  readonly wait?: boolean;
-  readonly deadline: string;
-  readonly alertAfter?: string;
-  readonly notify?: string;
-  readonly request?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+import { parseDurationMs } from '../units.js';
+import { requireSandboxId, UsageError } from '../usage-error.js';
+import type { StopCommandOptions } from './command.js';
 
 /** The request for each sandbox. */
 export interface StopSelection {
@@ -37,8 +23,7 @@ export interface StopCommand {
 /** @throws UsageError if the arguments conflict or name nothing */
 export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
   const { all = false, name, request } = options;
-  const wrong = named.find((id) => !isSandboxId(id));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
+  for (const id of named) requireSandboxId(id);
   if (named.length === 0 && !all) {
     throw new UsageError('Name the sandboxes to stop, or use --all. `sandflow sandboxes` lists them.');
   }
@@ -49,7 +34,7 @@ export function readStopCommand(named: readonly string[], options: StopCommandOp
     throw new UsageError('--request must have 1 to 200 characters.');
   }
   const deadlineMs = parseDurationMs(options.deadline, '--deadline');
-  const alertAfterMs = options.alertAfter === undefined ? null : parseDurationMs(options.alertAfter, '--alert-after');
+  const alertAfterMs = parseDurationMs(options.alertAfter, '--alert-after') ?? null;
   if (alertAfterMs !== null && alertAfterMs >= deadlineMs) {
     throw new UsageError('--alert-after must be shorter than --deadline, or no alert is sent.');
   }

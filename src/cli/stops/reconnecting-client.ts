@@ -1,8 +1,7 @@
 /** Temporal calls of several parallel waits: when the connection is lost, one of them reconnects for all. */
-
 import type { Client } from '@temporalio/client';
-import { abortable } from '../../temporal/abortable-calls.js';
-import { isTemporalUnreachable } from '../../temporal/jobs/errors.js';
+import { abortable } from '../../temporal/calls.js';
+import { isTemporalUnreachable } from '../../temporal/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { Reporter } from '../output/reporter.js';
 

@@ -1,16 +1,15 @@
 /** `sandflow stops explain`. */
 import type { StopReport } from '../../../workflows/stop/types.js';
 import { ApiError } from '../../client/index.js';
-import { isSandboxId } from '../../contract/ids.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { stopReport } from '../../temporal/stops/read.js';
 import type { CommandContext } from '../command.js';
-import type { ServiceReads } from '../connect/service-reads.js';
+import type { ServiceReads } from '../connect/ask-service.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
-import { UsageError } from '../usage-error.js';
+import { requireSandboxId } from '../usage-error.js';
 import { explainStop } from './explain-stop.js';
 
 export async function showExplanation(
@@ -19,9 +18,7 @@ export async function showExplanation(
   context: CommandContext,
 ): Promise<void> {
   const { io } = context;
-  if (!isSandboxId(sandboxId)) {
-    throw new UsageError(`"${sandboxId}" is not a sandbox id. \`sandflow sandboxes\` lists them.`);
-  }
+  requireSandboxId(sandboxId);
   const known = await withPlatform(context, {}, async ({ reads, temporal }) => ({
     ...(await stopOf(reads, sandboxId, io.interrupted)),
     report: await reportOf(() => stopReport(temporal, sandboxId)),

@@ -9,11 +9,11 @@ import { printJson } from '../output/json.js';
 import type { Reporter } from '../output/reporter.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { chooseSandboxes } from './choose-sandboxes.js';
+import type { StopCommandOptions } from './command.js';
 import { createConcurrencyLimit } from './concurrency-limit.js';
-import { readStopCommand, type StopCommandOptions, type StopSelection } from './options.js';
-import { reattachHint } from './reattach-hint.js';
+import { readStopCommand, type StopSelection } from './options.js';
 import { createReconnectingClient } from './reconnecting-client.js';
-import { endText, isGood, type StopEnd } from './stop-text.js';
+import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
 /** A workflow accepts ten updates at once, and these go to different ones: the limit protects the service. */
@@ -41,22 +41,19 @@ export async function stopSandboxes(
     await keepNotifyCommand(options.notify, config);
     const sandboxIds = given ?? (await chooseSandboxes(platform.reads, options, io));
     if (sandboxIds.length === 0) io.stderr.write('No matching sandbox can be stopped.\n');
-    const ends = await stopEach(sandboxIds, wish, { options, context, platform, reporter });
+    const ends = await stopEach(sandboxIds, wish, options, { context, platform, reporter });
     reporter.close();
     if (options.json) printJson(io.stdout, { requestId: wish.requestId, stops: ends.map(reportOf), error: null });
-    return exitCodeOf(ends, { wish, waited: options.wait === true, context });
+    return exitCodeOf(ends, wish, options.wait === true, context);
   });
 }
 
-interface StopEachOptions {
-  readonly options: StopCommandOptions;
-  readonly context: CommandContext;
-  readonly platform: Platform;
-  readonly reporter: Reporter;
-}
-
-function stopEach(sandboxIds: readonly string[], wish: StopSelection, each: StopEachOptions): Promise<Ended[]> {
-  const { options, context, platform, reporter } = each;
+function stopEach(
+  sandboxIds: readonly string[],
+  wish: StopSelection,
+  options: StopCommandOptions,
+  { context, platform, reporter }: { context: CommandContext; platform: Platform; reporter: Reporter },
+): Promise<Ended[]> {
   const { stdout, interrupted } = context.io;
   const link = createReconnectingClient(platform, { reporter, interrupted });
   const gate = createConcurrencyLimit(requestsAtOnce);
@@ -84,16 +81,10 @@ function reportOf({ sandboxId, end }: Ended): object {
   return { sandboxId, outcome: null, error: end.kind === 'failed' ? end.error : null };
 }
 
-interface ExitCodeOptions {
-  readonly wish: StopSelection;
-  readonly waited: boolean;
-  readonly context: CommandContext;
-}
-
-function exitCodeOf(ends: readonly Ended[], { wish, waited, context }: ExitCodeOptions): number {
+function exitCodeOf(ends: readonly Ended[], wish: StopSelection, waited: boolean, { io }: CommandContext): number {
   const left = ends.filter(({ end }) => end.kind === 'left').map(({ sandboxId }) => sandboxId);
   if (left.length > 0) {
-    context.io.stderr.write(`${reattachHint(left, wish)}\n`);
+    io.stderr.write(`${reattachHint(left, wish)}\n`);
     return exitCodes.detached;
   }
   if (ends.every(({ end }) => isGood(end, waited))) return exitCodes.done;

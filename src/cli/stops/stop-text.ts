@@ -1,7 +1,8 @@
 /** Describes a stop request as text. Pure. */
 import type { JobError } from '../../../workflows/job/types.js';
 import type { StopOutcome, StopRequestView } from '../../../workflows/stop/types.js';
-import { keptTexts } from '../output/kept-text.js';
+import { keptTexts } from '../output/job-text.js';
+import type { StopSelection } from './options.js';
 
 /** How the command ended for one sandbox. */
 export type StopEnd =
@@ -55,4 +56,14 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
     return `an attempt failed; the service retries: ${view.failed.lastError ?? 'it gave no reason'}`;
   }
   return undefined;
+}
+
+/** The command that waits for the same requests again; it requests nothing twice. */
+export function reattachHint(sandboxIds: readonly string[], { requestId }: StopSelection): string {
+  const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
+  const one = sandboxIds.length === 1;
+  return [
+    `Detached; ${one ? 'the stop continues' : `${sandboxIds.length} stops continue`}.`,
+    `Wait for ${one ? 'it' : 'them'} again with: sandflow stop ${sandboxIds.join(' ')} --wait --request ${request}`,
+  ].join('\n');
 }

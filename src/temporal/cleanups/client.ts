@@ -1,4 +1,4 @@
-/** Starts cleanups, and finds those that there were. */
+/** Starts and lists cleanups. */
 import { randomBytes } from 'node:crypto';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type {
@@ -32,7 +32,7 @@ export interface StartCleanupOptions {
 }
 
 /**
- * Starts one cleanup. Not safe to repeat, but harmless: of two that run at once the later one does nothing.
+ * Starts one cleanup. Not safe to repeat, but harmless: of two that run at once, the later one does nothing.
  * @throws SandflowError `bad_policy` before anything is started
  */
 export async function startCleanup(client: Client, options: StartCleanupOptions): Promise<CleanupHandle> {
@@ -51,7 +51,7 @@ export async function startCleanup(client: Client, options: StartCleanupOptions)
 
 /** A run of a cleanup as lists show it. */
 export interface CleanupListed {
-  /** What `cleanupHandle` takes: the workflow id without what all of the deployment have in common. */
+  /** What `cleanupHandle` takes: the workflow id without the prefix of the deployment. */
   readonly id: string;
   /** `plan` or `apply`; null if it cannot be read. */
   readonly mode: CleanupInput['mode'] | null;
@@ -91,7 +91,7 @@ export function cleanupHandle(client: Client, deployment: string, id: string): C
   return client.workflow.getHandle(`${cleanupPrefix(deployment)}${id}`);
 }
 
-/** Where a cleanup is. Needs a worker. */
+/** The progress of a cleanup. Needs a worker. */
 export function cleanupProgress(handle: CleanupHandle): Promise<CleanupProgress> {
   return handle.query(cleanupProgressQuery);
 }

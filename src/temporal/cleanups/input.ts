@@ -1,13 +1,13 @@
-/** Checks what a cleanup is asked to do where it enters: before anything is started or scheduled. */
+/** Checks the input of a cleanup before anything is started or scheduled. */
 import { deploymentProblem } from '../../contract/addresses.js';
 import { noCommandText } from '../../contract/notify-command.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { payloadBytes } from '../../contract/texts.js';
 import type { CleanupPolicy } from '../../retention/index.js';
 
-/** A policy travels with the state of a cleanup. */
+/** A policy is carried over with the state of a cleanup. */
 const maxPolicyBytes = 300_000;
-/** It is part of ids, as in a policy file. */
+/** The name is part of ids. */
 const longestName = 40;
 
 /** @throws SandflowError `bad_policy` if it is too large; `bad_configuration` */

@@ -1,4 +1,4 @@
-/** Cleanups at their time: one Temporal Schedule for each policy of a deployment. */
+/** Scheduled cleanups: one Temporal Schedule for each policy of a deployment. */
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -15,7 +15,7 @@ import type { CleanupPolicy, Weekday } from '../../retention/index.js';
 import { lenientClient } from '../readable-memos.js';
 import { checkCleanup } from './input.js';
 
-/** When it begins, by the clock of the policy's time zone. */
+/** When a run starts, in the time zone of the policy. */
 export type ScheduledTime =
   | { readonly kind: 'daily'; readonly minute: number; readonly days: readonly Weekday[] }
   | { readonly kind: 'cron'; readonly expression: string };
@@ -30,9 +30,9 @@ export interface CleanupScheduleOptions {
   readonly policy: CleanupPolicy;
   /** When runs start, in the time zone of the policy. */
   readonly time: ScheduledTime;
-  /** Begins up to so much later, in ms. Default: 10 minutes. */
+  /** Maximum random delay of the start, in ms. Default: 10 minutes. */
   readonly jitterMs?: number;
-  /** A night that Temporal has missed is caught up when it is back within this, in ms. Default: 24 hours; at least 10 s. */
+  /** A run that Temporal missed starts if Temporal is back within this time, in ms. Default: 24 hours; at least 10 s. */
   readonly catchUpMs?: number;
   /** Overrides of the default settings. Default: none. */
   readonly settings?: Partial<CleanupSettings>;
@@ -48,7 +48,7 @@ export interface CleanupSchedule {
   readonly note: string | null;
   /** Start of the next run, as an ISO 8601 time; null if none is due. */
   readonly nextAt: string | null;
-  /** What the latest run is called, for its report; null if there was none. */
+  /** Id of the latest run, for its report; null if there was none. */
   readonly lastRun: string | null;
 }
 
@@ -77,7 +77,7 @@ export async function applyCleanupSchedule(client: Client, options: CleanupSched
     return true;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    // What it had may be of a key that is gone, and is replaced whole.
+    // Its old content may be encrypted with a lost key; it is replaced completely.
     await lenientClient(client)
       .schedule.getHandle(scheduleId)
       .update(({ state }) => ({ ...wanted, state }));
@@ -98,7 +98,7 @@ function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'sch
     action: {
       type: 'startWorkflow',
       workflowType: workflowTypes.retentionCleanup,
-      // Temporal puts the time of the night behind it.
+      // Temporal appends the time of the run.
       workflowId: cleanupId(deployment, policy.name),
       taskQueue,
       args: [input],
@@ -111,7 +111,7 @@ function scheduleOf(options: CleanupScheduleOptions): Omit<ScheduleOptions, 'sch
 
 const daysOf = (days: readonly Weekday[]) => days.map((day) => weekdayNames[day]);
 
-/** The schedules of a deployment, by name. Visibility lags: one that was made a moment ago may be missing. */
+/** The schedules of a deployment, by name. Visibility lags: one that was created a moment ago may be missing. */
 export async function listCleanupSchedules(client: Client, deployment: string): Promise<CleanupSchedule[]> {
   const prefix = cleanupPrefix(deployment);
   const found: CleanupSchedule[] = [];
@@ -133,7 +133,7 @@ export async function listCleanupSchedules(client: Client, deployment: string): 
 export type ScheduleChange = 'pause' | 'resume' | 'trigger' | 'delete';
 
 /**
- * Pauses, resumes, triggers or deletes the schedule of a policy. A trigger begins a run now, unless one is at work.
+ * Pauses, resumes, triggers or deletes the schedule of a policy. A trigger starts a run now, unless one is running.
  * @throws SandflowError `schedule_not_found`
  */
 export async function changeCleanupSchedule(
@@ -146,7 +146,7 @@ export async function changeCleanupSchedule(
     await changes[change](handle);
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
-    const message = `There is no cleanup schedule "${policyName}". See what there is with: sandflow cleanup schedule list`;
+    const message = `There is no cleanup schedule "${policyName}". List them with: sandflow cleanup schedule list`;
     throw new SandflowError('schedule_not_found', message, { cause: error });
   }
 }

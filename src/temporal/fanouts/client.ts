@@ -1,27 +1,23 @@
-/** Starts batches, hands them their items, and talks to those that run. */
+/** Starts batches and sends them requests. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
+  WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import type { FanoutInput, FanoutItem, FanoutProgress } from '../../../workflows/fanout/types.js';
+import type { BatchInput } from '../../../workflows/fanout/protocol.js';
+import type { FanoutInput, FanoutProgress } from '../../../workflows/fanout/types.js';
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
+import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import type { ResultStore } from '../../result-store/index.js';
-import { firstQueryTimeoutMs, withAnswerTimeout } from '../answer-timeout.js';
+import { type AskedWorkflow, askWorkflow, endedError, notFoundError } from '../ask-workflow.js';
+import { firstQueryTimeoutMs } from '../calls.js';
 import { contentDigest } from '../input-digest.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepFanoutTexts } from '../store-texts.js';
-import { explainFanoutError, fanoutEnded, fanoutNotFound, notAFanout } from './errors.js';
-import { fanoutHandle } from './handle.js';
-import { badBatch, checkFanoutSize, parseFanoutInput } from './input.js';
-import { launchBatch } from './launch.js';
-import { checkChunk, itemsDigest, itemToSubmit } from './pack-items.js';
-import { sendChunk, sendSeal } from './updates.js';
-
-/** How long to wait for a worker that takes an update, in ms. */
-const patienceMs = 30_000;
+import { bad, badBatch, checkFanoutSize, parseFanoutInput } from './input.js';
 
 /** Which batch. */
 export interface FanoutAddress {
@@ -59,11 +55,16 @@ export interface FanoutMemo {
   readonly batchKey?: string;
 }
 
+export interface LaunchBatchOptions extends Pick<StartFanoutOptions, 'taskQueue'> {
+  readonly memo: FanoutMemo;
+  readonly workflowIdReusePolicy: WorkflowIdReusePolicy;
+}
+
 /**
- * Starts a batch, which then waits for its items, or finds the one that has its id already. Safe to repeat and to race:
- * Temporal itself decides who starts it.
+ * Starts a batch, which then waits for its items, or finds the existing one with this id. Safe to repeat and to race:
+ * Temporal ensures that only one caller starts it.
  * @throws SandflowError `bad_fanout_input` before anything is started; `fanout_differs` if the id belongs to a batch
- *   with other settings; `not_a_fanout` where it belongs to a job
+ *   with other settings; `not_a_fanout` if it belongs to a job
  */
 export async function startFanout(
   client: Client,
@@ -81,41 +82,37 @@ export async function startFanout(
     const there = await describeFanout(client, checked);
     const known = there.memo?.inputDigest;
     if (known === undefined || known === memo.inputDigest) return { started: false, runId: there.runId };
-    const message = `There is a batch "${checked.batchId}" with other settings. Give the same settings to go on with it, or choose another id.`;
+    const message = `The batch "${checked.batchId}" exists with other settings. Repeat its settings to continue it, or choose another id.`;
     throw new SandflowError('fanout_differs', message);
   }
 }
 
 /**
- * Hands a batch some of its items. Answers when they are stored. Safe to repeat: a chunk that the batch knows changes
- * nothing.
- * @param chunk from 0; in the end there must be no gap. At most 100 items and 1 MB: `submitFanout` packs them
- * @param options `results` as for `startFanout`
- * @throws SandflowError `bad_fanout_input`; `refused` if the number holds other items, or the batch is ending or sealed;
- *   `fanout_not_found`, `fanout_ended`, `no_worker`
+ * Starts an execution of a batch, its first or a later one.
+ * @throws WorkflowExecutionAlreadyStartedError if one runs, or if the policy does not allow its id again
  */
-export async function addFanoutChunk(
+export async function launchBatch(
   client: Client,
-  batch: FanoutAddress,
-  chunk: { readonly chunk: number; readonly firstIndex: number; readonly items: readonly FanoutItem[] },
-  options: { readonly results?: ResultStore } = {},
-): Promise<void> {
-  const items: FanoutItem[] = [];
-  for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
-  checkChunk(chunk.chunk, items);
-  await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) }, { patienceMs });
+  input: BatchInput,
+  { taskQueue, memo, workflowIdReusePolicy }: LaunchBatchOptions,
+): Promise<StartedFanout> {
+  const handle = await client.workflow.start<(input: BatchInput) => Promise<unknown>>(workflowTypes.forkFanout, {
+    workflowId: jobWorkflowId(input.deployment, input.batchId),
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    memo: { ...memo },
+    staticSummary: input.title ?? input.batchId,
+  });
+  return { started: true, runId: handle.firstExecutionRunId };
 }
 
-/**
- * Says that a batch has all its items. Safe to repeat.
- * @throws SandflowError `refused` if a chunk is missing; `fanout_not_found`, `fanout_ended`, `no_worker`
- */
-export async function sealFanout(
-  client: Client,
-  batch: FanoutAddress,
-  seal: { readonly chunks: number; readonly items: number },
-): Promise<void> {
-  await sendSeal(client, batch, seal, { patienceMs });
+/** A handle on the newest run of a batch. Sends no request. */
+export function fanoutHandle(client: Client, { deployment, batchId }: FanoutAddress) {
+  const problem = jobIdProblem(deployment, batchId);
+  if (problem) throw bad(`${problem.replace('the job id', 'The batch id')}.`);
+  return client.workflow.getHandle(jobWorkflowId(deployment, batchId));
 }
 
 /**
@@ -123,29 +120,38 @@ export async function sealFanout(
  * @throws SandflowError `fanout_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function fanoutProgress(client: Client, batch: FanoutAddress): Promise<FanoutProgress> {
-  return answered(client, batch, () => fanoutHandle(client, batch).query(fanoutProgressQuery), firstQueryTimeoutMs);
+  return askWorkflow(
+    client,
+    askedBatch(batch),
+    () => fanoutHandle(client, batch).query(fanoutProgressQuery),
+    firstQueryTimeoutMs,
+  );
 }
 
 /**
- * Asks a batch to end: it interrupts its items, stops or deletes their forks as it was told, confirms it, and ends as
- * `cancelled`. Returns when Temporal has taken the request. Safe to repeat.
+ * Cancels a batch: it interrupts its items, stops, deletes or keeps their forks as its policy says, confirms it, and ends as
+ * `cancelled`. Returns when Temporal has accepted the request. Safe to repeat.
  * @throws SandflowError `fanout_not_found`, `fanout_ended`
  */
 export async function cancelFanout(client: Client, batch: FanoutAddress): Promise<void> {
-  // Temporal takes the request for a closed workflow without a word.
+  // Temporal accepts a cancel of a closed workflow without an error.
   const { status } = await describeFanout(client, batch);
-  if (status.name !== 'RUNNING') throw fanoutEnded(batch);
-  await answered(client, batch, () => fanoutHandle(client, batch).cancel());
+  if (status.name !== 'RUNNING') throw endedError(askedBatch(batch));
+  await askWorkflow(client, askedBatch(batch), () => fanoutHandle(client, batch).cancel());
 }
 
 /**
- * What Temporal knows of a batch without asking it. Needs no worker.
+ * What Temporal records about a batch. Needs no worker.
  * @throws SandflowError `fanout_not_found`, `not_a_fanout`
  */
 export async function describeFanout(client: Client, batch: FanoutAddress): Promise<WorkflowExecutionDescription> {
-  const there = await answered(client, batch, () => describeReadable(client, fanoutHandle(client, batch).workflowId));
+  const there = await askWorkflow(client, askedBatch(batch), () =>
+    describeReadable(client, fanoutHandle(client, batch).workflowId),
+  );
   if (there.type === workflowTypes.forkFanout) return there;
-  throw there.type === workflowTypes.createThenPrompt ? notAFanout(batch) : fanoutNotFound(batch);
+  if (there.type !== workflowTypes.createThenPrompt) throw notFoundError(askedBatch(batch));
+  const message = `"${batch.batchId}" is a job, not a batch. Choose another id.`;
+  throw new SandflowError('not_a_fanout', message);
 }
 
 /** A digest of a batch's input, without its id. */
@@ -154,16 +160,7 @@ export function fanoutDigest(input: FanoutInput): string {
   return contentDigest(rest);
 }
 
-/** @param firstTimeoutMs how long to wait before a question is asked again; by default it is asked once */
-export async function answered<T>(
-  client: Client,
-  batch: FanoutAddress,
-  ask: () => Promise<T>,
-  firstTimeoutMs?: number,
-): Promise<T> {
-  try {
-    return await withAnswerTimeout(client, ask, firstTimeoutMs);
-  } catch (error) {
-    throw await explainFanoutError(error, client, batch);
-  }
+/** The batch as `askWorkflow` takes it. */
+export function askedBatch({ deployment, batchId }: FanoutAddress): AskedWorkflow {
+  return { kind: 'batch', deployment, id: batchId };
 }

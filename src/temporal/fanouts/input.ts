@@ -7,24 +7,22 @@ import { sandboxIdSchema, sandboxTypes } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { maxJobInputBytes, maxSteps, payloadBytes } from '../../contract/texts.js';
 import {
+  checkSize,
   commandSchema,
   createBodySchema,
   filePutSchema,
-  issuesOf,
   jobTimingSchema,
+  longMs as ms,
   notifyTargetSchema,
+  parseWith,
   promptStepSchema,
   remotePathSchema,
 } from '../jobs/input.js';
 
-/** A batch's input travels with its state, which must fit one payload as well. */
+/** The input is carried over with the state of a batch, and both must fit one payload. */
 const maxInputBytes = 600_000;
-/** An item is the input of a job too, and a chunk has room for it and for what it is wrapped in. */
+/** An item is also the input of a job, and a chunk must have room for it and its wrapping. */
 const maxItemBytes = Math.min(maxJobInputBytes, maxBytesInChunk) - 5_000;
-/** Two years: longer than anything is kept. */
-const longestMs = 2 * 366 * 86_400_000;
-
-const ms = z.number().int().positive().max(longestMs);
 const sandboxType = z.enum(sandboxTypes);
 const end = z.enum(['stop', 'delete', 'keep']);
 
@@ -122,23 +120,16 @@ export const fanoutItemSchema = z.strictObject({
 }) satisfies z.ZodType<FanoutItem>;
 
 /**
- * Checks a batch without its items, but for what it takes in all: `startFanout` puts long texts into the result store
- * first.
+ * Checks a batch without its items, except its total size: `startFanout` moves long texts into the result store first.
  * @throws SandflowError `bad_fanout_input`, naming every field that is wrong and what it should be
  */
 export function parseFanoutInput(input: unknown): FanoutInput {
-  const parsed = fanoutInputSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw badBatch(issuesOf(parsed.error));
+  return parseWith(fanoutInputSchema, input, badBatch);
 }
 
 /** @throws SandflowError `bad_fanout_input` if the input is too large although its long texts are in the result store */
 export function checkFanoutSize(input: FanoutInput): void {
-  const bytes = payloadBytes(input);
-  if (bytes <= maxInputBytes) return;
-  throw badBatch(
-    `what prepares its source still takes ${bytes} bytes without its long texts, the most is ${maxInputBytes}: give it fewer or shorter prompts and files`,
-  );
+  checkSize(payloadBytes(input), maxInputBytes, badBatch);
 }
 
 export function badBatch(why: string): SandflowError {
@@ -146,7 +137,7 @@ export function badBatch(why: string): SandflowError {
 }
 
 /**
- * Checks an item, but for what it takes in its chunk.
+ * Checks an item, except its size.
  * @param index its place in the batch, from 0, for the message
  * @throws SandflowError `bad_fanout_input`
  */
@@ -155,27 +146,21 @@ export function parseFanoutItem(
   index: number,
   policy?: Pick<FanoutPolicy, 'budgetSeconds'>,
 ): FanoutItem {
-  const parsed = fanoutItemSchema.safeParse(item);
-  if (!parsed.success) throw badItem(index, issuesOf(parsed.error));
-  if (policy?.budgetSeconds != null && parsed.data.end === 'keep') throw badItem(index, `end: ${keptForks}`);
-  return parsed.data;
+  const parsed = parseWith(fanoutItemSchema, item, (why) => badItem(index, why));
+  if (policy?.budgetSeconds != null && parsed.end === 'keep') throw badItem(index, `end: ${keptForks}`);
+  return parsed;
 }
 
 /** @throws SandflowError `bad_fanout_input` if the item is too large although its long texts are in the result store */
 export function checkItemSize(item: FanoutItem, index: number): void {
-  const bytes = itemBytes(item);
-  if (bytes <= maxItemBytes) return;
-  throw badItem(
-    index,
-    `without its long texts it still takes ${bytes} bytes, the most is ${maxItemBytes}: give it fewer or shorter prompts, files and paths`,
-  );
+  checkSize(itemBytes(item), maxItemBytes, (why) => badItem(index, why));
 }
 
 export function badItem(index: number, why: string): SandflowError {
   return bad(`Item ${index + 1} cannot be submitted: ${why}.`);
 }
 
-/** What an item takes in its chunk. */
+/** The size of an item in its chunk. */
 export function itemBytes(item: FanoutItem): number {
   return payloadBytes(item) + 1;
 }

@@ -1,5 +1,4 @@
-/** Packs items into chunks: as many as fit the count and the bytes that a chunk may have. */
-
+/** Packs items into chunks, each up to the maximum count and size of a chunk. */
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutItem, FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { maxBytesInChunk, maxChunks, maxItemsInChunk, usualBytesInChunk } from '../../contract/fanout-addresses.js';
@@ -8,15 +7,15 @@ import { contentDigest } from '../input-digest.js';
 import { keepItemTexts } from '../store-texts.js';
 import { bad, badItem, checkItemSize, itemBytes, parseFanoutItem } from './input.js';
 
-/** What a chunk has beside its items. */
+/** The size of a chunk without its items. */
 const wrappingBytes = 1_000;
 
-/** A digest of the items of a chunk, so that other items under its number are noticed: of their texts, wherever they are. */
+/** A digest of the items of a chunk, which detects other items under its number. Independent of where texts are stored. */
 export function itemsDigest(items: readonly FanoutItem[]): string {
   return contentDigest(items);
 }
 
-/** What is submitted of an item: checked, its long texts in the result store. @throws SandflowError `bad_fanout_input` */
+/** Checks an item and moves its long texts into the result store. @throws SandflowError `bad_fanout_input` */
 export async function itemToSubmit(
   raw: FanoutItem,
   index: number,
@@ -29,7 +28,7 @@ export async function itemToSubmit(
   return item;
 }
 
-/** @throws SandflowError `bad_fanout_input` if these items are no chunk, or too large for one */
+/** @throws SandflowError `bad_fanout_input` if there are no items, or too many for one chunk */
 export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
   const refuse = (why: string) => bad(`Chunk ${chunk} cannot be submitted: ${why}`);
   if (items.length === 0 || items.length > maxItemsInChunk) {
@@ -39,12 +38,12 @@ export function checkChunk(chunk: number, items: readonly FanoutItem[]): void {
   if (bytes > maxBytesInChunk) throw refuse(`its items take ${bytes} bytes, the most is ${maxBytesInChunk}. ${mend}`);
 }
 
-const mend = 'Make more chunks of them, as `submitFanout` does.';
+const mend = 'Send them in more chunks, as `submitFanout` does.';
 
 /**
  * The same items in the same order always make the same chunks. Holds one chunk at a time.
  * @param options `results`: where long texts go, shared with the workers
- * @throws SandflowError `bad_fanout_input` for an item that is none, an id that comes twice, or too many chunks
+ * @throws SandflowError `bad_fanout_input` for an invalid item, a duplicate id, or too many chunks
  */
 export async function* packItems(
   items: Iterable<FanoutItem> | AsyncIterable<FanoutItem>,
@@ -70,7 +69,7 @@ export async function* packItems(
 
   for await (const raw of items) {
     const item = await itemToSubmit(raw, index, options);
-    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" comes twice.`);
+    if (seen.has(item.id)) throw bad(`Item ${index + 1} cannot be submitted: the id "${item.id}" is a duplicate.`);
     seen.add(item.id);
     const bytes = itemBytes(item);
     if (held.length === maxItemsInChunk || (held.length > 0 && heldBytes + bytes > usualBytesInChunk)) yield take();

@@ -8,9 +8,16 @@ import {
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { answered, describeFanout, type FanoutAddress, type FanoutMemo, type StartedFanout } from './client.js';
+import { askWorkflow } from '../ask-workflow.js';
+import {
+  askedBatch,
+  describeFanout,
+  type FanoutAddress,
+  type FanoutMemo,
+  launchBatch,
+  type StartedFanout,
+} from './client.js';
 import { parseFanoutInput } from './input.js';
-import { launchBatch } from './launch.js';
 
 /** Options of resuming a batch. */
 export interface ResumeFanoutOptions {
@@ -23,8 +30,8 @@ export interface ResumeFanoutOptions {
 }
 
 /**
- * Tops up what is missing or failed, and repeats nothing that is done: the keys of the first execution count on, and so
- * does what it has spent. Its deadline begins anew. Chunks that still run are taken up where they are.
+ * Runs the missing and failed items and repeats no completed one: idempotency keys and the spent budget carry over from
+ * the first execution. The deadline starts again. Chunks that still run continue.
  * @throws SandflowError `fanout_runs` if it has not closed; `fanout_not_found`; `bad_fanout_input`
  */
 export async function resumeFanout(
@@ -35,7 +42,7 @@ export async function resumeFanout(
   const there = await describeFanout(client, batch);
   if (there.status.name === 'RUNNING') throw stillRuns(batch);
   const { carried: _, resume, batchKey: known, ...earlier } = await inputOf(client, batch, there);
-  const batchKey = known ?? firstRunIdOf(there);
+  const batchKey = known ?? (there.raw.workflowExecutionInfo?.firstRunId || there.runId);
   const input: BatchInput = {
     ...parseFanoutInput({ ...earlier, policy: { ...earlier.policy, ...policy } }),
     batchKey,
@@ -50,14 +57,14 @@ export async function resumeFanout(
   }
 }
 
-/** The input of the newest run, as it was started: also where no worker could replay it any more. */
+/** The input of the newest run, from its first event: no worker has to replay it. */
 async function inputOf(
   client: Client,
   batch: FanoutAddress,
   { workflowId, runId }: WorkflowExecutionDescription,
 ): Promise<BatchInput> {
   const { namespace, loadedDataConverter } = client.options;
-  const { history } = await answered(client, batch, () =>
+  const { history } = await askWorkflow(client, askedBatch(batch), () =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace,
       execution: { workflowId, runId },
@@ -69,14 +76,10 @@ async function inputOf(
   for (const codec of loadedDataConverter.payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
   const [payload] = decoded;
   if (payload) return loadedDataConverter.payloadConverter.fromPayload<BatchInput>(payload);
-  throw new SandflowError('fanout_not_found', `Temporal has no input of the batch "${batch.batchId}" any more.`);
-}
-
-function firstRunIdOf({ raw, runId }: WorkflowExecutionDescription): string {
-  return raw.workflowExecutionInfo?.firstRunId || runId;
+  throw new SandflowError('fanout_not_found', `Temporal no longer has the input of the batch "${batch.batchId}".`);
 }
 
 function stillRuns({ batchId }: FanoutAddress, cause?: unknown): SandflowError {
-  const message = `The batch "${batchId}" still runs, so there is nothing to resume. \`sandflow fanout watch ${batchId}\` shows it.`;
+  const message = `The batch "${batchId}" is still running, so there is nothing to resume. \`sandflow fanout watch ${batchId}\` shows its progress.`;
   return new SandflowError('fanout_runs', message, { cause });
 }

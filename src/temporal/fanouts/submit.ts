@@ -1,25 +1,26 @@
 /** Starts a batch with its items, and waits for it. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
 import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { abortable } from '../abortable-calls.js';
+import { notFoundError } from '../ask-workflow.js';
+import { abortable } from '../calls.js';
+import { reasonOf } from '../errors.js';
 import {
+  askedBatch,
   type FanoutAddress,
+  fanoutHandle,
   fanoutProgress,
   type StartedFanout,
   type StartFanoutOptions,
   startFanout,
 } from './client.js';
-import { fanoutNotFound } from './errors.js';
-import { fanoutHandle } from './handle.js';
 import { bad, parseFanoutInput } from './input.js';
 import { packItems } from './pack-items.js';
 import { sendChunk, sendSeal } from './updates.js';
 
-/** A worker that is busy with the first items takes the next ones late. */
+/** How long to retry, in ms: a worker that is busy with the first items accepts the next ones late. */
 const patienceMs = 300_000;
 
 /** Options of submitting a batch with its items. */
@@ -29,9 +30,9 @@ export interface SubmitFanoutOptions extends StartFanoutOptions {
 }
 
 /**
- * Starts a batch and hands it all its items, in chunks. The batch begins with the first of them. Safe to repeat with the
- * same items in the same order, also after a submitter died in the middle: what the batch has changes nothing.
- * @returns without sending anything where the batch has its items, or has ended
+ * Starts a batch and sends it all its items, in chunks. The batch starts with the first chunk. Safe to repeat with the same
+ * items in the same order, also after a submitter crashed: a chunk that the batch already has changes nothing.
+ * @returns without sending anything if the batch has its items, or has ended
  * @throws SandflowError as `startFanout`, `addFanoutChunk` and `sealFanout`
  */
 export async function submitFanout(
@@ -42,7 +43,7 @@ export async function submitFanout(
 ): Promise<StartedFanout> {
   const checked = parseFanoutInput(input);
   const packed = packItems(items, { policy: checked.policy, results });
-  // What is wrong with the first items keeps the batch from being started.
+  // A mistake in the first items must surface before the batch starts.
   const first = await packed.next();
   if (first.done) throw bad('The batch has no items.');
   const started = await startFanout(client, checked, { taskQueue, results });
@@ -51,15 +52,14 @@ export async function submitFanout(
   let sent = 0;
   try {
     for (let next: IteratorResult<ChunkSubmission> = first; !next.done; next = await packed.next()) {
-      const wish = next.value;
-      await sendChunk(client, checked, wish, { patienceMs });
+      await sendChunk(client, checked, next.value, patienceMs);
       chunks += 1;
-      sent += wish.items.length;
+      sent += next.value.items.length;
       onProgress?.({ chunks, items: sent });
     }
-    await sendSeal(client, checked, { chunks, items: sent }, { patienceMs });
+    await sendSeal(client, checked, { chunks, items: sent }, patienceMs);
   } catch (error) {
-    // It ended while it was being given its items, and says why: its source failed, or somebody cancelled it.
+    // A batch may end while its items are sent, if its source fails or it is cancelled; its result says why.
     const phase = await fanoutProgress(client, checked).then(
       (progress) => progress.phase,
       () => null,
@@ -102,10 +102,9 @@ export async function awaitFanout(
     return await (signal ? abortable(client, signal, result) : result());
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof WorkflowNotFoundError) throw fanoutNotFound(batch, error);
+    if (error instanceof WorkflowNotFoundError) throw notFoundError(askedBatch(batch), error);
     if (!(error instanceof WorkflowFailedError)) throw error;
-    const why = error.cause?.message ?? error.message;
-    const message = `The batch "${batch.batchId}" was ended from outside: ${why}. \`sandflow fanout resume ${batch.batchId}\` goes on with it.`;
+    const message = `The batch "${batch.batchId}" was ended from outside: ${reasonOf(error)}. \`sandflow fanout resume ${batch.batchId}\` continues it.`;
     throw new SandflowError('fanout_lost', message, { cause: error });
   } finally {
     over.abort();
@@ -128,7 +127,7 @@ async function watch(
       seen = now;
       await sleep(lookEveryMs, undefined, { signal });
     } catch {
-      // The caller who waits for the result gets the error.
+      // The wait for the result reports the error.
       if (!signal.aborted) await sleep(lookEveryMs);
     }
   }

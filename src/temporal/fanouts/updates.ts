@@ -1,55 +1,90 @@
-/** Hands chunks to batches, and seals them: through whatever passes by itself. */
+/** Sends items to batches and seals them; retries what passes by itself. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ChunkSubmission, SealRequest } from '../../../workflows/fanout/protocol.js';
+import type { FanoutItem } from '../../../workflows/fanout/types.js';
 import { addChunkUpdate, sealUpdate } from '../../../workflows/messages.js';
-import { withAnswerTimeout } from '../answer-timeout.js';
+import type { ResultStore } from '../../result-store/index.js';
+import { explainError } from '../ask-workflow.js';
+import { withAnswerTimeout } from '../calls.js';
+import { isBusy, isClosing, isSlow } from '../errors.js';
 import { describeReadable } from '../readable-memos.js';
-import { isBusy, isClosing, isSlow } from '../stops/errors.js';
-import type { FanoutAddress } from './client.js';
-import { explainFanoutError } from './errors.js';
-import { fanoutHandle } from './handle.js';
+import { askedBatch, type FanoutAddress, fanoutHandle } from './client.js';
+import { checkChunk, itemsDigest, itemToSubmit } from './pack-items.js';
 
+/** How long to retry while no worker answers, in ms. */
+const defaultPatienceMs = 30_000;
 const pauseMs = 500;
 
-export interface UpdateFanoutOptions {
-  /** How long to retry while no worker answers, in ms. */
-  readonly patienceMs: number;
+/**
+ * Sends items to a batch. Returns when they are stored. Safe to repeat: a chunk that the batch already has changes nothing.
+ * @param chunk from 0, without a gap at the end. At most 100 items and 1 MB: `submitFanout` packs them
+ * @param options `results` as for `startFanout`
+ * @throws SandflowError `bad_fanout_input`; `refused` if the number holds other items, or the batch is ending or sealed;
+ *   `fanout_not_found`, `fanout_ended`, `no_worker`
+ */
+export async function addFanoutChunk(
+  client: Client,
+  batch: FanoutAddress,
+  chunk: { readonly chunk: number; readonly firstIndex: number; readonly items: readonly FanoutItem[] },
+  options: { readonly results?: ResultStore } = {},
+): Promise<void> {
+  const items: FanoutItem[] = [];
+  for (const [at, item] of chunk.items.entries()) items.push(await itemToSubmit(item, chunk.firstIndex + at, options));
+  checkChunk(chunk.chunk, items);
+  await sendChunk(client, batch, { ...chunk, items, digest: itemsDigest(items) });
+}
+
+/**
+ * Declares that a batch has all its items. Safe to repeat.
+ * @throws SandflowError `refused` if a chunk is missing; `fanout_not_found`, `fanout_ended`, `no_worker`
+ */
+export async function sealFanout(
+  client: Client,
+  batch: FanoutAddress,
+  seal: { readonly chunks: number; readonly items: number },
+): Promise<void> {
+  await sendSeal(client, batch, seal);
 }
 
 /** Safe to repeat. */
 export async function sendChunk(
   client: Client,
   batch: FanoutAddress,
-  wish: ChunkSubmission,
-  options: UpdateFanoutOptions,
+  chunk: ChunkSubmission,
+  patienceMs?: number,
 ): Promise<void> {
-  // Not the digest of the items: ids are never encrypted, and whoever can guess the items could confirm the guess.
-  const updateId = `chunk-${wish.chunk}-${randomUUID()}`;
-  const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [wish], updateId });
-  await persist(client, batch, send, options);
+  // Not the digest of the items: ids are not encrypted, and a digest would confirm a guess of the items.
+  const updateId = `chunk-${chunk.chunk}-${randomUUID()}`;
+  const send = () => fanoutHandle(client, batch).executeUpdate(addChunkUpdate, { args: [chunk], updateId });
+  await persist(client, batch, send, patienceMs);
 }
 
 /** Safe to repeat. */
 export async function sendSeal(
   client: Client,
   batch: FanoutAddress,
-  wish: SealRequest,
-  options: UpdateFanoutOptions,
+  seal: SealRequest,
+  patienceMs?: number,
 ): Promise<void> {
-  await persist(client, batch, () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [wish] }), options);
+  await persist(
+    client,
+    batch,
+    () => fanoutHandle(client, batch).executeUpdate(sealUpdate, { args: [seal] }),
+    patienceMs,
+  );
 }
 
 /**
- * A run that continues as new can turn an update away, Temporal takes ten at once, and a worker that is busy with items
+ * A run that continues as new may refuse an update, Temporal accepts ten at once, and a worker that is busy with items
  * answers late.
  */
 async function persist<T>(
   client: Client,
   batch: FanoutAddress,
   send: () => Promise<T>,
-  { patienceMs }: UpdateFanoutOptions,
+  patienceMs = defaultPatienceMs,
 ): Promise<T> {
   const untilMs = Date.now() + patienceMs;
   for (;;) {
@@ -57,7 +92,7 @@ async function persist<T>(
       return await withAnswerTimeout(client, send);
     } catch (error) {
       const passes = isBusy(error) || isSlow(error) || (isClosing(error) && (await runs(client, batch)));
-      if (!passes || Date.now() + pauseMs >= untilMs) throw await explainFanoutError(error, client, batch);
+      if (!passes || Date.now() + pauseMs >= untilMs) throw await explainError(error, client, askedBatch(batch));
       await sleep(pauseMs);
     }
   }

@@ -1,4 +1,4 @@
-/** Starts jobs, and talks to those that run. */
+/** Starts jobs and sends them requests. */
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -20,18 +20,16 @@ import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { bytesOf, cut, headOf } from '../../contract/texts.js';
 import type { ResultStore } from '../../result-store/index.js';
+import { type AskedWorkflow, askWorkflow, endedError } from '../ask-workflow.js';
 import { inputDigest } from '../input-digest.js';
 import { describeReadable } from '../readable-memos.js';
 import { keepJobTexts, keepPromptText } from '../store-texts.js';
-import { explainJobError, jobEnded } from './errors.js';
-import { badJob, checkJobSize, issuesOf, parseJobInput, promptStepSchema, resolutionSchema } from './input.js';
+import { badJob, checkJobSize, parseJobInput, parseWith, promptStepSchema, resolutionSchema } from './input.js';
 
-/** How long an update or a query may wait for a worker, in ms. */
-const answerTimeoutMs = 30_000;
 const summaryLength = 120;
-/** What Temporal takes as the id of an update, in bytes. */
+/** The longest update id that Temporal accepts, in bytes. */
 const longestUpdateId = 1_000;
-/** A follow-up that is longer goes by reference where there is a store, in bytes. */
+/** A longer follow-up is sent by reference if there is a store, in bytes. */
 const followUpRoomBytes = 1_000;
 
 /** Which job. */
@@ -80,14 +78,14 @@ export interface JobMemo {
 }
 
 /**
- * Starts a job, or returns the existing one with this id. Safe to repeat and to race: Temporal itself decides who
- * starts it, there is no check before.
+ * Starts a job, or returns the existing one with this id. Safe to repeat and to race: Temporal ensures that only one
+ * caller starts it.
  * @throws SandflowError `bad_job_input` before anything is started; `not_a_job` if the id belongs to a batch
  */
 export async function startJob(client: Client, input: JobInput, options: StartJobOptions): Promise<StartedJob> {
   const checked = await keepJobTexts(parseJobInput(input), {
     results: options.results,
-    refuse: (why) => badJob(why),
+    refuse: badJob,
   });
   checkJobSize(checked);
   const workflowId = jobWorkflowId(checked.deployment, checked.jobId);
@@ -120,19 +118,21 @@ export async function startJob(client: Client, input: JobInput, options: StartJo
 /** A handle on the newest run of a job. Sends no request. */
 export function jobHandle(client: Client, job: JobAddress): JobHandle {
   const problem = jobIdProblem(job.deployment, job.jobId);
-  if (problem) throw new SandflowError('bad_job_id', `${upperFirst(problem)}.`);
+  if (problem) throw new SandflowError('bad_job_id', `${problem.replace(/^t/, 'T')}.`);
   return client.workflow.getHandle(jobWorkflowId(job.deployment, job.jobId));
 }
 
 /**
- * What Temporal knows of a job without asking it: its status, when it started and ended, and of its memo what can be
- * read. Needs no worker.
+ * What Temporal records about a job: its status, when it started and ended, and the readable part of its memo. Needs no
+ * worker.
  * @throws SandflowError `job_not_found`, `not_a_job` if the id belongs to a batch
  */
 export async function describeJob(client: Client, job: JobAddress): Promise<WorkflowExecutionDescription> {
-  const description = await answered(client, job, () => describeReadable(client, jobHandle(client, job).workflowId));
+  const description = await askWorkflow(client, askedJob(job), () =>
+    describeReadable(client, jobHandle(client, job).workflowId),
+  );
   if (description.type === workflowTypes.createThenPrompt) return description;
-  const message = `"${job.jobId}" is a batch and no job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
+  const message = `"${job.jobId}" is a batch, not a job: see \`sandflow fanout show ${job.jobId}\`, or choose another id.`;
   throw new SandflowError('not_a_job', message);
 }
 
@@ -141,7 +141,7 @@ export async function describeJob(client: Client, job: JobAddress): Promise<Work
  * @throws SandflowError `job_not_found`, or `no_worker` if no worker answers within 30 s
  */
 export function jobProgress(client: Client, job: JobAddress): Promise<JobProgress> {
-  return answered(client, job, () => jobHandle(client, job).query(progressQuery));
+  return askWorkflow(client, askedJob(job), () => jobHandle(client, job).query(progressQuery));
 }
 
 export interface PromptJobOptions {
@@ -151,7 +151,7 @@ export interface PromptJobOptions {
 }
 
 /**
- * Sends one more prompt to a job that runs. Repeating it with the same `updateId` sends nothing twice.
+ * Sends another prompt to a running job. Repeating it with the same `updateId` sends nothing twice.
  * @returns the index of the prompt in the job
  * @throws SandflowError `bad_job_input`, `refused` with the job's reason, `job_not_found`, `job_ended`, `no_worker`
  */
@@ -162,63 +162,61 @@ export async function promptJob(
   { updateId, results }: PromptJobOptions = {},
 ): Promise<{ readonly index: number }> {
   const refuse = (why: string) => new SandflowError('bad_job_input', `The prompt cannot be sent: ${why}.`);
-  const parsed = promptStepSchema.safeParse(step);
-  if (!parsed.success) throw refuse(issuesOf(parsed.error));
+  const checked = parseWith(promptStepSchema, step, refuse);
   if (bytesOf(updateId ?? '') > longestUpdateId) {
     throw refuse(`updateId: must not be longer than ${longestUpdateId} bytes`);
   }
-  // The space that the job's prompts leave is unknown here.
+  // How much space the job's prompts leave is unknown here.
   const roomBytes = results ? followUpRoomBytes : undefined;
-  const sent = await keepPromptText(parsed.data, { results, refuse, roomBytes });
-  return answered(client, job, () => jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }));
+  const sent = await keepPromptText(checked, { results, refuse, roomBytes });
+  return askWorkflow(client, askedJob(job), () =>
+    jobHandle(client, job).executeUpdate(promptUpdate, { args: [sent], updateId }),
+  );
 }
 
 /**
  * Resolves a call whose outcome is unknown.
- * @returns the step that was decided: `create` or `prompt`
- * @throws SandflowError `bad_job_input`, `refused` if nothing is undecided or the decision does not fit, and as `promptJob`
+ * @returns the resolved step: `create` or `prompt`
+ * @throws SandflowError `bad_job_input`, `refused` if no call is unresolved or the decision does not fit, and as `promptJob`
  */
 export async function resolveJob(
   client: Client,
   job: JobAddress,
   resolution: Resolution,
 ): Promise<{ readonly step: string }> {
-  const parsed = resolutionSchema.safeParse(resolution);
-  if (!parsed.success) {
-    throw new SandflowError('bad_job_input', `The decision cannot be sent: ${issuesOf(parsed.error)}.`);
-  }
-  return answered(client, job, () => jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }));
+  const refuse = (why: string) => new SandflowError('bad_job_input', `The decision cannot be sent: ${why}.`);
+  parseWith(resolutionSchema, resolution, refuse);
+  return askWorkflow(client, askedJob(job), () =>
+    jobHandle(client, job).executeUpdate(resolveUpdate, { args: [resolution] }),
+  );
 }
 
 /**
- * Asks a job to end: it interrupts the agent, collects the files that there are, stops or deletes the sandbox as the job
- * was told, and ends as `cancelled`. Asked once more, it collects no more files. Returns when Temporal has taken the request.
- * @returns `again`: true if it was asked to end before
+ * Cancels a job: it interrupts the agent, collects the existing files, stops, deletes or keeps the sandbox as its input
+ * says, and ends as `cancelled`. A second cancel skips collecting files. Returns when Temporal has accepted the request.
+ * @returns `again`: true if the job was cancelled before
  * @throws SandflowError `job_not_found`, `job_ended`
  */
 export async function cancelJob(client: Client, job: JobAddress): Promise<{ readonly again: boolean }> {
-  // Temporal takes the request for a closed workflow without a word.
+  // Temporal accepts a cancel of a closed workflow without an error.
   const { status, raw } = await describeJob(client, job);
-  if (status.name !== 'RUNNING') throw jobEnded(job);
+  if (status.name !== 'RUNNING') throw endedError(askedJob(job));
   const again = raw.workflowExtendedInfo?.cancelRequested === true;
   const handle = jobHandle(client, job);
-  await answered(client, job, async () => void (await (again ? handle.signal(skipCollectingSignal) : handle.cancel())));
+  await askWorkflow(
+    client,
+    askedJob(job),
+    async () => void (await (again ? handle.signal(skipCollectingSignal) : handle.cancel())),
+  );
   return { again };
 }
 
-async function answered<T>(client: Client, job: JobAddress, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await client.withDeadline(Date.now() + answerTimeoutMs, ask);
-  } catch (error) {
-    throw await explainJobError(error, client, job);
-  }
+/** The job as `askWorkflow` takes it. */
+export function askedJob({ deployment, jobId }: JobAddress): AskedWorkflow {
+  return { kind: 'job', deployment, id: jobId };
 }
 
 function firstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return cut(line, summaryLength);
-}
-
-function upperFirst(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -10,6 +10,8 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { bytesOf, maxJobInputBytes, maxSteps, maxTextBytes, payloadBytes } from '../../contract/texts.js';
 
 const positiveMs = z.number().int().positive();
+/** Up to two years: longer than anything is kept. */
+export const longMs = positiveMs.max(2 * 366 * 86_400_000);
 const sandboxType = z.enum(sandboxTypes);
 const name = z.string().min(1).max(200);
 export const remotePathSchema = z
@@ -36,7 +38,7 @@ export const textSchema = z.union([
   storedTextSchema,
 ]);
 
-/** Of a command the service takes no more. */
+/** The longest command that the service accepts. */
 const maxCommandBytes = 120 * 1024;
 
 export const commandSchema = textSchema.refine(
@@ -137,22 +139,30 @@ export const jobInputSchema = z
   }) satisfies z.ZodType<JobInput>;
 
 /**
- * Checks the input of a job, but for what it takes in all: `startJob` puts long texts into the result store first.
+ * Checks the input of a job, except its total size: `startJob` moves long texts into the result store first.
  * @throws SandflowError `bad_job_input`, naming every field that is wrong and what it should be
  */
 export function parseJobInput(input: unknown): JobInput {
-  const parsed = jobInputSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw badJob(issuesOf(parsed.error));
+  return parseWith(jobInputSchema, input, badJob);
 }
 
 /** @throws SandflowError `bad_job_input` if the input is too large although its long texts are in the result store */
 export function checkJobSize(input: JobInput): void {
-  const bytes = payloadBytes(input);
-  if (bytes <= maxJobInputBytes) return;
-  throw badJob(
-    `without its long texts it still takes ${bytes} bytes, the most is ${maxJobInputBytes}: give it fewer or shorter prompts, files and paths`,
-  );
+  checkSize(payloadBytes(input), maxJobInputBytes, badJob);
+}
+
+/** @throws what `refuse` returns, if an input is too large although its long texts are in the result store */
+export function checkSize(bytes: number, maxBytes: number, refuse: (why: string) => Error): void {
+  if (bytes <= maxBytes) return;
+  const why = `without its long texts it still takes ${bytes} bytes, the most is ${maxBytes}`;
+  throw refuse(`${why}: give it fewer or shorter prompts, files and paths`);
+}
+
+/** @throws what `refuse` returns for a text that names every field that is wrong */
+export function parseWith<Output>(schema: z.ZodType<Output>, value: unknown, refuse: (why: string) => Error): Output {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw refuse(issuesOf(parsed.error));
 }
 
 export function badJob(why: string): SandflowError {

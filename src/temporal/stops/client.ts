@@ -11,14 +11,14 @@ import {
 import { requestStopUpdate, workflowTypes } from '../../../workflows/messages.js';
 import type { StopRequest, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
-import { withAnswerTimeout } from '../answer-timeout.js';
-import { explainStopError, isBusy, isClosing, isSlow } from './errors.js';
+import { withAnswerTimeout } from '../calls.js';
+import { isBusy, isClosing, isSlow } from '../errors.js';
 import { parseStopOptions, type StopOptions } from './input.js';
-import { findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
+import { explainStopError, findStopRequest, type StopRequestAddress, stopProgress } from './read.js';
 
-/** A request may meet a workflow that is just ending; the next one starts it anew. */
+/** A request may reach a workflow that is ending; the next request starts it again. */
 const tries = 5;
-/** Temporal answers ten updates of a workflow at once; where a service does not answer, more callers wait their turn. */
+/** Temporal accepts ten open updates of a workflow; if the service does not answer, other callers wait. */
 const busyPauseMs = 1_000;
 const busyTries = 30;
 
@@ -26,7 +26,7 @@ const busyTries = 30;
 export interface RequestedStop extends StopRequestAddress {
   /**
    * The request as it was when the service had accepted the stop, or when it had ended. `stopId` is null if the
-   * service refuses or does not answer for now: the request goes on.
+   * service refuses or does not answer for now: the request continues.
    */
   readonly accepted: StopRequestView;
 }
@@ -38,8 +38,8 @@ export interface RequestStopOptions {
 }
 
 /**
- * Stops a sandbox, durably: the request lives in Temporal until the stop has ended or its deadline has passed, whoever
- * goes away meanwhile. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
+ * Stops a sandbox durably: the request lives in Temporal until the stop has ended or its deadline has passed, even if the
+ * caller ends. Safe to repeat with the same `requestId`, as long as Temporal keeps the workflow.
  * @throws SandflowError `bad_stop_request` before anything is started; `no_worker` if no worker answers within 30 s;
  *   `refused` if too many requests wait for the sandbox
  */
@@ -49,8 +49,8 @@ export async function requestStop(
   { taskQueue }: RequestStopOptions,
 ): Promise<RequestedStop> {
   const parsed = parseStopOptions(options);
-  const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...wish } = parsed;
-  const request: StopRequest = { requestId, ...wish };
+  const { sandboxId, timing, maxHistoryEvents, maxMessages, requestId = randomUUID(), ...rest } = parsed;
+  const request: StopRequest = { requestId, ...rest };
   const known = options.requestId === undefined ? undefined : await findStopRequest(client, sandboxId, requestId);
   if (known) return { sandboxId, requestId, runId: known.runId, accepted: known.view };
   for (let attempt = 1; ; attempt += 1) {
@@ -83,7 +83,7 @@ export async function requestStop(
   }
 }
 
-/** The update answers when the service does, which may be away for longer than anybody holds a call open. */
+/** The update returns when the service answers, which may take longer than a call can stay open. */
 async function acceptedBy(
   client: Client,
   update: WorkflowUpdateHandle<StopRequestView>,

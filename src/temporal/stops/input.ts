@@ -3,11 +3,7 @@ import { z } from 'zod';
 import type { StopRequest } from '../../../workflows/stop/types.js';
 import { sandboxIdSchema } from '../../contract/records.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { issuesOf, jobTimingSchema, notifyTargetSchema } from '../jobs/input.js';
-
-/** Two years: longer than anything is kept. */
-const longestMs = 2 * 366 * 86_400_000;
-const ms = z.number().int().positive().max(longestMs);
+import { jobTimingSchema, longMs as ms, notifyTargetSchema, parseWith } from '../jobs/input.js';
 
 export const stopOptionsSchema = z.strictObject({
   sandboxId: sandboxIdSchema,
@@ -32,17 +28,16 @@ export interface StopOptions {
   readonly alertAfterMs?: number | null;
   /** Receives the alert, refusals of the service, and the end. Default: none. */
   readonly notify?: StopRequest['notify'];
-  /** How often the service is asked for want of events. Counts where this request starts the sandbox's workflow. */
+  /** How often the service is polled without events. Applies if this request starts the sandbox's workflow. */
   readonly timing?: z.infer<typeof jobTimingSchema>;
-  /** Continues as a new run when its history is longer. Default: when Temporal suggests it. Counts as `timing` does. */
+  /** Continues as a new run when its history is longer. Default: when Temporal suggests it. Applies as `timing` does. */
   readonly maxHistoryEvents?: number;
-  /** Continues as a new run after so many requests, or events. Default: 1,000 and 5,000. Counts as `timing` does. */
+  /** Continues as a new run after this many requests, or events. Default: 1,000 and 5,000. Applies as `timing` does. */
   readonly maxMessages?: number;
 }
 
 /** @throws SandflowError `bad_stop_request` */
 export function parseStopOptions(options: StopOptions): z.output<typeof stopOptionsSchema> {
-  const parsed = stopOptionsSchema.safeParse(options);
-  if (parsed.success) return parsed.data;
-  throw new SandflowError('bad_stop_request', `The sandbox cannot be stopped: ${issuesOf(parsed.error)}.`);
+  const refuse = (why: string) => new SandflowError('bad_stop_request', `The sandbox cannot be stopped: ${why}.`);
+  return parseWith(stopOptionsSchema, options, refuse);
 }

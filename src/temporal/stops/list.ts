@@ -10,9 +10,9 @@ import { stopReport } from './read.js';
 const atOnce = 8;
 
 /**
- * What the workflows know that run for these sandboxes now. Visibility lags: one that was started a moment ago may be
+ * The reports of the workflows that run for these sandboxes. Visibility lags: one that was started a moment ago may be
  * missing.
- * @returns by sandbox id, where a workflow runs; null if no worker answers for it
+ * @returns by sandbox id, if a workflow runs; null if no worker answers
  */
 export async function openStopReports(
   client: Client,
@@ -31,7 +31,7 @@ export async function openStopReports(
   const askOn = async () => {
     for (const sandboxId of rest) {
       const report = isAnswering ? await answerFor(client, sandboxId) : 'no_worker';
-      // The others would not answer either, and each would take as long to time out.
+      // The others would not answer either, and each would wait for its timeout.
       if (report === 'no_worker') isAnswering = false;
       if (report !== null) reports.set(sandboxId, report === 'no_worker' ? null : report);
     }

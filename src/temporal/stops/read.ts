@@ -1,13 +1,13 @@
-/** What became of requests to stop a sandbox. */
+/** Reads the state of requests to stop a sandbox. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { stopReportQuery } from '../../../workflows/messages.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { sandboxStopId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
-import { firstQueryTimeoutMs, withAnswerTimeout } from '../answer-timeout.js';
+import { firstQueryTimeoutMs, withAnswerTimeout } from '../calls.js';
+import { isBusy, isSlow, reasonOf } from '../errors.js';
 import { lenientClient } from '../readable-memos.js';
-import { explainStopError } from './errors.js';
 
 /** Which request, and on which chain of runs. */
 export interface StopRequestAddress {
@@ -39,7 +39,7 @@ export async function stopProgress(client: Client, address: StopRequestAddress):
 }
 
 /**
- * What the workflow that stops a sandbox knows, running or ended; null if there is none. Needs a worker.
+ * The report of the workflow that stops a sandbox, running or ended; null if there is none. Needs a worker.
  * @throws SandflowError `no_worker` if no worker answers within 30 s
  */
 export async function stopReport(client: Client, sandboxId: string): Promise<StopReport | null> {
@@ -84,7 +84,7 @@ export async function awaitStop(
   }
 }
 
-/** A request with the run that has it; undefined where Temporal knows none of this id. Needs a worker. */
+/** A request with the run that has it; undefined if Temporal has none with this id. Needs a worker. */
 export async function findStopRequest(
   client: Client,
   sandboxId: string,
@@ -111,4 +111,24 @@ async function resultOf(client: Client, sandboxId: string, runId: string | undef
 
 function viewIn(report: StopReport, requestId: string): StopRequestView | undefined {
   return report.requests.find((request) => request.requestId === requestId);
+}
+
+/** Converts an error of Temporal's client into one that says how to fix it; returns others unchanged. */
+export function explainStopError(error: unknown, sandboxId: string): unknown {
+  if (error instanceof WorkflowUpdateFailedError) {
+    return new SandflowError('refused', `The stop of ${sandboxId} was refused: ${reasonOf(error)}`, { cause: error });
+  }
+  if (error instanceof WorkflowFailedError) {
+    const message = `The workflow that stopped ${sandboxId} was ended from outside: ${reasonOf(error)}. Request the stop again.`;
+    return new SandflowError('stop_lost', message, { cause: error });
+  }
+  if (isBusy(error)) {
+    const message = `Too many requests to stop ${sandboxId} wait for the service to answer. Try again later.`;
+    return new SandflowError('stop_busy', message, { cause: error });
+  }
+  if (isSlow(error)) {
+    const message = `The stop of ${sandboxId} did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`, then try again.`;
+    return new SandflowError('no_worker', message, { cause: error });
+  }
+  return error;
 }

@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseDurationMs } from '../../../src/cli/duration.js';
 import { createItemFolders } from '../../../src/cli/fanout/results/item-folders.js';
-import { leftText } from '../../../src/cli/output/left-text.js';
+import { leftText } from '../../../src/cli/output/job-text.js';
 import { escapeUnsafe, oneLine } from '../../../src/cli/output/terminal-safe.js';
-import { nameMatches } from '../../../src/cli/sandboxes/name-pattern.js';
+import { nameMatches } from '../../../src/cli/sandboxes/list-sandboxes.js';
+import { parseDurationMs } from '../../../src/cli/units.js';
 import { readBaseUrl } from '../../../src/client/request-address.js';
 import { retryAfterMs } from '../../../src/client/retry-after.js';
 import { parseOwnedSandboxName } from '../../../src/contract/addresses.js';

@@ -14,9 +14,8 @@ import {
   changeCleanupSchedule,
   listCleanupSchedules,
 } from '../../../src/temporal/cleanups/schedules.js';
-import { listFanouts } from '../../../src/temporal/fanouts/index.js';
 import { cancelJob, describeJob } from '../../../src/temporal/jobs/client.js';
-import { listJobs } from '../../../src/temporal/jobs/list.js';
+import { listFanouts, listJobs } from '../../../src/temporal/list.js';
 import { policyFor } from '../../workflows/cleanup/cleanup-harness.js';
 
 const here = parseKeyRing(newKeyLine('here'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDurationMs } from '../../../src/cli/duration.js';
+import { formatDuration, parseDurationMs } from '../../../src/cli/units.js';
 import { UsageError } from '../../../src/cli/usage-error.js';
 
 describe('durations', () => {

@@ -134,7 +134,7 @@ export const importRules: readonly Rule[] = [
     part: 'src/cli',
     own: ['src'],
     ownTypes: ['workflows'],
-    packages: ['node:', ...temporalClient, 'commander', 'zod'],
+    packages: ['node:', ...temporalClient, 'commander', '@commander-js/extra-typings', 'zod'],
   },
   { part: 'src/config.ts', own: ['src/contract'], packages: ['node:', '@temporalio/envconfig'] },
   { part: 'src/index.ts', own: ['src', 'workflows', 'activities'], packages: [] },

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { abortable } from '../../../src/temporal/abortable-calls.js';
+import { abortable } from '../../../src/temporal/calls.js';
 
 /** Like Temporal's client: a listener for each request, never removed. */
 function clientOfManyRequests(requests: number) {

@@ -62,7 +62,7 @@ describe('items', () => {
     );
     expect(() => parseFanoutItem({ ...item('a'), end: 'keep' }, 0, { budgetSeconds: 5 })).toThrow('no budget holds');
     await expect(pack([item('a'), item('b'), item('a')])).rejects.toThrow(
-      'Item 3 cannot be submitted: the id "a" comes twice',
+      'Item 3 cannot be submitted: the id "a" is a duplicate',
     );
   });
 

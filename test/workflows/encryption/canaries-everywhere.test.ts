@@ -6,7 +6,7 @@ import { ApiError } from '../../../src/client/index.js';
 import { readPolicy } from '../../../src/retention/index.js';
 import { startCleanup } from '../../../src/temporal/cleanups/client.js';
 import { applyCleanupSchedule, changeCleanupSchedule } from '../../../src/temporal/cleanups/schedules.js';
-import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/index.js';
+import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
 import { policyFor } from '../cleanup/cleanup-harness.js';
 import { fanoutInput } from '../fanout/fanout-harness.js';
 import { ask, outcomeOf, readySandbox } from '../stop/stop-harness.js';

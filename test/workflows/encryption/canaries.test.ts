@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ApiError } from '../../../src/client/index.js';
 import { jobHandle, promptJob, startJob } from '../../../src/temporal/jobs/client.js';
-import { listJobs } from '../../../src/temporal/jobs/list.js';
+import { listJobs } from '../../../src/temporal/list.js';
 import { type Stand, script } from '../workflow-harness.js';
 import {
   canary,

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../../src/contract/addresses.js';
 import { fanoutPlaces, itemRecords } from '../../../src/contract/fanout-addresses.js';
-import { fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
+import { fanoutProgress } from '../../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import {

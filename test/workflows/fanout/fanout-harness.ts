@@ -4,14 +4,9 @@ import { expect, vi } from 'vitest';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { chunkWorkflowId } from '../../../src/contract/fanout-addresses.js';
 import { fanoutItemResults, itemGenerations } from '../../../src/result-store/fanout-objects.js';
-import {
-  addFanoutChunk,
-  awaitFanout,
-  type FanoutAddress,
-  sealFanout,
-  startFanout,
-  submitFanout,
-} from '../../../src/temporal/fanouts/index.js';
+import { type FanoutAddress, startFanout } from '../../../src/temporal/fanouts/client.js';
+import { awaitFanout, submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { addFanoutChunk, sealFanout } from '../../../src/temporal/fanouts/updates.js';
 import type {
   FanoutInput,
   FanoutItem,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import { fanoutProgress } from '../../../src/temporal/fanouts/index.js';
+import { fanoutProgress } from '../../../src/temporal/fanouts/client.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { FaultInput } from '../../../src/local-service/index.js';
-import { fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
+import { fanoutProgress } from '../../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import {

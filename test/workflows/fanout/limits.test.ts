@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cancelFanout, fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
+import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import type { FanoutProgress } from '../../../workflows/index.js';
 import { heal } from '../stop/stop-harness.js';
 import { createStand, type Stand, script, shortTiming } from '../workflow-harness.js';

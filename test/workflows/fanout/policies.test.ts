@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/index.js';
+import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/client.js';
 import { createStand, type Stand } from '../workflow-harness.js';
 import {
   archivedSandbox,
@@ -132,7 +132,8 @@ describe.concurrent('a batch', () => {
 
   it('that waits for missing items ends when it is cancelled', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
-    const { startFanout, addFanoutChunk } = await import('../../../src/temporal/fanouts/index.js');
+    const { startFanout } = await import('../../../src/temporal/fanouts/client.js');
+    const { addFanoutChunk } = await import('../../../src/temporal/fanouts/updates.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(1) });
     await expect.poll(async () => (await fanoutProgress(stand.client, input)).counts.completed).toBe(1);

@@ -1,12 +1,8 @@
 /** Every input of a batch and its items, with sizes around Temporal's limits: each works, or is refused before the start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  addFanoutChunk,
-  cancelFanout,
-  describeFanout,
-  startFanout,
-  submitFanout,
-} from '../../../src/temporal/fanouts/index.js';
+import { cancelFanout, describeFanout, startFanout } from '../../../src/temporal/fanouts/client.js';
+import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { addFanoutChunk } from '../../../src/temporal/fanouts/updates.js';
 import type { FanoutInput, FanoutItem } from '../../../workflows/index.js';
 import { longFile, longPrompt, longScript, sizes } from '../long-inputs.js';
 import { createStand, type Stand } from '../workflow-harness.js';
@@ -126,7 +122,7 @@ describe('A1: items of 0.9 to 12 MB in total', () => {
     for (const bytes of sizes.slice(1)) {
       await expect(add(many(bytes))).rejects.toMatchObject({
         code: 'bad_fanout_input',
-        message: expect.stringMatching(/^Chunk 0 cannot be submitted: .*Make more chunks of them/),
+        message: expect.stringMatching(/^Chunk 0 cannot be submitted: .*Send them in more chunks/),
       });
     }
     await add(many(sizes[0] ?? 0));

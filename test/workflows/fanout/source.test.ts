@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { cancelFanout, fanoutProgress, resumeFanout } from '../../../src/temporal/fanouts/index.js';
+import { cancelFanout, fanoutProgress } from '../../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
 import type { FanoutInput } from '../../../workflows/index.js';
 import { claimAs } from '../watch/lease-harness.js';
 import { createStand, type Stand, script } from '../workflow-harness.js';

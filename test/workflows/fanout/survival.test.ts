@@ -4,15 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { itemWorkflowId } from '../../../src/contract/addresses.js';
-import {
-  cancelFanout,
-  fanoutProgress,
-  listFanouts,
-  resumeFanout,
-  sealFanout,
-  startFanout,
-  submitFanout,
-} from '../../../src/temporal/fanouts/index.js';
+import { cancelFanout, fanoutProgress, startFanout } from '../../../src/temporal/fanouts/client.js';
+import { resumeFanout } from '../../../src/temporal/fanouts/resume.js';
+import { submitFanout } from '../../../src/temporal/fanouts/submit.js';
+import { sealFanout } from '../../../src/temporal/fanouts/updates.js';
+import { listFanouts } from '../../../src/temporal/list.js';
 import { createStand, deployment, type Stand } from '../workflow-harness.js';
 import {
   archivedSandbox,
@@ -253,7 +249,7 @@ describe.concurrent('a batch', { timeout: 150_000 }, () => {
 
   it('accepts no other items under a known number, and is not sealed while a chunk is missing', async ({ expect }) => {
     const input = fanoutInput(source(sandboxId));
-    const { addFanoutChunk } = await import('../../../src/temporal/fanouts/index.js');
+    const { addFanoutChunk } = await import('../../../src/temporal/fanouts/updates.js');
     await startFanout(stand.client, input, { taskQueue: stand.taskQueue });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });
     await addFanoutChunk(stand.client, input, { chunk: 0, firstIndex: 0, items: items(2) });

@@ -1,9 +1,9 @@
 /** Shows a watched batch on stderr: a board in a terminal, periodic lines elsewhere, nothing when quiet. */
 import type { FanoutProgress } from '../../../../workflows/fanout/types.js';
 import type { OutputStream } from '../../io.js';
-import { createPaint } from '../../output/paint.js';
 import type { Reporter } from '../../output/reporter.js';
 import { createScreenLines } from '../../output/screen-lines.js';
+import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
 import { type BoardView, boardLine, boardLines, endedOf, plainLine } from './board.js';
 import { createProgressRate } from './rate.js';

@@ -1,10 +1,10 @@
 /** Progress of a running batch as text: a few lines on a terminal, one line elsewhere. Pure. */
 import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/types.js';
-import { formatDuration } from '../../duration.js';
 import { cutToWidth, displayWidth } from '../../output/display-width.js';
-import type { Paint } from '../../output/paint.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
+import type { Paint } from '../../output/terminal.js';
 import { oneLine } from '../../output/terminal-safe.js';
+import { formatDuration } from '../../units.js';
 import { timeLeftMs } from './rate.js';
 
 const longestBar = 40;

@@ -1,12 +1,12 @@
 /** Watches a batch until it ends, the user detaches, or the watch deadline passes. Never changes the batch. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FanoutResult } from '../../../../workflows/fanout/types.js';
 import { SandflowError } from '../../../contract/sandflow-error.js';
-import { abortable } from '../../../temporal/abortable-calls.js';
-import { awaitFanout, type FanoutAddress, fanoutProgress } from '../../../temporal/fanouts/index.js';
-import { isTemporalUnreachable } from '../../../temporal/jobs/errors.js';
+import { abortable } from '../../../temporal/calls.js';
+import { type FanoutAddress, fanoutProgress } from '../../../temporal/fanouts/client.js';
+import { awaitFanout } from '../../../temporal/fanouts/submit.js';
 import type { Platform } from '../../connect/platform.js';
+import { type Unfinished, type WatchOptions, watch } from '../../connect/watch.js';
 import { createFailedItems, type FailedItems } from '../results/failed-items.js';
 import type { BatchView } from './batch-view.js';
 import { findDollarsPerSecond } from './price.js';
@@ -17,47 +17,23 @@ const priceEveryMs = 60_000;
 
 export type WatchedFanout = Pick<Platform, 'temporal' | 'service' | 'results' | 'reconnect'>;
 
-export type FanoutWatchEnd =
-  | { readonly kind: 'ended'; readonly result: FanoutResult }
-  | { readonly kind: 'detached' }
-  | { readonly kind: 'deadline' };
-
-export interface WatchFanoutOptions {
-  readonly view: BatchView;
-  readonly interrupted: AbortSignal;
-  /** The watch's own deadline, in ms from now; none by default. */
-  readonly deadlineMs?: number;
-}
+export type FanoutWatchEnd = { readonly kind: 'ended'; readonly result: FanoutResult } | Unfinished;
 
 /** @throws what `awaitFanout` throws, and what `reconnect` throws if Temporal stays unreachable */
-export async function watchFanout(
+export function watchFanout(
   platform: WatchedFanout,
   address: FanoutAddress,
-  options: WatchFanoutOptions,
+  { view, ...options }: WatchOptions & { readonly view: BatchView },
 ): Promise<FanoutWatchEnd> {
-  const { view, interrupted, deadlineMs } = options;
-  const deadline = deadlineMs === undefined ? [] : [AbortSignal.timeout(deadlineMs)];
-  const over = AbortSignal.any([interrupted, ...deadline]);
-  const closed = new AbortController();
-  const looking = view.looks ? look(platform, address, view, AbortSignal.any([over, closed.signal])) : undefined;
-  try {
-    for (;;) {
-      try {
-        return { kind: 'ended', result: await awaitFanout(platform.temporal, address, { signal: over }) };
-      } catch (error) {
-        if (interrupted.aborted) return { kind: 'detached' };
-        if (over.aborted) return { kind: 'deadline' };
-        if (!isTemporalUnreachable(error)) throw error;
-        await platform.reconnect({ ...noReporter, notice: view.notice }).catch((failed: unknown) => {
-          if (!interrupted.aborted) throw failed;
-        });
-        if (interrupted.aborted) return { kind: 'detached' };
-      }
-    }
-  } finally {
-    closed.abort();
-    await looking;
-  }
+  const watched = {
+    wait: async (signal: AbortSignal): Promise<FanoutWatchEnd> => ({
+      kind: 'ended',
+      result: await awaitFanout(platform.temporal, address, { signal }),
+    }),
+    look: view.looks ? (signal: AbortSignal) => look(platform, address, view, signal) : undefined,
+    reconnect: () => platform.reconnect(view),
+  };
+  return watch<FanoutWatchEnd>(watched, options);
 }
 
 /** Ignores a failed poll: the wait for the end notices a lost connection. */
@@ -95,10 +71,3 @@ async function look(
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }
-
-const noReporter = {
-  progress: () => undefined,
-  wakes: () => undefined,
-  agent: () => undefined,
-  close: () => undefined,
-};

@@ -1,14 +1,19 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { FanoutProgress, FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
 import type { CollectedFile } from '../../../../workflows/job/types.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import type { FanoutReportData } from '../../../report/index.js';
 import type { ResultStore } from '../../../result-store/index.js';
-import { leftText } from '../../output/left-text.js';
-import { createPreviews } from '../progress/previews.js';
+import { withWholeResults } from '../../output/job-report.js';
+import { leftText } from '../../output/job-text.js';
+import { replaceFile } from '../../replace-file.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
+
+const longestPreviewBytes = 8_000;
+/** A browser must open the report, one file, quickly. */
+const mostBytes = 4_000_000;
 
 export interface DownloadResultsOptions {
   readonly cwd: string;
@@ -22,7 +27,7 @@ export interface DownloadedResults {
   /** Paths from `cwd`. */
   readonly resultsFile: string;
   readonly reportFile: string;
-  /** Null where no item has collected any. */
+  /** Null if no item has collected any. */
   readonly filesFolder: string | null;
   readonly files: number;
   /** Items whose newest fork is of this execution of the batch. */
@@ -61,7 +66,7 @@ export async function downloadResults(
       previews.add(ref, content);
       const place = placeBelow(join(folder, 'files', folderOf(item)), path);
       await makeFolderOf(place, folder);
-      await replace(place, (beside) => writeFile(beside, content, { flag: 'wx' }));
+      await replaceFile(place, (temporary) => writeFile(temporary, content, { flag: 'wx' }));
       files += 1;
     } catch (cause) {
       problems.push(`${item.itemId}: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
@@ -69,7 +74,7 @@ export async function downloadResults(
   }
 
   const results = join(folder, 'results.jsonl');
-  await replace(results, async (temporary) => {
+  await replaceFile(results, async (temporary) => {
     const lines = await open(temporary, 'wx');
     try {
       for await (const item of items) {
@@ -101,30 +106,45 @@ export async function downloadResults(
 
 export async function writeReport(path: string, data: FanoutReportData): Promise<void> {
   const { renderFanoutReport } = await import('../../../report/index.js');
-  await replace(path, (beside) => writeFile(beside, renderFanoutReport(data), { flag: 'wx' }));
+  await mkdir(dirname(path), { recursive: true });
+  await replaceFile(path, (temporary) => writeFile(temporary, renderFanoutReport(data), { flag: 'wx' }));
 }
 
 /** Restores cut answers from the result store. If the store lacks one, the cut answer stays. */
 export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
   if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
-  const prompts = await Promise.all(
-    item.job.prompts.map(async (prompt) => {
-      if (prompt.resultRef === null) return prompt;
-      const whole = await read(prompt.resultRef).catch(() => undefined);
-      return whole ? { ...prompt, result: whole.toString('utf8') } : prompt;
-    }),
-  );
-  return { ...item, job: { ...item.job, prompts } };
+  return { ...item, job: { ...item.job, prompts: await withWholeResults(item.job.prompts, read) } };
 }
 
-async function replace(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.part`;
+/** The first bytes of collected text files, for the report. */
+export interface Previews {
+  readonly all: ReadonlyMap<string, string>;
+  /** Keeps the beginning of a file, if it is text and fits. */
+  add(ref: string, content: Buffer): void;
+}
+
+export function createPreviews(): Previews {
+  const all = new Map<string, string>();
+  let room = mostBytes;
+  return {
+    all,
+    add(ref, content) {
+      const begin = content.subarray(0, longestPreviewBytes);
+      if (begin.length === 0 || begin.length > room || all.has(ref)) return;
+      const text = textOf(begin, content.length > begin.length);
+      if (text === undefined) return;
+      all.set(ref, text);
+      room -= begin.length;
+    },
+  };
+}
+
+function textOf(bytes: Buffer, isCut: boolean): string | undefined {
+  if (bytes.includes(0)) return undefined;
   try {
-    await rm(temporary, { force: true });
-    await write(temporary);
-    await rename(temporary, path);
-  } finally {
-    await rm(temporary, { force: true });
+    // `stream` drops a character that the cut halved.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
   }
 }

@@ -1,12 +1,14 @@
 /** Ends a watch: a summary on stderr, the path of the results on stdout, the exit code. */
 import type { FanoutResult } from '../../../../workflows/fanout/types.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
-import { formatDuration } from '../../duration.js';
+import type { Platform } from '../../connect/platform.js';
+import { plainError } from '../../errors.js';
 import { exitCodes } from '../../exit-codes.js';
 import type { CliIo } from '../../io.js';
 import { printJson } from '../../output/json.js';
-import { createPaint } from '../../output/paint.js';
+import { createPaint } from '../../output/terminal.js';
 import { oneLine, setIn } from '../../output/terminal-safe.js';
+import { formatDuration, plural } from '../../units.js';
 import { dollarsText, duration } from '../progress/board.js';
 import type { DownloadedResults } from './download-results.js';
 
@@ -39,6 +41,18 @@ export function finishFanout(
   return done ? exitCodes.done : exitCodes.otherOutcome;
 }
 
+/** Prints the id of a batch that is not watched. @returns the exit code */
+export function printStarted(
+  batchId: string,
+  { isolation }: Pick<Platform, 'isolation'>,
+  { stdout }: Streams,
+  { json }: { readonly json?: boolean },
+): number {
+  if (json) printJson(stdout, { batchId, outcome: null, isolation: isolation.known, error: null });
+  else stdout.write(`${batchId}\n`);
+  return exitCodes.done;
+}
+
 /** The batch keeps running; prints how to reattach. @returns the exit code */
 export function leaveFanout(
   kind: 'detached' | 'deadline',
@@ -51,8 +65,7 @@ export function leaveFanout(
   io.stderr.write(
     `${message}\n  reattach:  sandflow fanout watch ${batchId}\n  cancel:    sandflow fanout cancel ${batchId}\n`,
   );
-  const code = detached ? 'detached' : 'watch_deadline';
-  const error = { code, message, status: null, requestId: null, details: null };
+  const error = plainError(detached ? 'detached' : 'watch_deadline', message);
   if (json) printJson(io.stdout, { batchId, outcome: null, isolation, error });
   return detached ? exitCodes.detached : exitCodes.watchDeadline;
 }
@@ -70,7 +83,7 @@ export function summaryLines(
   const head = [
     paint(outcome === 'completed' ? 'green' : 'red', outcome),
     `batch ${batchId}`,
-    `${counts.items} item${counts.items === 1 ? '' : 's'} in ${formatDuration(durationMs)}`,
+    `${plural(counts.items, 'item')} in ${formatDuration(durationMs)}`,
     ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
     `machine-time ${duration(spentSeconds * 1_000)}`,
     ...(dollarsPerSecond === null ? [] : [dollarsText(spentSeconds * dollarsPerSecond)]),

@@ -1,6 +1,6 @@
 /**
- * Where the files of an item go on this machine. Nothing of a result is trusted, not even that a number is one: whoever may
- * write to Temporal may have a result of his own stored. Nothing is written outside.
+ * The folders for the files of items on this machine. Results are not trusted, not even their types, because anyone who can
+ * write to Temporal can store one. No path leads outside the folder.
  */
 import { join, posix } from 'node:path';
 import type { ItemResult } from '../../../../workflows/fanout/types.js';
@@ -17,7 +17,7 @@ export function createItemFolders(): (item: Pick<ItemResult, 'itemId' | 'index'>
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^[.-]+/, '')
       .slice(0, 80);
-    // A file system may not tell capitals from small letters.
+    // A file system may ignore case.
     const key = readable.toLowerCase();
     const folder = readable !== '' && (taken.get(key) ?? index) === index ? readable : `${readable}~${index}`;
     taken.set(folder.toLowerCase(), index);

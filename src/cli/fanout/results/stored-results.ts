@@ -2,13 +2,12 @@
 import { relative, resolve } from 'node:path';
 import type { ItemResult } from '../../../../workflows/fanout/types.js';
 import { fanoutItemResults } from '../../../result-store/index.js';
-import { fanoutProgress } from '../../../temporal/fanouts/index.js';
+import { fanoutProgress } from '../../../temporal/fanouts/client.js';
 import type { CommandContext } from '../../command.js';
 import { jsonText } from '../../output/json.js';
-import { createPreviews } from '../progress/previews.js';
 import { folderOf } from '../watch-to-end.js';
 import { withBatch } from '../with-batch.js';
-import { withWholeAnswers, writeReport } from './download-results.js';
+import { createPreviews, withWholeAnswers, writeReport } from './download-results.js';
 
 export function printResults(batchId: string, context: CommandContext): Promise<void> {
   const { stdout } = context.io;

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAsk } from '../../../../src/cli/connect/ask-service.js';
+import { createAsk, createServiceReads } from '../../../../src/cli/connect/ask-service.js';
 import { checkService } from '../../../../src/cli/connect/check-service.js';
-import { createServiceReads } from '../../../../src/cli/connect/service-reads.js';
 import { failureOf } from '../../../../src/cli/errors.js';
 import { aSandbox, createClosing, errorBody, rejectionOf, sendJson, startStand } from '../../../client/http-harness.js';
 

@@ -4,9 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { type BoardView, boardLines, plainLine } from '../../../../src/cli/fanout/progress/board.js';
 import { createProgressRate, timeLeftMs } from '../../../../src/cli/fanout/progress/rate.js';
 import { cutToWidth, displayWidth } from '../../../../src/cli/output/display-width.js';
-import { createPaint } from '../../../../src/cli/output/paint.js';
 import { createScreenLines } from '../../../../src/cli/output/screen-lines.js';
-import { createTerminal } from '../../../../src/cli/output/terminal.js';
+import { createPaint, createTerminal } from '../../../../src/cli/output/terminal.js';
 import type { FanoutProgress } from '../../../../workflows/fanout/types.js';
 
 const startMs = Date.parse('2026-03-01T10:00:00Z');

@@ -1,8 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openNotifying } from '../../../../src/cli/notify/files.js';
 import { keepNotifyCommand } from '../../../../src/cli/notify/notify-target.js';
-import { openNotifying } from '../../../../src/cli/notify/open-notifying.js';
 import { readConfig } from '../../../../src/config.js';
 import { notifyCommandId } from '../../../../src/notify/index.js';
 import { cli } from '../in-process.js';

@@ -213,10 +213,10 @@ describe('the progress of a job', () => {
     vi.advanceTimersByTime(2_000);
     reporter.close();
     vi.useRealTimers();
-    const lines = text().split('\u001b[1G\u001b[2K');
+    const lines = text().split('\u001b[1G\u001b[J');
     expect(lines.filter((line) => line.startsWith('the agent is working'))).toHaveLength(3);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(24);
-    expect(text().endsWith('\u001b[1G\u001b[2K')).toBe(true);
+    expect(text().endsWith('\u001b[1G\u001b[J')).toBe(true);
   });
 
   it('shows once what a person can decide, even if quiet', () => {

@@ -1,0 +1,46 @@
+/** Waits for the end of a workflow through lost connections, until the user detaches or the watch deadline passes. */
+import { isTemporalUnreachable } from '../../temporal/errors.js';
+
+export interface WatchOptions {
+  readonly interrupted: AbortSignal;
+  /** The watch's own deadline, in ms from now; none by default. */
+  readonly deadlineMs?: number;
+}
+
+export interface Watched<End> {
+  /** Waits for the end. Called again after each reconnect. */
+  wait(signal: AbortSignal): Promise<End>;
+  /** Shows progress until the signal; never throws. */
+  look?(signal: AbortSignal): Promise<void>;
+  reconnect(): Promise<void>;
+}
+
+export type Unfinished = { readonly kind: 'detached' } | { readonly kind: 'deadline' };
+
+/** @throws what `wait` throws, and what `reconnect` throws if Temporal stays unreachable */
+export async function watch<End>(
+  { wait, look, reconnect }: Watched<End>,
+  { interrupted, deadlineMs }: WatchOptions,
+): Promise<End | Unfinished> {
+  const over = AbortSignal.any([interrupted, ...(deadlineMs === undefined ? [] : [AbortSignal.timeout(deadlineMs)])]);
+  const closed = new AbortController();
+  const looking = look?.(AbortSignal.any([over, closed.signal]));
+  try {
+    for (;;) {
+      try {
+        return await wait(over);
+      } catch (error) {
+        if (interrupted.aborted) return { kind: 'detached' };
+        if (over.aborted) return { kind: 'deadline' };
+        if (!isTemporalUnreachable(error)) throw error;
+        await reconnect().catch((failed: unknown) => {
+          if (!interrupted.aborted) throw failed;
+        });
+        if (interrupted.aborted) return { kind: 'detached' };
+      }
+    }
+  } finally {
+    closed.abort();
+    await looking;
+  }
+}

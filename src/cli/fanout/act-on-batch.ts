@@ -1,0 +1,93 @@
+/** `sandflow fanout show`, `watch`, `cancel` and `resume`. */
+import { cancelFanout, fanoutProgress } from '../../temporal/fanouts/client.js';
+import { resumeFanout } from '../../temporal/fanouts/resume.js';
+import type { CommandContext } from '../command.js';
+import { sayIsolation } from '../connect/isolation.js';
+import { exitCodes } from '../exit-codes.js';
+import { printJson } from '../output/json.js';
+import { createPaint } from '../output/terminal.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
+import { parseDurationMs } from '../units.js';
+import type { ResumeFanoutOptions, WatchFanoutOptions } from './command.js';
+import { policyOf } from './options.js';
+import { boardLines } from './progress/board.js';
+import { findDollarsPerSecond } from './progress/price.js';
+import { watchFanout } from './progress/watch-fanout.js';
+import { printStarted } from './results/finish-fanout.js';
+import { watchFanoutToEnd } from './watch-to-end.js';
+import { withBatch } from './with-batch.js';
+
+/** @returns the exit code: that of the outcome if the batch has ended, otherwise 0 */
+export function showFanout(
+  batchId: string,
+  { json }: { readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  return withBatch(context, { batchId }, async (platform) => {
+    const progress = await fanoutProgress(platform.temporal, { deployment: platform.config.deployment, batchId });
+    const { outcome, error } = progress;
+    if (json) printJson(io.stdout, progress);
+    else {
+      const dollarsPerSecond = await findDollarsPerSecond(platform.service);
+      const view = { progress, nowMs: Date.now(), perMinute: null, dollarsPerSecond, failures: [] };
+      const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : 200;
+      for (const { text } of boardLines(view, { width, paint: createPaint(io.stdout) })) io.stdout.write(`${text}\n`);
+      const outcomes = Object.entries(progress.counts.byOutcome);
+      for (const [name, count] of outcomes) if (count > 0) io.stdout.write(`  ${count} ${oneLine(name)}\n`);
+      if (error) io.stdout.write(`${error.code}: ${setIn(error.message)}\n`);
+    }
+    return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
+  });
+}
+
+/** @returns the exit code */
+export function watchAgain(batchId: string, options: WatchFanoutOptions, context: CommandContext): Promise<number> {
+  return withBatch(context, { batchId, quiet: options.quiet }, (platform, view) =>
+    watchFanoutToEnd(platform, batchId, options, { context, view }),
+  );
+}
+
+/** @returns the exit code */
+export async function cancelAndReport(
+  batchId: string,
+  { wait, json }: { readonly wait?: boolean; readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  const end = await withBatch(context, { batchId }, async (platform, view) => {
+    const batch = { deployment: platform.config.deployment, batchId };
+    await cancelFanout(platform.temporal, batch);
+    return wait ? watchFanout(platform, batch, { view, interrupted: io.interrupted }) : undefined;
+  });
+  const outcome = end?.kind === 'ended' ? end.result.outcome : null;
+  if (json) printJson(io.stdout, { batchId, outcome, error: null });
+  const text = outcome ? `Batch ${batchId} ended: ${outcome}.` : `Cancelling batch ${batchId}.`;
+  io.stderr.write(`${text} See its results with: sandflow fanout watch ${batchId}\n`);
+  return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
+}
+
+/** @returns the exit code */
+export function resumeBatch(batchId: string, options: ResumeFanoutOptions, context: CommandContext): Promise<number> {
+  const { io } = context;
+  // Usage errors must surface before anything starts.
+  const policy = policyOf(options);
+  parseDurationMs(options.watchDeadline, '--watch-deadline');
+  return withBatch(context, { batchId, quiet: options.quiet }, async (platform, view) => {
+    const { deployment, taskQueue } = platform.config;
+    const batch = { deployment, batchId };
+    const { counts, sealed } = await fanoutProgress(platform.temporal, batch);
+    const left = counts.items - counts.completed - (options.retryFailed ? 0 : counts.failed);
+    if (sealed && left === 0) {
+      const done = counts.completed === counts.items ? 'completed' : 'completed or failed';
+      view.notice(`Nothing left to run in ${batchId}: every item has ${done}.`, 'detail');
+    } else {
+      const { retryFailed } = options;
+      await resumeFanout(platform.temporal, batch, { taskQueue, retryFailed, policy });
+      sayIsolation(platform.isolation, view);
+      view.notice(`Batch ${batchId} resumed: running the items that are missing or failed.`, 'detail');
+    }
+    if (!options.detach) return watchFanoutToEnd(platform, batchId, options, { context, view });
+    return printStarted(batchId, platform, io, options);
+  });
+}

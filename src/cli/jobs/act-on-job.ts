@@ -1,0 +1,96 @@
+/** `sandflow jobs watch`, `prompt`, `cancel` and `resolve`. */
+import type { Resolution } from '../../../workflows/messages.js';
+import { cancelJob, promptJob, resolveJob } from '../../temporal/jobs/client.js';
+import type { CommandContext } from '../command.js';
+import { withPlatform } from '../connect/with-platform.js';
+import { exitCodes } from '../exit-codes.js';
+import { leftText } from '../output/job-text.js';
+import { printJson } from '../output/json.js';
+import { parseGetPairs } from '../run/file-pairs.js';
+import { readPrompts } from '../run/read-prompts.js';
+import { seeThrough } from '../run/run-job.js';
+import { watchJob } from '../run/watch-job.js';
+import { parseDurationMs } from '../units.js';
+import { requireSandboxId, UsageError } from '../usage-error.js';
+import type { CancelJobOptions, PromptJobOptions, ResolveJobOptions, WatchJobOptions } from './command.js';
+
+/** @returns the exit code */
+export function watchAgain(jobId: string, options: WatchJobOptions, context: CommandContext): Promise<number> {
+  const watchDeadlineMs = parseDurationMs(options.watchDeadline, '--watch-deadline');
+  // Usage errors must surface before anything starts.
+  parseGetPairs(options.get);
+  return withPlatform(context, { jobId, quiet: options.quiet }, (platform, reporter) => {
+    const job = { deployment: platform.config.deployment, jobId };
+    return seeThrough(platform, job, options, { context, reporter, watchDeadlineMs });
+  });
+}
+
+export async function sendPrompt(
+  jobId: string,
+  given: string,
+  { provider, model, effort: reasoningEffort, json }: PromptJobOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  const [prompt = ''] = await readPrompts([given], [], io);
+  const { index } = await withPlatform(context, { jobId, needsWorker: true }, ({ temporal, config, sharedResults }) => {
+    const job = { deployment: config.deployment, jobId };
+    return promptJob(temporal, job, { prompt, provider, model, reasoningEffort }, { results: sharedResults });
+  });
+  if (json) printJson(io.stdout, { jobId, index, error: null });
+  else io.stderr.write(`Job ${jobId} accepted it as prompt ${index + 1}.\n`);
+}
+
+/** @returns the exit code */
+export async function cancelAndReport(
+  jobId: string,
+  { wait, json }: CancelJobOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { io } = context;
+  const { again, end } = await withPlatform(context, { jobId, needsWorker: wait }, async (platform, reporter) => {
+    const job = { deployment: platform.config.deployment, jobId };
+    const { again } = await cancelJob(platform.temporal, job);
+    if (!wait) return { again, end: undefined };
+    if (again) reporter.notice(againText(jobId));
+    return { again, end: await watchJob(platform, job, { reporter, interrupted: io.interrupted, look: true }) };
+  });
+  const result = end?.kind === 'ended' ? end.result : null;
+  const left = result?.left ?? [];
+  if (json) printJson(io.stdout, { jobId, outcome: result?.outcome ?? null, again, left, error: null });
+  const requested = again
+    ? againText(jobId)
+    : `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
+  io.stderr.write(`${result ? `Job ${jobId} ended: ${result.outcome}.` : requested}\n`);
+  for (const one of left) io.stderr.write(`  ${leftText(one)}\n`);
+  if (left.length > 0) return exitCodes.otherOutcome;
+  return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;
+}
+
+function againText(jobId: string): string {
+  return `Job ${jobId} was already being cancelled; it now skips collecting files.`;
+}
+
+export async function resolveCall(jobId: string, options: ResolveJobOptions, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const resolution = resolutionOf(options);
+  const { step } = await withPlatform(context, { jobId, needsWorker: true }, ({ temporal, config }) =>
+    resolveJob(temporal, { deployment: config.deployment, jobId }, resolution),
+  );
+  if (options.json) printJson(io.stdout, { jobId, step, action: resolution.action, error: null });
+  else io.stderr.write(`Resolved the ${step} of job ${jobId}: ${resolution.action}.\n`);
+}
+
+function resolutionOf(options: ResolveJobOptions): Resolution {
+  const { sandbox: sandboxId, conversation: conversationId, promptId } = options;
+  const actions = (['sent', 'resend', 'abandon'] as const).filter((action) => options[action]);
+  const [action] = actions;
+  if (action === undefined || actions.length > 1) {
+    throw new UsageError('Give exactly one of --sent, --resend and --abandon.');
+  }
+  if (action !== 'sent' && (sandboxId ?? conversationId ?? promptId) !== undefined) {
+    throw new UsageError('--sandbox, --conversation and --prompt-id require --sent.');
+  }
+  if (sandboxId !== undefined) requireSandboxId(sandboxId, '--sandbox');
+  return { action, sandboxId, conversationId, promptId };
+}

@@ -1,0 +1,108 @@
+/** `sandflow local assumptions`, `clock`, `export`, `import`, `seed` and `reset`. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { access, readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { CommandContext } from '../command.js';
+import { withLocalAdmin } from '../connect/local-admin.js';
+import { printJson } from '../output/json.js';
+import { printList } from '../output/table.js';
+import { replaceFile } from '../replace-file.js';
+import { parseDurationMs } from '../units.js';
+import { UsageError } from '../usage-error.js';
+import type { ClockOptions } from './command.js';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+const assumptionsSchema = z.array(
+  z.object({ id: z.string(), says: z.string().nullable(), count: z.number(), firstRequestId: z.string() }),
+);
+
+export async function listAssumptions({ json }: JsonOption, context: CommandContext): Promise<void> {
+  const answer = await withLocalAdmin(context, (admin) => admin.call('GET', '/assumptions'));
+  const assumptions = assumptionsSchema.parse(answer.assumptions);
+  printList(
+    context.io,
+    json,
+    { assumptions },
+    {
+      none: 'No response has relied on an assumption yet.',
+      header: ['ID', 'TIMES', 'FIRST REQUEST', 'ASSUMED'],
+      cells: ({ id, says, count, firstRequestId }) => [id, String(count), firstRequestId, says ?? ''],
+    },
+  );
+}
+
+const clockSchema = z.object({ now: z.string(), held: z.boolean() });
+
+export async function setClock({ hold, release, advance, json }: ClockOptions, context: CommandContext): Promise<void> {
+  if (hold && release) throw new UsageError('Give --hold or --release, not both.');
+  const advanceMs = parseDurationMs(advance, '--advance');
+  const advanceSeconds = advanceMs === undefined ? undefined : advanceMs / 1_000;
+  const held = hold ? true : release ? false : undefined;
+  const body = JSON.stringify({ held, advanceSeconds });
+  const changes = held !== undefined || advanceSeconds !== undefined;
+  const answer = await withLocalAdmin(context, (admin) =>
+    changes ? admin.call('POST', '/clock', { body, contentType: 'application/json' }) : admin.call('GET', '/clock'),
+  );
+  const clock = clockSchema.parse(answer.clock);
+  if (json) return printJson(context.io.stdout, { clock, error: null });
+  context.io.stdout.write(`${clock.now}${clock.held ? ' (held)' : ''}\n`);
+}
+
+export async function exportState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const path = resolve(io.cwd, file);
+  await replaceFile(path, (temporary) =>
+    withLocalAdmin(context, async (admin) => {
+      // Only its owner may read it: it contains keys and signing secrets.
+      await pipeline(await admin.download('/export'), createWriteStream(temporary, { mode: 0o600 }));
+    }),
+  );
+  const { size: sizeBytes } = await stat(path);
+  if (json) return printJson(io.stdout, { file: path, sizeBytes, error: null });
+  io.stderr.write(`Exported the state to ${path} (${sizeBytes} bytes). The file contains secrets.\n`);
+}
+
+export async function importState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const path = resolve(io.cwd, file);
+  await access(path).catch((cause: unknown) => {
+    throw new UsageError(`${path} cannot be read.`, { cause });
+  });
+  const { sandboxes, snapshots, exportedAt } = await withLocalAdmin(context, (admin) =>
+    admin.call('POST', '/import', { body: createReadStream(path), contentType: 'application/gzip' }),
+  );
+  if (json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
+  io.stderr.write(`Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.\n`);
+}
+
+export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const path = resolve(io.cwd, file);
+  const body = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`${path} cannot be read.`, { cause });
+  });
+  const { accounts, environments, sandboxes, webhooks } = await withLocalAdmin(context, (admin) =>
+    admin.call('POST', '/seed', { body, contentType: 'application/json' }),
+  );
+  if (json) return printJson(io.stdout, { accounts, environments, sandboxes, webhooks, error: null });
+  const count = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+  io.stderr.write(
+    `Created ${count(sandboxes)} sandboxes, ${count(webhooks)} webhooks, ${count(environments)} environments, ${count(accounts)} accounts.\n`,
+  );
+}
+
+export async function resetState(
+  { yes, json }: JsonOption & { readonly yes?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  if (!yes) throw new UsageError('This deletes every sandbox of the local service. Confirm with --yes.');
+  await withLocalAdmin(context, (admin) => admin.call('POST', '/reset'));
+  if (json) return printJson(io.stdout, { reset: true, error: null });
+  io.stderr.write('The local service is empty.\n');
+}

@@ -1,0 +1,45 @@
+/** The files of notifications: what a worker delivers with, and `sandflow notify secret`. */
+import { resolve } from 'node:path';
+import type { Config } from '../../config.js';
+import { createNotifyCommands, createNotifySecrets } from '../../notify/index.js';
+import { prepareTrustedFolder } from '../../os/trusted-folder.js';
+import type { SandflowWorkerOptions } from '../../worker/index.js';
+import type { CommandContext } from '../command.js';
+import { printJson } from '../output/json.js';
+import { badConfiguration } from '../usage-error.js';
+
+/**
+ * Checks the configured files before the worker takes tasks. The default secret file is created when it is needed.
+ * @throws SandflowError `bad_configuration`, `file_not_trusted`, `bad_notify_commands`, `bad_notify_secrets`
+ */
+export async function openNotifying(
+  { notify }: Pick<Config, 'notify'>,
+  { notifyCommands: named }: { readonly notifyCommands?: string },
+  cwd: string,
+): Promise<Pick<SandflowWorkerOptions, 'notifyCommands' | 'notifySecrets'>> {
+  const notifySecrets = createNotifySecrets(notify.secretFile, { make: !notify.secretFileNamed });
+  if (notify.secretFileNamed) await notifySecrets();
+  const file = named === undefined ? notify.commandsFile : resolve(cwd, named);
+  if (file === undefined) return { notifySecrets };
+  const notifyCommands = createNotifyCommands(file);
+  if (!(await notifyCommands.isThere()) && (named !== undefined || notify.commandsFileNamed)) {
+    throw badConfiguration(
+      `The file of notify commands, ${file}, does not exist. Create it, or set SANDFLOW_NOTIFY_COMMANDS to another file.`,
+    );
+  }
+  return { notifyCommands, notifySecrets };
+}
+
+/** Prints where the secrets are, never the secrets. */
+export async function showSecretFile({ json }: { readonly json?: boolean }, { io }: CommandContext): Promise<void> {
+  const { home, notify, temporal } = await io.readConfig();
+  const { secretFile: file, secretFileNamed: isNamed } = notify;
+  if (!isNamed) await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
+  const secrets = await createNotifySecrets(file, { make: !isNamed })();
+  if (json) return printJson(io.stdout, { file, secrets: secrets.length, error: null });
+  io.stdout.write(`${file}\n`);
+  if (!temporal.configured || isNamed) return;
+  io.stderr.write(
+    'Workers with another SANDFLOW_HOME use their own file, unless SANDFLOW_NOTIFY_SECRET_FILE names one.\n',
+  );
+}

@@ -1,0 +1,65 @@
+/** Describes a job: its progress, what it left behind, what its stop saved. */
+import type { JobPhase, JobProgress, LeftBehind, PreservedWork } from '../../../workflows/job/types.js';
+import { whatIsLeft } from '../../report/left-words.js';
+import { oneLine } from './terminal-safe.js';
+
+const phases: Readonly<Record<JobPhase, string>> = {
+  creating: 'creating the sandbox',
+  resuming: 'resuming the sandbox',
+  waiting_for_sandbox: 'waiting for the sandbox',
+  waiting_for_setup: 'waiting for the setup script',
+  putting_files: 'putting files',
+  running_commands: 'running commands',
+  prompting: 'sending the prompt',
+  following: 'the agent is working',
+  collecting_files: 'collecting files',
+  interrupting: 'interrupting the agent',
+  stopping: 'stopping the sandbox',
+  waiting_for_archive: 'waiting until the sandbox is archived',
+  deleting: 'deleting the sandbox',
+  ended: 'ended',
+};
+
+/** The phase, the sandbox and, with several prompts, how many are done. */
+export function phaseText(progress: Pick<JobProgress, 'phase' | 'sandboxId' | 'prompts'>): string {
+  const { sandboxId, prompts } = progress;
+  const parts: string[] = [phases[progress.phase] ?? progress.phase];
+  if (prompts.length > 1 && progress.phase === 'following') {
+    const done = prompts.filter(({ endedAt }) => endedAt !== null).length;
+    parts.push(`${done} of ${prompts.length} prompts done`);
+  }
+  if (sandboxId) parts.push(oneLine(sandboxId));
+  return parts.join(' · ');
+}
+
+/** Why a job is blocked, and what to do about it. */
+export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): string {
+  const { jobId, blocked } = progress;
+  if (!blocked) return '';
+  if (blocked.reason === 'outcome_unknown') {
+    return [
+      `The job waits for your decision since ${blocked.since}: ${oneLine(blocked.message)}`,
+      `  it took effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
+      `  it did not:      sandflow jobs resolve ${jobId} --resend`,
+      `  end the job:     sandflow jobs resolve ${jobId} --abandon`,
+    ].join('\n');
+  }
+  return `The service has refused ${blocked.step} since ${blocked.since}; the job waits until that is resolved: ${oneLine(blocked.message)}`;
+}
+
+/** What a stop saved. */
+export const keptTexts: Readonly<Record<PreservedWork, string>> = {
+  saved: 'work saved',
+  stale: 'only older work saved',
+  none: 'nothing saved',
+};
+
+/** One line: what may still run or exist, why, and how to check or end it. */
+export function leftText(left: LeftBehind): string {
+  const said = `left: ${oneLine(whatIsLeft(left))}. ${oneLine(left.why).replace(/\.?$/, '.')}`;
+  if (left.sandboxId === null) return `${said} Check: sandflow sandboxes --name "${oneLine(left.sandboxName ?? '')}"`;
+  const id = oneLine(left.sandboxId);
+  return left.kind === 'sandbox'
+    ? `${said} End it: sandflow stop ${id} --wait`
+    : `${said} Check: sandflow sandboxes show ${id}`;
+}

@@ -1,0 +1,67 @@
+/** The embedded stack: `sandflow dev` in the foreground, the hidden `sandflow supervisor` in the background. */
+import { ensureStack, localApiKeyFile, runSupervisor } from '../../supervisor/index.js';
+import { readIsolation } from '../connect/isolation.js';
+import type { CliIo } from '../io.js';
+import { jsonText } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
+import { interruption } from './serving.js';
+
+interface StackPlaces {
+  readonly temporalAddress: string;
+  readonly uiUrl?: string;
+  readonly sandboxApiUrl: string;
+  readonly bridgeUrl?: string;
+}
+
+/** Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If one is already running, it holds that one. */
+export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
+  const config = await io.readConfig();
+  io.umask?.(0o077);
+  const log = (line: string) => void io.stderr.write(`${line}\n`);
+  const sandboxApiKeyFile = config.sandboxService ? config.sandboxService.apiKeyFile : localApiKeyFile(config.home);
+  const ready = (stack: StackPlaces) => void sayPlaces(io, { ...stack, sandboxApiKeyFile }, options);
+  const { main, interrupted: signal } = io;
+  const ended = await runSupervisor(config, { main, foreground: true, log, signal, onReady: ready });
+  if (ended === 'already_running') {
+    const stack = await ensureStack(config, { main, signal, onProgress: log });
+    log('The stack of this SANDFLOW_HOME is already running; it stays up while this command runs.');
+    ready(stack);
+    await Promise.race([interruption(signal), stack.lost]);
+    stack.release();
+  }
+}
+
+async function sayPlaces(
+  io: CliIo,
+  stack: StackPlaces & { readonly sandboxApiKeyFile?: string },
+  { readyJson }: { readonly readyJson?: boolean },
+): Promise<void> {
+  const { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl } = stack;
+  const { known: isolation, problem } = await readIsolation({ apiUrl: sandboxApiUrl, apiKeyFile: sandboxApiKeyFile });
+  if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
+  for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
+  if (readyJson) {
+    // The key itself stays in its file.
+    const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
+    io.stdout.write(`${jsonText({ ready: true, url: sandboxApiUrl, ...places })}\n`);
+    return;
+  }
+  const rows = [
+    ['Temporal', temporalAddress],
+    ['Temporal UI', uiUrl],
+    ['Sandbox Service', sandboxApiUrl],
+    ['API key file', sandboxApiKeyFile],
+    ['bridge', bridgeUrl],
+    ['isolation', isolation?.text ?? 'unknown'],
+  ];
+  for (const [name = '', place] of rows) if (place) io.stderr.write(`  ${name.padEnd(16)} ${place}\n`);
+  io.stderr.write('Press Ctrl-C to stop.\n');
+}
+
+/** Ends by itself when idle, and in order at SIGTERM. Its output is a log file. */
+export async function serveSupervisor(io: CliIo): Promise<void> {
+  const config = await io.readConfig();
+  io.umask?.(0o077);
+  const log = (line: string) => void io.stderr.write(`${new Date().toISOString()} ${line}\n`);
+  await runSupervisor(config, { main: io.main, foreground: false, log, signal: io.interrupted });
+}

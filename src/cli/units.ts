@@ -1,0 +1,77 @@
+/** Parses and formats durations, counts and sizes. */
+import { UsageError } from './usage-error.js';
+
+const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type Unit = keyof typeof unitsMs;
+
+const whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+
+/**
+ * Reads `90s`, `30m`, `2h`, `1h30m`, `500ms`, `7d`.
+ * @returns ms, at least 1; undefined for an option that is not given
+ * @throws UsageError naming `option`
+ */
+export function parseDurationMs(text: string, option: string): number;
+export function parseDurationMs(text: string | undefined, option: string): number | undefined;
+export function parseDurationMs(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = whole.test(text)
+    ? [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0)
+    : Number.NaN;
+  if (!Number.isSafeInteger(Math.round(ms)) || Math.round(ms) < 1) {
+    throw new UsageError(`${option}: "${text}" is not a duration. Use a form like 90s, 30m, 2h or 1h30m.`);
+  }
+  return Math.round(ms);
+}
+
+/** Reads `--ttl`, rounded up to whole seconds. @throws UsageError */
+export function parseTtlSeconds(text: string): number {
+  const ms = parseDurationMs(text, '--ttl');
+  if (ms < 1_000) throw new UsageError('--ttl must be at least 1s.');
+  return Math.ceil(ms / 1_000);
+}
+
+/** Formats ms: `350 ms`, `12 s`, `3 m 5 s`, `2 h 10 m`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 ? `${minutes} m ${seconds % 60} s` : `${minutes} m`;
+  const hours = Math.floor(minutes / 60);
+  return minutes % 60 ? `${hours} h ${minutes % 60} m` : `${hours} h`;
+}
+
+/** Formats how long ago something was: from two days on, in whole days. */
+export function formatAge(ms: number): string {
+  if (Number.isNaN(ms)) return '?';
+  const past = Math.max(0, ms);
+  return past < 2 * unitsMs.d ? formatDuration(Math.floor(past / 1_000) * 1_000) : `${Math.floor(past / unitsMs.d)} d`;
+}
+
+/** How long ago an ISO 8601 time was; empty if it is unknown. */
+export function ageText(at: string | null | undefined, nowMs: number): string {
+  return at == null ? '' : formatAge(nowMs - Date.parse(at));
+}
+
+/** `1 item`, `2 items`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Reads a whole number. @throws UsageError naming `option` */
+export function parseCount(text: string, option: string, least: number, most: number): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count >= least && count <= most)) {
+    throw new UsageError(`${option} must be a whole number from ${least} to ${most}, not "${text}".`);
+  }
+  return count;
+}
+
+/** `12 bytes`, `3.4 kB`, `5.6 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return plural(bytes, 'byte');
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,92 @@
+/** `sandflow webhooks ensure`, `list`, `rotate` and `delete`. */
+import { ensureWebhook, rotateWebhook } from '../../bridge/index.js';
+import { idPatterns } from '../../contract/ids.js';
+import { isLoopbackHost } from '../../contract/urls.js';
+import type { CommandContext } from '../command.js';
+import { withService } from '../connect/with-service.js';
+import { printJson } from '../output/json.js';
+import { printList } from '../output/table.js';
+import { UsageError } from '../usage-error.js';
+import type { EnsureWebhookOptions } from './command.js';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export async function ensureRegistration(options: EnsureWebhookOptions, context: CommandContext): Promise<void> {
+  const { io } = context;
+  const { url, name, rotate, json } = options;
+  checkUrl(url);
+  const { webhookId, action, secretFile } = await withService(context, async ({ service, reads, config }) => {
+    const { deployment, webhookSecretFile, webhookSecrets: currentSecrets } = config;
+    const wanted = {
+      url,
+      name: name ?? `sandflow ${deployment}`,
+      secretFile: webhookSecretFile,
+      rotate,
+      currentSecrets,
+    };
+    return { ...(await ensureWebhook({ ...service, ...reads }, wanted)), secretFile: webhookSecretFile };
+  });
+  if (json) return printJson(io.stdout, { webhookId, action, secretFile, error: null });
+  const kept = action === 'created' || action === 'rotated' ? ` Its secret is kept in ${secretFile}.` : '';
+  io.stderr.write(`Webhook ${webhookId} for ${url}: ${action}.${kept}\n`);
+}
+
+function checkUrl(url: string): void {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw new UsageError(`--url: "${url}" is not a URL, like https://bridge.example.com/webhooks/sandbox.`);
+  }
+  if (protocol === 'http:' && !isLoopbackHost(new URL(url).hostname)) {
+    throw new UsageError('--url: the service delivers to https:// only; http:// is for a bridge on this machine.');
+  }
+}
+
+export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {
+  const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());
+  // Only the fields that are known to hold no secret.
+  const shown = webhooks.map(({ id, name, url, events }) => ({ id, name: name ?? null, url, events }));
+  printList(
+    context.io,
+    json,
+    { webhooks: shown },
+    {
+      none: 'No webhooks found.',
+      header: ['ID', 'NAME', 'URL', 'EVENTS'],
+      cells: ({ id, name, url, events }) => [id, name ?? '', url, events.join(',')],
+    },
+  );
+}
+
+export async function rotateRegistration(
+  webhookId: string,
+  { json }: JsonOption,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  requireWebhookId(webhookId);
+  const secretFile = await withService(context, async ({ service, config: { webhookSecretFile } }) => {
+    await rotateWebhook(service, webhookId, { secretFile: webhookSecretFile });
+    return webhookSecretFile;
+  });
+  if (json) printJson(io.stdout, { webhookId, action: 'rotated', secretFile, error: null });
+  else io.stderr.write(`The webhook ${webhookId} has a new secret, kept in ${secretFile}.\n`);
+}
+
+export async function deleteRegistration(
+  webhookId: string,
+  { json }: JsonOption,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context;
+  requireWebhookId(webhookId);
+  await withService(context, ({ service }) => service.deleteWebhook(webhookId));
+  if (json) printJson(io.stdout, { webhookId, deleted: true, error: null });
+  else io.stderr.write(`Deleted webhook ${webhookId}. A delivery in progress can still arrive.\n`);
+}
+
+function requireWebhookId(webhookId: string): void {
+  if (idPatterns.webhook.test(webhookId)) return;
+  throw new UsageError(`"${webhookId}" is not a webhook id. \`sandflow webhooks list\` lists them.`);
+}

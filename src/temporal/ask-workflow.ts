@@ -1,0 +1,67 @@
+/** Requests to the workflow of a job or a batch, with errors that say how to fix them. */
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { jobWorkflowId } from '../contract/addresses.js';
+import { SandflowError } from '../contract/sandflow-error.js';
+import { withAnswerTimeout } from './calls.js';
+import { isClosing, isSlow, reasonOf } from './errors.js';
+import { describeReadable } from './readable-memos.js';
+
+/** A job or a batch. */
+export interface AskedWorkflow {
+  readonly kind: 'job' | 'batch';
+  readonly deployment: string;
+  readonly id: string;
+}
+
+/**
+ * @param firstTimeoutMs how long to wait before the question is repeated; by default it is not repeated
+ * @throws SandflowError as `explainError` says
+ */
+export async function askWorkflow<T>(
+  client: Client,
+  asked: AskedWorkflow,
+  ask: () => Promise<T>,
+  firstTimeoutMs?: number,
+): Promise<T> {
+  try {
+    return await withAnswerTimeout(client, ask, firstTimeoutMs);
+  } catch (error) {
+    throw await explainError(error, client, asked);
+  }
+}
+
+/** @returns `refused`, `no_worker`, or that the workflow is missing or has ended; other errors unchanged */
+export async function explainError(error: unknown, client: Client, asked: AskedWorkflow): Promise<unknown> {
+  const { kind, deployment, id } = asked;
+  if (error instanceof WorkflowUpdateFailedError) {
+    return new SandflowError('refused', `The ${kind} "${id}" refused: ${reasonOf(error)}`, { cause: error });
+  }
+  if (error instanceof WorkflowNotFoundError || (kind === 'batch' && isClosing(error))) {
+    // Temporal answers `not found` in both cases, with a text that is not stable.
+    const isThere = await describeReadable(client, jobWorkflowId(deployment, id)).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? endedError(asked, error) : notFoundError(asked, error);
+  }
+  if (!isSlow(error)) return error;
+  const message = `The ${kind} "${id}" did not answer in time: no worker takes its tasks. Start one with \`sandflow worker\`.`;
+  return new SandflowError('no_worker', message, { cause: error });
+}
+
+export function notFoundError({ kind, deployment, id }: AskedWorkflow, cause?: unknown): SandflowError {
+  const [code, list] =
+    kind === 'job' ? (['job_not_found', 'jobs'] as const) : (['fanout_not_found', 'fanout'] as const);
+  const message = `There is no ${kind} "${id}" in the deployment "${deployment}". \`sandflow ${list} list\` lists them.`;
+  return new SandflowError(code, message, { cause });
+}
+
+/** The workflow exists and accepts nothing more. */
+export function endedError({ kind, id }: AskedWorkflow, cause?: unknown): SandflowError {
+  if (kind === 'job') {
+    const message = `The job "${id}" has ended. \`sandflow jobs show ${id}\` shows its result.`;
+    return new SandflowError('job_ended', message, { cause });
+  }
+  const message = `The batch "${id}" has ended. \`sandflow fanout show ${id}\` shows its result, \`sandflow fanout resume ${id}\` continues it.`;
+  return new SandflowError('fanout_ended', message, { cause });
+}

@@ -1,0 +1,71 @@
+/** What errors of Temporal's client mean. */
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { SandflowError } from '../contract/sandflow-error.js';
+
+const grpc = {
+  cancelled: 1,
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  aborted: 10,
+  internal: 13,
+  unavailable: 14,
+} as const;
+
+/** Thrown if no answer came in time: which error the client throws then depends on its connection. */
+export class AnswerTimeoutError extends Error {
+  override readonly name = 'AnswerTimeoutError';
+
+  constructor(cause: unknown) {
+    super('no answer in time', { cause });
+  }
+}
+
+/** True if Temporal was not reached, so the same call may succeed later. */
+export function isTemporalUnreachable(error: unknown): boolean {
+  return hasCode(error, ['unavailable', 'cancelled', 'internal', 'deadlineExceeded']);
+}
+
+/** True if the workflow did not answer in time. */
+export function isSlow(error: unknown): boolean {
+  if (error instanceof AnswerTimeoutError) return true;
+  return error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasCode(error, ['deadlineExceeded']);
+}
+
+/** True if the workflow was ending, so the same request starts it again. */
+export function isClosing(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || hasCode(error, ['notFound', 'aborted']);
+}
+
+/** True if the workflow has as many open updates as Temporal allows. */
+export function isBusy(error: unknown): boolean {
+  return hasCode(error, ['resourceExhausted']);
+}
+
+/** The reason that Temporal's client hides in the cause of an error. */
+export function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+const unauthenticated = /unauthenticated|unauthorized|permission.?denied|request unauthorized/i;
+
+/** `temporal_unreachable`, with the address and what to do about it. */
+export function unreachable(address: string, cause: unknown): SandflowError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const advice = unauthenticated.test(reason)
+    ? 'It refuses the credentials: check TEMPORAL_API_KEY, or the client certificate, and TEMPORAL_NAMESPACE.'
+    : 'Check that it runs and that TEMPORAL_ADDRESS (host:port) and the TEMPORAL_TLS settings are right; ' +
+      'without TEMPORAL_ADDRESS a server is started for you.';
+  const message = `Temporal at ${address} cannot be reached. ${advice} (${reason})`;
+  return new SandflowError('temporal_unreachable', message, { cause });
+}
+
+function hasCode(error: unknown, names: readonly (keyof typeof grpc)[]): boolean {
+  if (error instanceof ServiceError) return hasCode(error.cause, names);
+  return isGrpcServiceError(error) && names.some((name) => grpc[name] === error.code);
+}

@@ -1,0 +1,111 @@
+/** Lists the jobs and the batches of a deployment from Temporal's visibility. */
+import type { Client } from '@temporalio/client';
+import { workflowTypes } from '../../workflows/messages.js';
+import { jobIdOfWorkflow, jobWorkflowId } from '../contract/addresses.js';
+import { checkDeployment } from './cleanups/input.js';
+import { lenientClient, memoOf, type UnreadableMemo } from './readable-memos.js';
+
+/** What the lists of jobs and of batches have in common. */
+export interface ListedWorkflow {
+  /** `running`, or how the workflow ended. One that has a named outcome is `completed`, whatever the outcome. */
+  readonly status: string;
+  /** ISO 8601 time. */
+  readonly startedAt: string;
+  /** ISO 8601 time; null while it runs. */
+  readonly endedAt: string | null;
+  /** Why the memo cannot be read, such as a missing key; null if it can. */
+  readonly unreadable: UnreadableMemo | null;
+}
+
+/** A job in a list. */
+export interface JobSummary extends ListedWorkflow {
+  /** Id of the job. */
+  readonly jobId: string;
+  /** First line of the first prompt. */
+  readonly prompt: string | null;
+}
+
+/** A batch in a list. */
+export interface FanoutSummary extends ListedWorkflow {
+  /** Id of the batch. */
+  readonly batchId: string;
+  /** The title of the batch; null if it has none or if it cannot be read. */
+  readonly title: string | null;
+}
+
+/** Options of `listJobs`. */
+export interface ListJobsOptions {
+  /** Name of the deployment. */
+  readonly deployment: string;
+  /** Lists only running ones. Default: false. */
+  readonly open?: boolean;
+  /** Maximum number of entries, newest first. Default: 50. */
+  readonly limit?: number;
+}
+
+/** Options of `listFanouts`. */
+export type ListFanoutsOptions = ListJobsOptions;
+
+/**
+ * The newest jobs first. Visibility lags: a job that was started a moment ago may be missing.
+ * @throws SandflowError `bad_configuration`
+ */
+export async function listJobs(client: Client, options: ListJobsOptions): Promise<JobSummary[]> {
+  const { limit = 50 } = options;
+  const conditions = options.open ? [isRunning] : [];
+  const jobs: JobSummary[] = [];
+  for await (const { id, memo, unreadable, ...listed } of executions(client, 'createThenPrompt', conditions, options)) {
+    jobs.push({ jobId: id, ...listed, prompt: textIn(memo.prompt), unreadable });
+    if (jobs.length >= limit) break;
+  }
+  return jobs;
+}
+
+/**
+ * The newest batches first, each once, by its newest execution. Visibility lags: one that was started a moment ago may
+ * be missing.
+ * @throws SandflowError `bad_configuration`
+ */
+export async function listFanouts(client: Client, options: ListFanoutsOptions): Promise<FanoutSummary[]> {
+  const { limit = 50 } = options;
+  // A run that continued as new is not the end of the batch.
+  const conditions = [options.open ? isRunning : `ExecutionStatus != 'ContinuedAsNew'`];
+  const batches = new Map<string, FanoutSummary>();
+  for await (const { id, memo, unreadable, ...listed } of executions(client, 'forkFanout', conditions, options)) {
+    if (!batches.has(id)) batches.set(id, { batchId: id, ...listed, title: textIn(memo.title), unreadable });
+    if (batches.size >= limit) break;
+  }
+  return [...batches.values()];
+}
+
+const isRunning = `ExecutionStatus = 'Running'`;
+
+async function* executions(
+  client: Client,
+  type: keyof typeof workflowTypes,
+  conditions: readonly string[],
+  { deployment, limit = 50 }: ListJobsOptions,
+): AsyncGenerator<ListedWorkflow & { readonly id: string; readonly memo: Readonly<Record<string, unknown>> }> {
+  checkDeployment(deployment);
+  const prefix = `WorkflowId STARTS_WITH '${jobWorkflowId(deployment, '')}'`;
+  const query = [`WorkflowType = '${workflowTypes[type]}'`, prefix, ...conditions].join(' AND ');
+  const pageSize = Math.min(limit, 1_000);
+  for await (const { workflowId, status, startTime, closeTime, memo } of lenientClient(client).workflow.list({
+    query,
+    pageSize,
+  })) {
+    const id = jobIdOfWorkflow(deployment, workflowId);
+    if (id === undefined) continue;
+    yield {
+      id,
+      status: status.name.toLowerCase(),
+      startedAt: startTime.toISOString(),
+      endedAt: closeTime?.toISOString() ?? null,
+      ...memoOf(memo),
+    };
+  }
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
