@@ -4,10 +4,8 @@ import type { ResultStore } from '../src/result-store/index.js';
 import type { SecretStore } from '../src/secret-store/index.js';
 import { createApiKeyActivity } from './account/create-api-key.js';
 import { createWebhookActivity } from './account/create-webhook.js';
-import { createAccountActivities } from './account/index.js';
 import { createAccountReads } from './account/read.js';
-import { createSecretActivities } from './account/secrets.js';
-import { secretsOrRefusal } from './account/stored-secrets.js';
+import { createSecretActivities, secretsOrRefusal } from './account/secrets.js';
 import { updateEnvironmentActivity } from './account/update-environment.js';
 import { createAccountWrites } from './account/write.js';
 import { createCleanupApply } from './cleanup/apply.js';
@@ -28,7 +26,7 @@ import { createReads } from './sandbox/read.js';
 import { createSandboxReads } from './sandbox/read-details.js';
 import { resumeSandboxActivity, stopSandboxActivity } from './sandbox/stop-resume.js';
 import { createWrites } from './sandbox/write.js';
-import { storeObjectActivity } from './store/object.js';
+import { storeObjectActivity } from './store/texts.js';
 import { createWatchActivities } from './watch.js';
 
 /** The dependencies of a worker's activities. */
@@ -54,7 +52,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createWrites(client),
     ...createFileActivities(client, results),
     ...createDownloads(client, results),
-    ...createAccountActivities(client),
     ...createAccountReads(client),
     ...createAccountWrites(client, secrets),
     ...createSandboxReads(client),

@@ -9,7 +9,7 @@ import {
 import type { UpdateDefinition } from '@temporalio/common';
 import type { SandboxClient } from '../src/client/index.js';
 import { sandboxWatchId } from '../src/contract/addresses.js';
-import type { Counted } from '../src/contract/service-failure.js';
+import { type Counted, unanswered } from '../src/contract/service-failure.js';
 import {
   type ClaimRequest,
   claimSandboxUpdate,
@@ -45,7 +45,7 @@ const claimIsFreshMs = 20_000;
 
 const ownId = () => activityInfo().workflowExecution?.workflowId ?? '';
 
-async function ask<Request>(
+async function sendUpdate<Request>(
   update: UpdateDefinition<HoldAnswer, [Request]>,
   request: Request,
   { sandboxId, taskQueue }: { readonly sandboxId: string; readonly taskQueue: string },
@@ -79,21 +79,21 @@ function isCrowded(error: unknown): boolean {
 }
 
 /** Requests or renews, within an activity, the right to stop or delete a sandbox. Safe to repeat. */
-function claimSandbox(sandboxId: string, wish: ClaimOptions, taskQueue: string): Promise<HoldAnswer> {
-  const request = { ...wish, claimant: ownId(), lastsMs: claimLastsMs };
-  return ask(claimSandboxUpdate, request, { sandboxId, taskQueue });
+function claimSandbox(sandboxId: string, options: ClaimOptions, taskQueue: string): Promise<HoldAnswer> {
+  const request = { ...options, claimant: ownId(), lastsMs: claimLastsMs };
+  return sendUpdate(claimSandboxUpdate, request, { sandboxId, taskQueue });
 }
 
 /**
  * The claim of an attempt: `ask` claims, `confirm` renews an old claim, because Temporal may have abandoned a delayed attempt
  * and its claim may have been released.
  */
-export function createClaim(sandboxId: string, wish: ClaimOptions, taskQueue: string) {
+export function createClaim(sandboxId: string, options: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
   let askedMs = Number.NEGATIVE_INFINITY;
   const askNow = async (): Promise<HoldAnswer> => {
     askedMs = performance.now();
-    answer = await claimSandbox(sandboxId, wish, taskQueue);
+    answer = await claimSandbox(sandboxId, options, taskQueue);
     return answer;
   };
   const confirm = async () =>
@@ -115,17 +115,8 @@ export async function releaseClaim(sandboxId: string, { purpose }: Pick<ClaimOpt
 
 function claimedFailure(sandboxId: string, { claimedBy }: HoldAnswer) {
   const by = claimedBy.length > 0 ? claimedBy.join(', ') : 'Too many jobs at once';
-  return finalFailure({
-    code: 'sandbox_claimed',
-    message: `${by} holds the sandbox ${sandboxId}, to stop or delete it`,
-    endpoint: null,
-    status: null,
-    meaning: 'unavailable',
-    requestId: null,
-    retryAfterMs: null,
-    details: null,
-    calls: 0,
-  });
+  const message = `${by} holds the sandbox ${sandboxId}, to stop or delete it`;
+  return finalFailure({ ...unanswered, code: 'sandbox_claimed', message, meaning: 'unavailable', calls: 0 });
 }
 
 export function createWatchActivities(client: SandboxClient, taskQueue: string) {
@@ -134,10 +125,10 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * Leases a sandbox or renews the lease; starts the watch if there is none. Safe to repeat.
      * @throws `sandbox_claimed` while somebody holds a claim to stop or delete it
      */
-    async leaseSandbox(sandboxId: string, wish: Omit<LeaseRequest, 'workflowId'>): Promise<Counted<null>> {
+    async leaseSandbox(sandboxId: string, options: Omit<LeaseRequest, 'workflowId'>): Promise<Counted<null>> {
       return withHeartbeat(async () => {
-        const request = { ...wish, workflowId: ownId() };
-        const answer = await ask(leaseSandboxUpdate, request, { sandboxId, taskQueue });
+        const request = { ...options, workflowId: ownId() };
+        const answer = await sendUpdate(leaseSandboxUpdate, request, { sandboxId, taskQueue });
         if (!answer.granted) throw claimedFailure(sandboxId, answer);
         return { value: null, calls: 0 };
       });
@@ -147,9 +138,9 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
      * Claims a sandbox, or renews the claim; the answer names others that lease it. Safe to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
-    async claimSandbox(sandboxId: string, wish: ClaimOptions): Promise<Counted<HoldAnswer>> {
+    async claimSandbox(sandboxId: string, options: ClaimOptions): Promise<Counted<HoldAnswer>> {
       return withHeartbeat(async () => {
-        const answer = await claimSandbox(sandboxId, wish, taskQueue);
+        const answer = await claimSandbox(sandboxId, options, taskQueue);
         if (answer.claimedBy.length > 0) throw claimedFailure(sandboxId, answer);
         return { value: answer, calls: 0 };
       });

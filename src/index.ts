@@ -14,7 +14,9 @@ export {
   type SandflowActivities,
 } from '../activities/index.js';
 export type * from '../workflows/cleanup/types.js';
+export type * from '../workflows/fanout/progress.js';
 export type * from '../workflows/fanout/types.js';
+export type * from '../workflows/job/progress.js';
 export type * from '../workflows/job/types.js';
 export type { Resolution, SandboxEvent } from '../workflows/messages.js';
 export type {

@@ -2,9 +2,10 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SandboxEventType } from '../src/contract/states.js';
 import type { CleanupProgress } from './cleanup/types.js';
+import type { FanoutProgress } from './fanout/progress.js';
 import type { ChunkGrant, ChunkReport, ChunkSubmission, SealRequest } from './fanout/protocol.js';
-import type { FanoutProgress } from './fanout/types.js';
-import type { JobProgress, PromptStep } from './job/types.js';
+import type { JobProgress } from './job/progress.js';
+import type { PromptStep } from './job/types.js';
 import type { StopReport, StopRequest, StopRequestView } from './stop/types.js';
 
 /** Workflow types, for starting workflows by name. */

@@ -3,7 +3,8 @@
  * call `until`.
  */
 
-export type { JobTiming, Wake } from './job/types.js';
+export type { Wake } from './job/progress.js';
+export type { JobTiming } from './job/types.js';
 export { type SandboxEvent, sandboxEventSignal, type WatchRegistration } from './messages.js';
 export { EventInbox, type InboxMark } from './shared/event-inbox.js';
 export { type UntilOptions, until } from './shared/until.js';

@@ -1,4 +1,4 @@
-/** Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Give each purpose a name of its own: it is what a key is found by. */
+/** Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use one name per purpose: a key is found by its name. */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -10,18 +10,17 @@ import { type Attempt, createAttempt } from '../retry/attempt.js';
 import { outcomeUnknown } from '../retry/classify.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { apiKeyView } from './redact.js';
-import type { KeptApiKey } from './secrets.js';
-import { checkSecretsCanBeKept } from './stored-secrets.js';
+import { checkSecretsCanBeKept, type KeptApiKey } from './secrets.js';
 
-type Made = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
+type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
 
 /**
- * Creates a scoped key, once; kept as `api-key-<id>`. Where the answer is lost, the one key of this name that was not there
- * before is the one that was made: it gets a new secret. Where that is refused, as it is to API keys, it is revoked, and a
- * new one is made.
+ * Creates a scoped key, once; stored as `api-key-<id>`. If the answer is lost, the only new key with this name is the one
+ * that was created: its secret is rotated. If the service refuses the rotation, as it does to API keys, the key is revoked
+ * and another one is created.
  *
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it was made, or when one is left with a secret
- *   that nobody has; its message names it
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if a key remains whose secret
+ *   is lost; the message names that key
  */
 export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore) {
   return async function createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {
@@ -30,7 +29,7 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
       const { apiKeys } = await attempt.call((signal) => client.listApiKeys({ signal }));
       return apiKeys.filter(({ name }) => name === body.name);
     };
-    const made = await sendOnce<Made, readonly string[]>({
+    const created = await sendOnce<Created, readonly string[]>({
       endpoint: 'createApiKey',
       attempt,
       what: `the API key "${body.name}"`,
@@ -51,7 +50,7 @@ export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore
         return lost && others.length === 0 ? { lost } : null;
       },
     });
-    const value = 'kept' in made ? made.kept : await adopt(client, secrets, attempt, made.lost);
+    const value = 'kept' in created ? created.kept : await adopt(client, secrets, attempt, created.lost);
     return { value, calls: attempt.calls() };
   };
 }
@@ -68,21 +67,21 @@ async function adopt(
     return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
   }
   if (await unlessRefused(attempt, (signal) => client.revokeApiKey(id, { signal }))) {
-    // Nothing is there any more that the next one could be taken for.
+    // No key remains that the next attempt could mistake for its own.
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, { phase: 'not_sent' });
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }
-  const left = `The key ${id}, named "${name ?? ''}", was made, and nobody has its secret. Rotate or revoke it.`;
+  const left = `The key ${id}, named "${name ?? ''}", was created, and its secret is lost. Rotate or revoke it.`;
   throw outcomeUnknown(left, { endpoint: 'createApiKey', calls: attempt.calls() });
 }
 
-/** @returns undefined where the service refuses it for good; what may pass is the next attempt's */
+/** @returns undefined if the service refuses permanently; the next attempt repeats any other failure */
 async function unlessRefused<T>(attempt: Attempt, make: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   try {
     return await attempt.call(make);
   } catch (error) {
     if (error instanceof ApiError && error.typed && error.meaning === 'permanent') return undefined;
     const { message } = error instanceof Error ? error : { message: 'no answer' };
-    throw ApplicationFailure.retryable(`The key that was made could not be given a new secret: ${message}`);
+    throw ApplicationFailure.retryable(`The secret of the new key could not be rotated: ${message}`);
   }
 }

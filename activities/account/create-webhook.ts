@@ -7,18 +7,17 @@ import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { type WebhookView, webhookView } from './redact.js';
-import { type KeptSecret, rotateAndKeep } from './secrets.js';
-import { checkSecretsCanBeKept } from './stored-secrets.js';
+import { checkSecretsCanBeKept, type KeptSecret, rotateAndKeep } from './secrets.js';
 
 export interface CreatedWebhook extends KeptSecret {
   readonly webhook: WebhookView;
 }
 
 /**
- * Registers a webhook, once; its secret is kept as `webhook-<id>`. Where the answer is lost, the one webhook with this
- * URL and name that was not there before is adopted, and its secret, which nobody has, replaced.
+ * Registers a webhook, once; its secret is stored as `webhook-<id>`. If the answer is lost, the only new webhook with this
+ * URL and name is adopted, and its lost secret is rotated.
  *
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it was made
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the webhook was created
  */
 export function createWebhookActivity(client: SandboxClient, secrets: SecretStore) {
   return async function createWebhook(body: CreateWebhookBody): Promise<Counted<CreatedWebhook>> {

@@ -1,11 +1,13 @@
-/** Retry class `safe`, reads of the account and of what belongs to no sandbox. */
+/** Retry class `safe`: reads of the account, its webhooks and its list of sandboxes. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { DataRetention, Limits, Repo } from '../../src/contract/account-records.js';
 import type { ResponseOf } from '../../src/contract/endpoints.js';
 import type { Snapshot } from '../../src/contract/machine-records.js';
+import type { SandboxView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
+import { sandboxView } from '../sandbox/view.js';
 import {
   type ApiKeyView,
   apiKeyView,
@@ -22,6 +24,34 @@ export interface ApiKeyUsage {
 
 export function createAccountReads(client: SandboxClient) {
   return {
+    /** The current user. Safe to repeat. */
+    async getMe(): Promise<Counted<ResponseOf<'getMe'>['user']>> {
+      return withCallCount(async ({ call }) => (await call((signal) => client.getMe({ signal }))).user);
+    },
+
+    /** Providers with their models. Safe to repeat. */
+    async listProviderModels(): Promise<Counted<ResponseOf<'listProviderModels'>['providers']>> {
+      return withCallCount(
+        async ({ call }) => (await call((signal) => client.listProviderModels({ signal }))).providers,
+      );
+    },
+
+    /** All sandboxes, across all pages. Safe to repeat. */
+    async listSandboxes(): Promise<Counted<SandboxView[]>> {
+      return withCallCount(async ({ call }) => {
+        const sandboxes = await call((signal) => client.listAllSandboxes({}, { signal }));
+        return sandboxes.map(sandboxView);
+      });
+    },
+
+    /** All webhooks. Safe to repeat. */
+    async listWebhooks(): Promise<Counted<WebhookView[]>> {
+      return withCallCount(async ({ call }) => {
+        const { webhooks } = await call((signal) => client.listWebhooks({ signal }));
+        return webhooks.map(webhookView);
+      });
+    },
+
     async getLimits(): Promise<Counted<Limits>> {
       return withCallCount(async ({ call }) => (await call((signal) => client.getLimits({ signal }))).limits);
     },
@@ -30,7 +60,7 @@ export function createAccountReads(client: SandboxClient) {
       return withCallCount(async ({ call }) => (await call((signal) => client.getDataRetention({ signal }))).policy);
     },
 
-    /** The repositories that sandboxes can be given. */
+    /** The repositories that sandboxes can use. */
     async listRepos(): Promise<Counted<Repo[]>> {
       return withCallCount(async ({ call }) => (await call((signal) => client.listRepos({ signal }))).repos);
     },
@@ -56,7 +86,7 @@ export function createAccountReads(client: SandboxClient) {
       return withCallCount(async ({ call }) => (await call((signal) => client.listSnapshots({ signal }))).snapshots);
     },
 
-    /** Reads a webhook; null when there is none. */
+    /** Reads a webhook; null if it does not exist. */
     async getWebhook(webhookId: string): Promise<Counted<WebhookView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getWebhook(webhookId, { signal })));

@@ -1,4 +1,4 @@
-/** What workflows may know of records that hold secrets, or might: only fields that are known to hold none. */
+/** Views of records that may hold secrets: workflows see only fields that hold none. */
 import type { ApiKey, Environment } from '../../src/contract/account-records.js';
 import type { Webhook } from '../../src/contract/records.js';
 
@@ -23,7 +23,7 @@ export function apiKeyView(apiKey: ApiKey): ApiKeyView {
 type Shown = 'id' | 'name' | 'isDefault' | 'latestVersionId' | 'versions' | 'selectedRepositories' | 'secretFiles';
 type Flags = 'passRepoHost' | 'passSecrets' | 'passSandboxCredentials' | 'passAgentsCredentials';
 
-/** `envContents` and the contents of secret files are `[redacted]` where there are any. */
+/** `envContents` and the contents of secret files are `[redacted]` if they are set. */
 export type EnvironmentView = Pick<Environment, Shown | Flags | 'safeForThirdParties' | 'envContents'>;
 
 export function environmentView(environment: Environment): EnvironmentView {

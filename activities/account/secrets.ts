@@ -1,25 +1,27 @@
 /**
- * Calls whose answers are secrets. The secret stays in the worker's secret store; the workflow gets a reference to it.
- * Retry class `secret` (rotate): repeated until a secret has been read and kept.
+ * Secrets that the service shows once. They stay in the worker's secret store, and workflows get references to them. Retry
+ * class `secret` (rotate): repeated until a secret is stored.
  */
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
 import type { DesktopRequest, SandboxClient } from '../../src/client/index.js';
+import { SandflowError } from '../../src/contract/sandflow-error.js';
 import type { Counted } from '../../src/contract/service-failure.js';
 import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { type ApiKeyView, apiKeyView } from './redact.js';
-import { checkSecretsCanBeKept } from './stored-secrets.js';
 
 export interface KeptSecret {
-  /** For the worker's secret store. */
+  /** Reference to the worker's secret store. */
   readonly secretRef: string;
 }
 
 export interface KeptApiKey extends KeptSecret {
-  /** Null where the service did not show it. */
+  /** Null if the service did not show it. */
   readonly apiKey: ApiKeyView | null;
 }
 
-/** Replaces the signing secret of a webhook and keeps the new one. */
+/** Replaces the signing secret of a webhook and stores the new one. */
 export async function rotateAndKeep(
   client: SandboxClient,
   secrets: SecretStore,
@@ -32,7 +34,7 @@ export async function rotateAndKeep(
 
 export function createSecretActivities(client: SandboxClient, secrets: SecretStore) {
   return {
-    /** Replaces the signing secret of a webhook; kept as `webhook-<id>`. A repetition replaces it once more. */
+    /** Replaces the signing secret of a webhook; stored as `webhook-<id>`. A repetition replaces it again. */
     async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
       return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
@@ -40,7 +42,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       });
     },
 
-    /** Replaces the secret of a key, at once; kept as `api-key-<id>`. A repetition replaces it once more. */
+    /** Replaces the secret of a key immediately; stored as `api-key-<id>`. A repetition replaces it again. */
     async rotateApiKey(apiKeyId: string): Promise<Counted<KeptApiKey>> {
       return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
@@ -50,7 +52,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       });
     },
 
-    /** Asks for the URL of a desktop, which is a secret; kept as `desktop-<sandbox>`. Safe to repeat. */
+    /** Requests the URL of a desktop, which is a secret; stored as `desktop-<sandbox>`. Safe to repeat. */
     async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<Counted<KeptSecret>> {
       return withCallCount(async ({ call }) => {
         const { url } = await call((signal) => client.openDesktop(sandboxId, request, { signal }));
@@ -58,4 +60,37 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       });
     },
   };
+}
+
+/** The store; for a worker without one, a store that refuses every call. */
+export function secretsOrRefusal(secrets: SecretStore | undefined): SecretStore {
+  if (secrets) return secrets;
+  const refuse = async () => {
+    throw ApplicationFailure.nonRetryable(
+      'This worker has no secret store; give it one: `secrets`.',
+      'no_secret_store',
+    );
+  };
+  return { put: refuse, get: refuse, delete: refuse, list: refuse };
+}
+
+/**
+ * Checks that the store accepts a secret before the service creates one: a key stays valid even if its secret is lost.
+ * @throws what the store throws
+ */
+export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void> {
+  await secrets.delete(await secrets.put(`probe-${randomUUID()}`, ''));
+}
+
+/**
+ * Reads the secret that a workflow names.
+ * @throws ApplicationFailure, which is final, if there is none: another attempt cannot help
+ */
+export async function takeSecret(secrets: SecretStore, secretRef: string): Promise<string> {
+  try {
+    return await secrets.get(secretRef);
+  } catch (error) {
+    const isFinal = error instanceof SandflowError && /^(?:secret_not_found|bad_secret_name)$/.test(error.code);
+    throw isFinal ? ApplicationFailure.nonRetryable(error.message, error.code) : error;
+  }
 }

@@ -1,4 +1,4 @@
-/** Retry class `evidence`: environment update. A repetition could make one more version. See `retry/send-at-most-once.ts`. */
+/** Retry class `evidence`: environment update. A repetition could create another version. See `retry/send-at-most-once.ts`. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Environment } from '../../src/contract/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/account-requests.js';
@@ -7,7 +7,7 @@ import type { SecretStore } from '../../src/secret-store/index.js';
 import { createAttempt } from '../retry/attempt.js';
 import { sendOnce } from '../retry/send-at-most-once.js';
 import { type EnvironmentView, environmentView } from './redact.js';
-import { takeSecret } from './stored-secrets.js';
+import { takeSecret } from './secrets.js';
 
 export interface UpdateEnvironmentInput {
   readonly environmentId: string;
@@ -18,8 +18,8 @@ export interface UpdateEnvironmentInput {
 }
 
 /**
- * Updates an environment, once. Where the answer is lost, an environment that reads as it was asked for is adopted.
- * @throws ApplicationFailure `outcome_unknown` when nobody can know whether it was updated
+ * Updates an environment, once. If the answer is lost, an environment that matches the request is adopted.
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the environment was updated
  */
 export function updateEnvironmentActivity(client: SandboxClient, secrets: SecretStore) {
   return async function updateEnvironment(input: UpdateEnvironmentInput): Promise<Counted<EnvironmentView>> {
@@ -57,7 +57,7 @@ async function withSecrets(input: UpdateEnvironmentInput, secrets: SecretStore):
   };
 }
 
-/** Whether everything that `wanted` sets reads so. What the service does not show proves nothing. */
+/** True if the environment has all values of `wanted`. A field that the service does not show proves nothing. */
 export function readsAs(found: Environment, wanted: UpdateEnvironmentBody): boolean {
   const { secretFiles, repositories, ...plain } = wanted;
   const fields: Readonly<Record<string, unknown>> = found;

@@ -1,4 +1,4 @@
-/** Retry class `safe`, writes to the account: they end in the same state when they are repeated. */
+/** Retry class `safe`, writes to the account: a repetition ends in the same state. */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { DataRetention, Repo } from '../../src/contract/account-records.js';
 import type { DataRetentionBody, SelectRepoBody, UpgradeEnvironmentBody } from '../../src/contract/account-requests.js';
@@ -8,7 +8,7 @@ import type { SecretStore } from '../../src/secret-store/index.js';
 import { withCallCount } from '../retry/attempt.js';
 import { orNullWhenMissing } from '../sandbox/read.js';
 import { type WebhookView, webhookView } from './redact.js';
-import { takeSecret } from './stored-secrets.js';
+import { takeSecret } from './secrets.js';
 
 export interface UpdateSecretsInput {
   /** Values by reference to the worker's secret store: a value would stay in history. */
@@ -34,7 +34,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       return withCallCount(async ({ call }) => (await call((signal) => client.selectRepo(body, { signal }))).repo);
     },
 
-    /** Sets and unsets secrets of the account. @returns the names that there are then */
+    /** Sets and unsets secrets of the account. @returns the names of all secrets */
     async updateSecrets(input: UpdateSecretsInput): Promise<Counted<string[]>> {
       return withCallCount(async ({ call }) => {
         const set: Record<string, string> = {};
@@ -47,7 +47,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       });
     },
 
-    /** Moves sandboxes to the latest version of an environment; null when there is no such environment. */
+    /** Moves sandboxes to the latest version of an environment; null if the environment does not exist. */
     async upgradeEnvironment(
       environmentId: string,
       body: UpgradeEnvironmentBody = {},
@@ -60,7 +60,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       });
     },
 
-    /** Edits a webhook in place; null when there is none. */
+    /** Edits a webhook in place; null if it does not exist. */
     async updateWebhook(webhookId: string, body: UpdateWebhookBody): Promise<Counted<WebhookView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.updateWebhook(webhookId, body, { signal })));
@@ -68,7 +68,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       });
     },
 
-    /** Deletes a webhook with its queue. @returns false when there was none any more */
+    /** Deletes a webhook with its queue. @returns false if it did not exist */
     async deleteWebhook(webhookId: string): Promise<Counted<boolean>> {
       return withCallCount(
         async ({ call }) =>
@@ -76,7 +76,7 @@ export function createAccountWrites(client: SandboxClient, secrets: SecretStore)
       );
     },
 
-    /** Disables a key at once. @returns false when there was none any more */
+    /** Disables a key immediately. @returns false if it did not exist */
     async revokeApiKey(apiKeyId: string): Promise<Counted<boolean>> {
       return withCallCount(
         async ({ call }) =>

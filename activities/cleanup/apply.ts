@@ -32,15 +32,15 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
       const planned = chunk.actions[index];
       if (!planned) throw new RangeError(`The chunk ${chunkRef} has no action ${index}.`);
       const { policy, allowed, deployment } = chunk;
-      const wish = { purpose: `action ${planned.number}`, ends: 'any' } as const;
-      const claim = createClaim(planned.facts.id, wish, taskQueue);
+      const claimOptions = { purpose: `action ${planned.number}`, ends: 'any' } as const;
+      const claim = createClaim(planned.facts.id, claimOptions, taskQueue);
       let stopCalls = 0;
       const { value, calls } = await withCallCount((attempt) => {
         const ports: ActionPorts = {
           ...portsOfService(client, attempt),
           claim: claim.ask,
           confirm: claim.confirm,
-          release: (sandboxId) => releaseClaim(sandboxId, wish),
+          release: (sandboxId) => releaseClaim(sandboxId, claimOptions),
           ownerOf: (sandbox) => askOwner(Context.current().client, sandbox, deployment),
           nowMs: () => Date.now(),
           async stop(sandboxId) {
@@ -49,7 +49,7 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
             return stopped.value === 'gone' ? null : (stopped.value.stop?.id ?? null);
           },
         };
-        return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, wish, ports });
+        return doAction(planned, { policy, allowed, isRepeated: attempt.attempt > 1, claimOptions, ports });
       });
       return { value, calls: calls + stopCalls };
     },

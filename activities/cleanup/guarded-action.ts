@@ -29,7 +29,7 @@ export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 /** What an action reads and does, through the service, Temporal and the clock. Null stands for a missing resource. */
 export interface ActionPorts {
   readonly claim: (sandboxId: string) => Promise<HoldAnswer>;
-  /** The claim as it stands right before the act. */
+  /** The claim right before the act. */
   readonly confirm: (sandboxId: string) => Promise<HoldAnswer>;
   readonly release: (sandboxId: string) => Promise<void>;
   readonly read: (sandboxId: string) => Promise<SandboxFacts | null>;
@@ -50,7 +50,7 @@ export interface ActionOptions {
   /** True if an earlier attempt may have acted, and its answer was lost. */
   readonly isRepeated: boolean;
   /** The purpose of the claim on the sandbox. */
-  readonly wish: ClaimOptions;
+  readonly claimOptions: ClaimOptions;
   readonly ports: ActionPorts;
   /** Default: all guards; only tests leave some out. */
   readonly verdictOf?: (look: ApplyLook) => Verdict;
@@ -61,14 +61,19 @@ export interface ActionOptions {
  * only an old claim is renewed. The caller must release the claim of a started deletion.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
-  const { ports, wish, isRepeated, verdictOf = judge } = options;
+  const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
   const { number, action, snapshotId } = planned;
   const { id: sandboxId, stopId } = planned.facts;
   const answer = { number, sandboxId, guard: null, why: null, operationId: null, claim: null };
   const remove = () => (snapshotId === null ? ports.deleteSandbox(sandboxId) : ports.deleteSnapshot(snapshotId));
   const removed = (removal: Removal): AppliedAction => {
     if (removal === 'gone') return { ...answer, did: 'gone' };
-    return { ...answer, did: 'deleting', operationId: removal === 'unnamed' ? null : removal.operationId, claim: wish };
+    return {
+      ...answer,
+      did: 'deleting',
+      operationId: removal === 'unnamed' ? null : removal.operationId,
+      claim: claimOptions,
+    };
   };
   let isHeld = false;
   try {

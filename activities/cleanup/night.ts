@@ -56,7 +56,7 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
       continue;
     }
     if (unreadable) {
-      const what = `What the cleanup ${run.workflowId} has done cannot be read, so none acts beside it.`;
+      const what = `What the cleanup ${run.workflowId} has done cannot be read, so this one does nothing.`;
       throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
     }
     // Other policies' names may begin with this one's.

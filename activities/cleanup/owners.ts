@@ -3,7 +3,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { executionOf } from '../../src/contract/addresses.js';
 import { type OwnerSeen, type Ownership, type OwnerToAsk, ownershipOf, ownerToAsk } from '../../src/retention/index.js';
 import { lenientClient, memoOf } from '../../src/temporal/readable-memos.js';
-import type { KeptMemo } from '../../workflows/job/end/mark-kept.js';
+import type { KeptMemo } from '../../workflows/job/end/clean-up.js';
 
 /** Any other status, even one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
@@ -16,25 +16,25 @@ type Named = Parameters<typeof ownershipOf>[0];
 
 /** The current owner of the sandbox with this name: by describe, never by a list, which lags. */
 export async function askOwner(client: Client, sandbox: Named, deployment: string): Promise<Ownership> {
-  const asked = ownerToAsk(sandbox.name, deployment);
-  return ownershipOf(sandbox, deployment, asked && (await ownerSeen(client, asked)));
+  const owner = ownerToAsk(sandbox.name, deployment);
+  return ownershipOf(sandbox, deployment, owner && (await ownerSeen(client, owner)));
 }
 
 /** A cache for one plan: sandboxes of one job share their owner. */
 export function createOwnerReader(client: Client, deployment: string) {
   const seen = new Map<string, Promise<OwnerSeen | undefined>>();
   return async (sandbox: Named): Promise<Ownership> => {
-    const asked = ownerToAsk(sandbox.name, deployment);
-    if (!asked) return ownershipOf(sandbox, deployment, undefined);
-    const key = `${asked.itemWorkflowId ?? asked.workflowId} ${asked.execution}`;
-    const answer = seen.get(key) ?? ownerSeen(client, asked);
+    const owner = ownerToAsk(sandbox.name, deployment);
+    if (!owner) return ownershipOf(sandbox, deployment, undefined);
+    const key = `${owner.itemWorkflowId ?? owner.workflowId} ${owner.execution}`;
+    const answer = seen.get(key) ?? ownerSeen(client, owner);
     seen.set(key, answer);
     return ownershipOf(sandbox, deployment, await answer);
   };
 }
 
-async function ownerSeen(client: Client, asked: OwnerToAsk): Promise<OwnerSeen | undefined> {
-  const { workflowId, execution, itemWorkflowId } = asked;
+async function ownerSeen(client: Client, owner: OwnerToAsk): Promise<OwnerSeen | undefined> {
+  const { workflowId, execution, itemWorkflowId } = owner;
   const newest = await describe(client, workflowId);
   if (newest === undefined) return undefined;
   const item = itemWorkflowId === undefined ? undefined : await describe(client, itemWorkflowId);

@@ -49,10 +49,10 @@ const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependencies) {
   return async function notify(
     { url, commandId, command }: GivenTarget,
-    told: Omit<Notification, 'id'> & { readonly id?: string },
+    given: Omit<Notification, 'id'> & { readonly id?: string },
   ): Promise<void> {
     const { workflowExecution, activityId } = activityInfo();
-    const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...told };
+    const notification = { id: `msg_${workflowExecution?.runId}_${activityId}`, ...given };
     const body = JSON.stringify(notification);
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), Context.current().cancellationSignal]);
     if (url !== undefined) {
@@ -99,8 +99,8 @@ async function post(url: string, { id, body, secrets, signal }: Post): Promise<v
   const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
   const headers = { 'content-type': 'application/json', ...signed };
   // An invalid URL throws synchronously, not through the promise.
-  const asked = (async () => request(url, { method: 'POST', headers, body, signal }))();
-  const status = await asked.then(
+  const sent = (async () => request(url, { method: 'POST', headers, body, signal }))();
+  const status = await sent.then(
     async ({ statusCode, body: answer }) => {
       // The status decides. The body, which may be slow, is read only to reuse the connection.
       await answer.dump({ limit: 16_384, signal: AbortSignal.timeout(restMs) }).catch(() => undefined);

@@ -8,7 +8,6 @@
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
 import { describeFailure } from '../retry/classify.js';
-import { createReadLimit } from './read-limit.js';
 
 export interface FollowHubOptions {
   /** Interval between ticks while a young follow waits, in ms. Default: 500. */
@@ -56,6 +55,10 @@ const ageShare = 1 / 20;
 /** A follow reads by itself half as often as the list would update it. The interval grows to at most 30 s. */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
+/** One read is usually two calls: 1,000 follows make 8 calls a second, and each follow reads every 4 minutes. */
+const everyMs = 250;
+/** Number of reads allowed in a burst after a quiet period. */
+const burst = 8;
 /** Longest interval between reads of a failing list. */
 const rarestListMs = 60_000;
 /** After this many consecutive failures, or this long without an answer, follows read by themselves. */
@@ -193,4 +196,16 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = Number.isFinite(ms) ? setTimeout(finish, ms) : undefined;
     signal.addEventListener('abort', finish);
   });
+}
+
+/** Rate limit of the follows' own reads, per process, while the shared list gives no information. */
+function createReadLimit() {
+  let spentUntilMs = 0;
+  return {
+    /** When the next read is allowed, in ms since the epoch. */
+    nextMs: () => spentUntilMs - (burst - 1) * everyMs,
+    spend() {
+      spentUntilMs = Math.max(Date.now(), spentUntilMs) + everyMs;
+    },
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
-import type { Counted } from '../../src/contract/service-failure.js';
+import { type Counted, unanswered } from '../../src/contract/service-failure.js';
 import { isFinalPromptStatus, isUsable, sandboxStates } from '../../src/contract/states.js';
 import { cut, type Text } from '../../src/contract/texts.js';
 import type { ResultStore } from '../../src/result-store/index.js';
@@ -95,13 +95,9 @@ function recordReader(records: PromptRecords, input: FollowPromptInput): () => P
   return async () => {
     record ??= await records.read(input.recordKey);
     if (record || input.isOwnSandbox) return record;
-    throw finalFailure({
-      code: 'record_missing',
-      message:
-        'The result store does not hold what was in the sandbox before the prompt. Do the workers share one store?',
-      meaning: 'blocked',
-      ...{ endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 0 },
-    });
+    const message =
+      'The result store does not hold what was in the sandbox before the prompt. Do the workers share one store?';
+    throw finalFailure({ ...unanswered, code: 'record_missing', message, meaning: 'blocked', calls: 0 });
   };
 }
 

@@ -1,6 +1,6 @@
 /** Runs the calls of one activity attempt: counts them, sends heartbeats during them, and maps errors to failures. */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
-import type { Counted } from '../../src/contract/service-failure.js';
+import { type Counted, unanswered } from '../../src/contract/service-failure.js';
 import { maxActivityResultBytes, payloadBytes } from '../../src/contract/texts.js';
 import { effectOf, finalFailure, repeatableFailure } from './classify.js';
 
@@ -80,8 +80,7 @@ export function fitting<T>(value: T, calls: number): T {
   const bytes = payloadBytes(value);
   if (bytes <= maxActivityResultBytes) return value;
   const message = `The answer takes ${bytes} bytes, a workflow can take ${maxActivityResultBytes}. Ask for less, or for a download into the result store.`;
-  const unsaid = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null };
-  throw finalFailure({ ...unsaid, code: 'answer_too_large', message, meaning: 'permanent', calls });
+  throw finalFailure({ ...unanswered, code: 'answer_too_large', message, meaning: 'permanent', calls });
 }
 
 /** Sends heartbeats with the result of `details` while `body` runs. Local activities have no heartbeat. */

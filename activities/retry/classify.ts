@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/error-codes.js';
-import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
+import { outcomeUnknownCode, type ServiceFailure, unanswered } from '../../src/contract/service-failure.js';
 import { cut, payloadBytes } from '../../src/contract/texts.js';
 
 /** What is known about the effect of a failed call. */
@@ -45,14 +45,13 @@ export function describeFailure(error: unknown, calls: number): ServiceFailure |
       calls,
     };
   }
-  const unanswered = { status: null, requestId: null, retryAfterMs: null, details: null, calls };
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     const { code, endpoint } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable' };
+    return { ...unanswered, ...bounded(error), code, endpoint, meaning: 'unavailable', calls };
   }
   if (error instanceof UnexpectedResponseError) {
     const { code, endpoint, status } = error;
-    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable' };
+    return { ...unanswered, ...bounded(error), code, endpoint, status, meaning: 'unavailable', calls };
   }
   return undefined;
 }
@@ -107,16 +106,7 @@ export function finalFailure(failure: ServiceFailure): ApplicationFailure {
 }
 
 /** The failure of a call whose outcome is unknown; `why` describes the evidence. */
-export function outcomeUnknown(why: string, options: { readonly endpoint: string; readonly calls: number }): Error {
-  return finalFailure({
-    code: outcomeUnknownCode,
-    message: why,
-    endpoint: options.endpoint,
-    status: null,
-    meaning: 'permanent',
-    requestId: null,
-    retryAfterMs: null,
-    details: null,
-    calls: options.calls,
-  });
+export function outcomeUnknown(why: string, call: { readonly endpoint: string; readonly calls: number }): Error {
+  const { endpoint, calls } = call;
+  return finalFailure({ ...unanswered, code: outcomeUnknownCode, message: why, meaning: 'permanent', endpoint, calls });
 }

@@ -1,5 +1,6 @@
 /** Decides what a stop or a resume must do, given a fresh read of the sandbox. Pure. */
-import type { Sandbox, StopOperation } from '../../src/contract/records.js';
+import type { Sandbox } from '../../src/contract/records.js';
+import { isOpenStop } from '../../src/contract/states.js';
 
 /** The state before the first byte of a request that may have been accepted. */
 export interface BeforeRequest {
@@ -22,7 +23,7 @@ type Seen = Pick<Sandbox, 'state' | 'stop'>;
 /** @param before null if no request was sent that may have been accepted */
 export function decideStop({ state, stop }: Seen, before: BeforeRequest | null): StopDecision {
   if (state === 'cancelled') return 'gone';
-  if (isOpen(stop)) return 'joined';
+  if (isOpenStop(stop)) return 'joined';
   const isNew = before !== null && stop != null && stop.id !== before.previousStopId;
   if (state === 'archived') return isNew ? 'joined' : 'already_archived';
   if (!isNew) return 'ask';
@@ -41,8 +42,4 @@ export type ResumeDecision = 'ask' | 'found' | 'stopped_again';
 export function decideResume({ state, stop }: Seen, before: BeforeRequest): ResumeDecision {
   if (stop != null && stop.id !== before.previousStopId) return 'stopped_again';
   return state === 'archived' ? 'ask' : 'found';
-}
-
-function isOpen(stop: StopOperation | null | undefined): boolean {
-  return stop?.status === 'pending' || stop?.status === 'failing';
 }

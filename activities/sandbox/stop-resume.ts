@@ -6,6 +6,7 @@ import type { Sandbox } from '../../src/contract/records.js';
 import type { ResumeBody } from '../../src/contract/requests.js';
 import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import type { Counted } from '../../src/contract/service-failure.js';
+import { isOpenStop } from '../../src/contract/states.js';
 import { type ReadFirst, type ReadFirstOptions, readFirst } from '../retry/read-first.js';
 import { type BeforeRequest, decideResume, decideStop, type StopDecision } from './decide-stop-call.js';
 import { sandboxView, stopView } from './view.js';
@@ -51,11 +52,10 @@ async function stopOnce(client: SandboxClient, sandboxId: string, tools: ReadFir
   if (found) return found;
   const before = tools.before() ?? { previousStopId: sandbox.stop?.id ?? null };
   try {
-    const { id, stop: told } = await tools.send(before, () => client.stopSandbox(sandboxId));
-    const stop = told ? stopView(told) : id === undefined ? null : pendingStop(id);
+    const { id, stop: shown } = await tools.send(before, () => client.stopSandbox(sandboxId));
+    const stop = shown ? stopView(shown) : id === undefined ? null : pendingStop(id);
     // A stop that has already ended may come from a cache: the sandbox shows the truth.
-    const isNew = stop?.status === 'pending' || stop?.status === 'failing';
-    if (isNew) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
+    if (isOpenStop(stop)) return { how: 'asked', stop, sandbox: sandboxView(sandbox), before };
   } catch (error) {
     if (!isFinal(error)) throw error;
     // The request may have become pointless since the read.
@@ -99,7 +99,7 @@ export interface ResumeSandboxInput {
 export type ResumedSandbox = SandboxView & {
   /**
    * `resumed`: the service accepted the resume; reads may show the archived sandbox with its old stop for a while. `found`:
-   * it was not archived. `stopped_again`: somebody requested another stop, which stands.
+   * it was not archived. `stopped_again`: somebody requested another stop, which a resume would undo.
    */
   readonly how: 'resumed' | 'found' | 'stopped_again';
 };

@@ -1,9 +1,19 @@
-/** Reads texts that are too long for history from the result store, right before their use. */
+/** Values that are too large for history: stored in the result store, and read right before their use. */
 import { createHash } from 'node:crypto';
 import { SandflowError } from '../../src/contract/sandflow-error.js';
+import { unanswered } from '../../src/contract/service-failure.js';
 import { bytesOf, type Text } from '../../src/contract/texts.js';
 import type { ResultStore } from '../../src/result-store/index.js';
 import { finalFailure } from '../retry/classify.js';
+
+/** Writes `content` under `key`: text unchanged, anything else as JSON. @returns its reference. Safe to repeat. */
+export function storeObjectActivity(results: ResultStore) {
+  return async function storeObject(key: string, content: unknown): Promise<string> {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    const { ref } = await results.put(key, Buffer.from(text));
+    return ref;
+  };
+}
 
 /**
  * Reads a full text.
@@ -40,15 +50,5 @@ function sha256(content: string | Buffer): string {
 }
 
 function notFound(message: string): Error {
-  return finalFailure({
-    code: 'result_not_found',
-    message,
-    endpoint: null,
-    status: null,
-    meaning: 'permanent',
-    requestId: null,
-    retryAfterMs: null,
-    details: null,
-    calls: 0,
-  });
+  return finalFailure({ ...unanswered, code: 'result_not_found', message, meaning: 'permanent', calls: 0 });
 }

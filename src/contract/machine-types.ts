@@ -10,10 +10,13 @@ export const machineTypes = {
   xlarge: { vcpu: 16, memoryGB: 64, multiplier: 50 / 9 },
 } as const satisfies Record<string, { readonly vcpu: number; readonly memoryGB: number; readonly multiplier: number }>;
 
+/** A machine size of the service (specification, "Resources and their fields"). */
+export type MachineType = keyof typeof machineTypes;
+
 /**
  * What a machine took, in machine-seconds: the time, the machine's multiplier applied.
  * @param ms how long it ran; a negative time is none
  */
-export function machineSeconds(type: keyof typeof machineTypes, ms: number): number {
+export function machineSeconds(type: MachineType, ms: number): number {
   return (Math.max(0, ms) / 1_000) * machineTypes[type].multiplier;
 }

@@ -34,6 +34,9 @@ export interface ServiceFailure {
   readonly maybeSent?: boolean;
 }
 
+/** The fields of a failure that is not an answer of the service. */
+export const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null } as const;
+
 /** The result of an activity, with the number of calls to the service that it took. */
 export interface Counted<T> {
   /** The result. */

@@ -47,6 +47,11 @@ export const stopStatuses = ['pending', 'failing', 'completed', 'superseded'] as
 /** A listed status of a stop. */
 export type StopStatus = (typeof stopStatuses)[number];
 
+/** True if the service still works on the stop, or repeats it. */
+export function isOpenStop(stop: { readonly status: string } | null | undefined): boolean {
+  return stop?.status === 'pending' || stop?.status === 'failing';
+}
+
 /** The lifecycle events that the service pushes (specification, "Event types"). */
 export const sandboxEventTypes = ['sandbox.ready', 'sandbox.hydrated', 'sandbox.error', 'sandbox.archived'] as const;
 /** A listed event type. */

@@ -1,5 +1,6 @@
 /** What the report is created from, and what its page carries as JSON. Types only; `browser/*.js` are checked against them. */
-import type { FanoutProgress, FanoutResult, ItemResult } from '../../workflows/fanout/types.js';
+import type { FanoutProgress } from '../../workflows/fanout/progress.js';
+import type { FanoutResult, ItemResult } from '../../workflows/fanout/types.js';
 
 /** What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends. */
 export type SegmentKind = 'queued' | 'booting' | 'preparing' | 'prompting' | 'ending';

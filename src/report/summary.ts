@@ -1,5 +1,5 @@
 /** The numbers of the report that stand in its HTML itself, so that they are there without a script. */
-import type { FanoutCounts } from '../../workflows/fanout/types.js';
+import type { FanoutCounts } from '../../workflows/fanout/progress.js';
 import { outcomeStyles } from './outcome-styles.js';
 import type { PageItem, SegmentKind } from './page-data.js';
 import { quantile, sum } from './stats.js';

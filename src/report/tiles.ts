@@ -1,5 +1,5 @@
 /** The most important numbers. */
-import type { FanoutProgress } from '../../workflows/fanout/types.js';
+import type { FanoutProgress } from '../../workflows/fanout/progress.js';
 import { countOf, countText, durationText } from './format.js';
 import type { PageItem } from './page-data.js';
 import type { Tile } from './sections/outcomes.js';

@@ -15,13 +15,13 @@ import {
   metricMeter,
   setHandler,
   sleep,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { JobTermination, jobError, toJobTermination } from '../job/termination.js';
 import type { JobError } from '../job/types.js';
 import { cleanupProgressQuery } from '../messages.js';
 import { sendNotification } from '../notification/notify.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
+import { hasLongHistory } from '../shared/continue-as-new.js';
 import { planning, storing } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { runCleanupAction } from './run-action.js';
@@ -68,7 +68,7 @@ async function planInTime(run: CleanupState): Promise<CleanupPlanned> {
   } catch (error) {
     if (!isCancellation(error) || whole.consideredCancelled) throw error;
     const waitedFor = run.blocked === null ? '' : `; it was waiting: ${run.blocked.message}`;
-    const message = `No plan could be made within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
+    const message = `No plan was created within ${Math.round(planDeadlineMs / 1_000)} seconds${waitedFor}`;
     throw new JobTermination('rejected', jobError('plan_deadline', message));
   }
 }
@@ -96,7 +96,8 @@ async function plan(run: CleanupState): Promise<CleanupPlanned> {
 /** Applies chunks one by one, until all are done or the history is long. */
 async function apply(run: CleanupState, { chunks, due }: CleanupPlanned): Promise<void> {
   run.phase = 'applying';
-  for (let chunk = chunks[run.nextChunk]; chunk && !hasLongHistory(run); chunk = chunks[run.nextChunk]) {
+  const isLong = () => hasLongHistory(run.settings.maxHistoryEvents);
+  for (let chunk = chunks[run.nextChunk]; chunk && !isLong(); chunk = chunks[run.nextChunk]) {
     const before = run.nextChunk * run.settings.chunkSize;
     const results: ActionResult[] = [];
     try {
@@ -143,11 +144,6 @@ async function keepResults(run: CleanupState, { count, before }: Chunk, results:
   run.nextChunk += 1;
 }
 
-function hasLongHistory({ settings }: CleanupState): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= (settings.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
-}
-
 async function report(run: CleanupState, outcome: CleanupOutcome, error: JobError | null): Promise<CleanupSummary> {
   run.phase = 'reporting';
   if (run.cleanup.mode === 'apply' && run.planned) await raiseWarnings(run, run.planned);
@@ -157,7 +153,7 @@ async function report(run: CleanupState, outcome: CleanupOutcome, error: JobErro
     const reportRef = await storing.finishCleanup({ key, resultRefs, summary });
     return { ...summary, reportRef };
   } catch (thrown) {
-    log.warn('The report could not be kept', { error: String(thrown) });
+    log.warn('The report could not be stored', { error: String(thrown) });
     return { ...summary, error: summary.error ?? toJobTermination(thrown).jobError };
   } finally {
     run.phase = 'ended';

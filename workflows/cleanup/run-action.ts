@@ -5,8 +5,10 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
 import { toJobTermination } from '../job/termination.js';
+import { Lag } from '../job/wait-until-usable.js';
 import { effects, reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
+import { observedStop } from '../stop/stop-outcome.js';
 import { holdingClaim } from '../watch/hold-claim.js';
 import type { CleanupState } from './state.js';
 import type { ActionResult } from './types.js';
@@ -27,7 +29,7 @@ export async function runCleanupAction(
   let last: ActionResult = {
     ...nothing,
     outcome: 'failed',
-    why: 'no attempt had an answer in time; it may have begun',
+    why: 'no attempt was answered in time; it may have started',
   };
   try {
     return await CancellationScope.withTimeout(run.settings.actionDeadlineMs, async () => {
@@ -36,19 +38,19 @@ export async function runCleanupAction(
         // The failed deletion itself changed the sandbox, so this action counts as failed, not as skipped.
         if (applied.did === 'skipped' && attempt > 1) return { ...last, why: `${last.why}; then ${applied.why}` };
         if (applied.did === 'skipped') return resultOf(applied, 'skipped', applied.why);
-        if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing to delete any more');
-        last = resultOf(applied, 'not_confirmed', 'the service has accepted it, and was not seen to finish in time');
+        if (applied.did === 'gone') return resultOf(applied, 'gone', 'there was nothing left to delete');
+        last = resultOf(applied, 'not_confirmed', 'the service accepted it, but did not finish it in time');
         last = await (applied.did === 'stopping' ? followStop(run, applied) : followDeletion(run, applied));
         if (last.outcome !== 'failed' || applied.did === 'stopping') return last;
         if (attempt >= run.settings.deletionAttempts) return last;
-        await sleep(lookDelayMs(run, attempt), { summary: 'until the deletion is tried again' });
+        await sleep(pollDelayMs(run, attempt), { summary: 'until the deletion is tried again' });
       }
     });
   } catch (error) {
     const isBegun = last.outcome === 'not_confirmed';
     if (!isCancellation(error)) {
       const { message } = toJobTermination(error).jobError;
-      if (isBegun) return { ...last, why: `the service has accepted it; then: ${message}` };
+      if (isBegun) return { ...last, why: `the service accepted it; then: ${message}` };
       return { ...last, outcome: 'failed', why: message };
     }
     if (CancellationScope.current().consideredCancelled && !isBegun) throw error;
@@ -63,51 +65,48 @@ function resultOf({ number, guard, operationId }: AppliedAction, outcome: Action
 /** The stop's own record confirms its end. The state of the sandbox may reflect an earlier stop. */
 async function followStop(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
-  const isGone = createPatience(run);
+  const lag = new Lag(run.settings.readLagMs);
   for (let looks = 0; operationId !== null; looks += 1) {
     const stop = await retryRefusals(run, 'read', () => reads.getStop(sandboxId, operationId));
-    if (isGone(stop)) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
-    if (stop?.status === 'completed') return resultOf(applied, 'stopped', null);
-    if (stop?.status === 'superseded')
-      return resultOf(applied, 'failed', 'somebody resumed it while it was being stopped');
-    await sleep(lookDelayMs(run, looks), { summary: `until ${sandboxId} is archived` });
+    if (isMissing(stop, lag)) return resultOf(applied, 'gone', 'the sandbox was deleted while it was being stopped');
+    const { kind } = observedStop(stop);
+    if (kind === 'done') return resultOf(applied, 'stopped', null);
+    if (kind === 'superseded') return resultOf(applied, 'failed', 'somebody resumed it while it was being stopped');
+    await sleep(pollDelayMs(run, looks), { summary: `until ${sandboxId} is archived` });
   }
-  return resultOf(applied, 'not_confirmed', 'the service gave the stop no id');
+  return resultOf(applied, 'not_confirmed', 'the service returned no id for the stop');
 }
 
 /** Follows a deletion. Its claim prevents leases until it has ended. */
 async function followDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, claim } = applied;
   return claim === null
-    ? lookAtDeletion(run, applied)
-    : holdingClaim(sandboxId, claim, () => lookAtDeletion(run, applied));
+    ? awaitDeletion(run, applied)
+    : holdingClaim(sandboxId, claim, () => awaitDeletion(run, applied));
 }
 
-async function lookAtDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
+async function awaitDeletion(run: CleanupState, applied: AppliedAction): Promise<ActionResult> {
   const { sandboxId, operationId } = applied;
-  const isGone = createPatience(run);
+  const lag = new Lag(run.settings.readLagMs);
   for (let looks = 0; operationId !== null; looks += 1) {
     const operation = await retryRefusals(run, 'read', () => reads.getDeletionOperation(operationId));
-    if (isGone(operation)) return resultOf(applied, 'not_confirmed', 'the service does not know the deletion any more');
+    if (isMissing(operation, lag))
+      return resultOf(applied, 'not_confirmed', 'the service no longer knows the deletion');
     if (operation?.status === 'completed') return resultOf(applied, 'deleted', null);
     if (operation?.status === 'failed') {
       return resultOf(applied, 'failed', `the deletion failed: ${operation.error ?? 'no reason given'}`);
     }
-    await sleep(lookDelayMs(run, looks), { summary: `until ${sandboxId} is deleted` });
+    await sleep(pollDelayMs(run, looks), { summary: `until ${sandboxId} is deleted` });
   }
-  return resultOf(applied, 'not_confirmed', 'the service has accepted the deletion, and named no operation');
+  return resultOf(applied, 'not_confirmed', 'the service accepted the deletion without an operation id');
 }
 
-/** Reads lag behind writes: a missing resource counts as gone only once it has been missing for longer than the lag. */
-function createPatience({ settings }: CleanupState): (seen: object | null) => boolean {
-  let missingSinceMs: number | null = null;
-  return (seen) => {
-    if (seen !== null) missingSinceMs = null;
-    else missingSinceMs ??= Date.now();
-    return missingSinceMs !== null && Date.now() - missingSinceMs >= settings.readLagMs;
-  };
+/** Reads lag behind writes: a missing record counts as gone only once it has been missing for longer than the lag. */
+function isMissing(seen: object | null, lag: Lag): boolean {
+  if (seen !== null) lag.over();
+  return seen === null && lag.lasts('missing');
 }
 
-function lookDelayMs({ settings }: CleanupState, looks: number): number {
+function pollDelayMs({ settings }: CleanupState, looks: number): number {
   return Math.min(settings.lookMaxMs, settings.lookFirstMs * 2 ** looks);
 }

@@ -1,8 +1,8 @@
 /** The state of one cleanup: its progress, what blocks it, and whom it notifies. */
 import { log, setCurrentDetails, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { JobError, JobProgress } from '../job/types.js';
+import type { JobProgress } from '../job/progress.js';
+import type { JobError } from '../job/types.js';
 import type { Caller } from '../shared/retry-refusals.js';
-import { defaultCleanupSettings, noCounts } from './defaults.js';
 import type {
   ActionResult,
   CleanupCounts,
@@ -14,6 +14,29 @@ import type {
   CleanupSettings,
   CleanupSummary,
 } from './types.js';
+
+const defaultSettings: CleanupSettings = {
+  settleMs: 2_000,
+  planDeadlineMs: 7_200_000,
+  concurrency: 5,
+  chunkSize: 50,
+  actionDeadlineMs: 900_000,
+  deletionAttempts: 3,
+  lookFirstMs: 500,
+  lookMaxMs: 30_000,
+  readLagMs: 90_000,
+  maxHistoryEvents: null,
+};
+
+const noCounts: CleanupCounts = {
+  stopped: 0,
+  deleted: 0,
+  gone: 0,
+  skipped: 0,
+  failed: 0,
+  not_confirmed: 0,
+  not_reached: 0,
+};
 
 export class CleanupState implements Caller {
   readonly settings: CleanupSettings;
@@ -33,7 +56,7 @@ export class CleanupState implements Caller {
   constructor(readonly cleanup: CleanupInput) {
     const { carried, policy, settings } = cleanup;
     const { workflowId, firstExecutionRunId, startTime } = workflowInfo();
-    this.settings = { ...defaultCleanupSettings, ...settings };
+    this.settings = { ...defaultSettings, ...settings };
     this.key = `cleanups/${workflowId}/${firstExecutionRunId}`;
     this.startedAt = carried?.startedAt ?? startTime.toISOString();
     this.input = { jobId: null, notify: policy.notify ?? undefined };

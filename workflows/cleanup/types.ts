@@ -1,8 +1,9 @@
 /** The input, result and progress of a `retentionCleanup`. Types only. */
 import type { CleanupPlan, CleanupPolicy, ExpiryWarning, PlanEntry } from '../../src/retention/index.js';
-import type { JobError, JobProgress } from '../job/types.js';
+import type { JobProgress } from '../job/progress.js';
+import type { JobError } from '../job/types.js';
 
-/** Settings of a cleanup. `defaults.ts` holds the default of every field; tests change them. */
+/** Settings of a cleanup. `state.ts` holds the default of every field; tests change them. */
 export interface CleanupSettings {
   /**
    * How long a run waits after planning before it searches for other runs of the same night, in ms: Temporal lists new runs
@@ -47,7 +48,7 @@ export interface CleanupInput {
 export interface CleanupCarried {
   /** When the first run of the chain started, as an ISO 8601 time. */
   readonly startedAt: string;
-  /** The plan's totals; the plan is not made again. */
+  /** The plan's totals; the plan is not created again. */
   readonly planned: CleanupPlanned;
   /** Index of the first chunk that is not applied, from 0. */
   readonly nextChunk: number;
@@ -137,7 +138,7 @@ export interface CleanupSummary {
   readonly startedAt: string;
   /** ISO 8601 time. */
   readonly endedAt: string;
-  /** Null where no plan could be made. */
+  /** Null if no plan was created. */
   readonly planned: Omit<CleanupPlanned, 'chunks'> | null;
   /** Number of actions by outcome. */
   readonly counts: CleanupCounts;
@@ -159,7 +160,7 @@ export interface ReportEntry extends PlanEntry {
 export interface CleanupReport {
   /** The result of the workflow. */
   readonly summary: CleanupSummary;
-  /** Null where no plan could be made. */
+  /** Null if no plan was created. */
   readonly plan: (Omit<CleanupPlan, 'entries' | 'actions'> & { readonly entries: readonly ReportEntry[] }) | null;
 }
 

@@ -7,10 +7,11 @@
  * The batch holds counts and passes items to chunks, which run them, so its size does not depend on the number of items. It
  * continues as new when its history is long. The chunks are not affected: they address it by its workflow id.
  */
-import { allHandlersFinished, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { toJobTermination } from '../job/termination.js';
 import { endingReads } from '../shared/abandon-on-cancel.js';
-import { isBudgetSpent } from './batch/allocate-budget.js';
+import { hasLongHistory } from '../shared/continue-as-new.js';
+import { isBudgetSpent } from './batch/allocate.js';
 import { budgetHolderOf } from './batch/chunk-record.js';
 import { dispatchGrants } from './batch/dispatch-grants.js';
 import { endReasonOf } from './batch/end-decision.js';
@@ -41,15 +42,15 @@ async function runForkFanout(input: BatchInput): Promise<FanoutResult> {
       if (run.ending) sourcing.cancel();
       dispatchGrants(run);
       if (isOver(run)) break;
-      if (hasLongHistory(run)) {
+      if (hasLongHistory(run.pace.maxHistoryEvents) || hasManyMessages(run)) {
         run.isPausing = true;
         sourcing.cancel();
         clocks.cancel();
         await condition(() => allHandlersFinished() && run.isQuiet);
         return continueAsNew<typeof forkFanout>(run.carry());
       }
-      const seen = run.news;
-      await condition(() => run.news !== seen || hasManyMessages(run));
+      const seen = run.changes;
+      await condition(() => run.changes !== seen || hasManyMessages(run));
     }
     clocks.cancel();
     const result = await finish(run);
@@ -63,7 +64,7 @@ function startSourcing(run: BatchState): CancellationScope {
   const scope = new CancellationScope();
   const isDone = run.seal !== null && run.records.every(({ state }) => state === 'ended');
   if (run.source !== null || run.ending !== null || isDone) return scope;
-  run.beside(async () => {
+  run.inBackground(async () => {
     try {
       run.source = await scope.run(() => obtainSource(run));
       run.enter('running');
@@ -90,12 +91,6 @@ function isOver(run: BatchState): boolean {
     ({ state, attempt }) => state === 'ended' || (ending && state === 'waiting' && attempt === 0),
   );
   return isDone && run.isQuiet && run.arriving.size === 0 && !run.takesItems;
-}
-
-function hasLongHistory(run: BatchState): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  const isLong = historyLength >= (run.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY);
-  return continueAsNewSuggested || isLong || hasManyMessages(run);
 }
 
 function hasManyMessages({ messages, pace }: BatchState): boolean {

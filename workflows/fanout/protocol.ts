@@ -1,12 +1,12 @@
 /** The messages between the workflows of one batch, and the state that they carry over. Types only. */
 
 import type { JobError, JobTiming, LeftBehind, SandboxSource } from '../job/types.js';
+import type { FanoutPhase } from './progress.js';
 import type {
   FanoutInput,
   FanoutIntervals,
   FanoutItem,
   FanoutOutcome,
-  FanoutPhase,
   FanoutPolicy,
   ItemOutcome,
   ItemToEnd,
@@ -180,7 +180,7 @@ export interface ChunkPlace {
 }
 
 /** What the batch keeps of a report. The entries that need attention are kept for all chunks together. */
-export interface HeardReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
+export interface KeptReport extends Omit<ChunkReport, 'left' | 'leftMore' | 'sourceError'> {
   /** Number of entries that its items left. */
   readonly leftCount: number;
 }
@@ -196,15 +196,15 @@ export interface ChunkRecord extends ChunkPlace {
   /** True if an earlier execution of the batch started its workflow. */
   isAttached: boolean;
   /** True while an attached chunk has not yet reported what it holds. */
-  isGreeted: boolean;
+  awaitsReport: boolean;
   /** The last grant that was sent, with all fields. */
   sent: Required<ChunkGrant>;
   /** What the chunk may still use, because it has not reported otherwise. */
   charged: { readonly window: number; readonly budgetSeconds: number };
-  report: HeardReport | null;
-  heardAtMs: number;
+  report: KeptReport | null;
+  reportedAtMs: number;
   /** Sums from the reports of earlier starts that the result store does not hold. */
-  before: Pick<HeardReport, 'apiCalls' | 'leftCount'>;
+  before: Pick<KeptReport, 'apiCalls' | 'leftCount'>;
 }
 
 /** Why a batch ends before all items had their turn. `enough`: the requested number of successes is reached. */

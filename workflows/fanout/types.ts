@@ -1,4 +1,5 @@
-/** The input, result and progress of a `forkFanout` batch. Types only. */
+/** The input and result of a `forkFanout` batch. Types only. */
+import type { MachineType } from '../../src/contract/machine-types.js';
 import type { Text } from '../../src/contract/texts.js';
 import type {
   FilePut,
@@ -13,10 +14,11 @@ import type {
   PromptStep,
   SandboxSource,
 } from '../job/types.js';
+import type { FanoutProgress } from './progress.js';
 
 type CreateBody = Extract<SandboxSource, { kind: 'create' }>['body'];
-/** A machine size of the service (specification, "Resources and their fields"). */
-export type MachineType = NonNullable<CreateBody['type']>;
+
+export type { MachineType };
 
 /** One line of the batch: the prompts of one fork. */
 export interface FanoutItem {
@@ -104,7 +106,7 @@ export interface FanoutInput {
   readonly pace?: Partial<FanoutIntervals>;
 }
 
-/** Intervals and limits of a batch. `fanout/batch/defaults.ts` holds the default of every field; tests shorten them. */
+/** Intervals and limits of a batch. `wait-intervals.ts` holds the default of every field; tests shorten them. */
 export interface FanoutIntervals {
   /** Shortest interval between reports of a chunk that are not urgent, in ms. */
   readonly reportEveryMs: number;
@@ -235,27 +237,6 @@ export interface ItemSummary {
   readonly left: readonly LeftBehind[];
 }
 
-/** Counts of a batch. `queued`, `running` and the outcomes add up to `items`. */
-export interface FanoutCounts {
-  /** Number of items. */
-  readonly items: number;
-  /** Number of items that wait for their turn. */
-  readonly queued: number;
-  /** Number of items that run. */
-  readonly running: number;
-  /** Number of items that completed. */
-  readonly completed: number;
-  /** Final failures: every outcome except `completed`, cancelled and never started. */
-  readonly failed: number;
-  /** Generations beyond each item's first. */
-  readonly retried: number;
-  /** Number of items by outcome. */
-  readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
-}
-
-/** The phase of a batch. */
-export type FanoutPhase = 'preparing' | 'checking_source' | 'running' | 'ending' | 'ended';
-
 /**
  * - `completed`: every item completed, or the requested number did.
  * - `partly_failed`: every item ended, and some did not complete.
@@ -272,46 +253,6 @@ export type FanoutOutcome =
   | 'source_failed'
   | 'deadline_exceeded'
   | 'cancelled';
-
-/** Result of the progress query. Its cost does not depend on the number of items. */
-export interface FanoutProgress {
-  /** Id of the batch. */
-  readonly batchId: string;
-  /** Run id of the batch's first execution; locates its objects in the result store. */
-  readonly batchKey: string;
-  /** The title of the batch; null if it has none. */
-  readonly title: string | null;
-  /** The current phase. */
-  readonly phase: FanoutPhase;
-  /** When the batch entered this phase, as an ISO 8601 time. */
-  readonly since: string;
-  /** ISO 8601 time. */
-  readonly startedAt: string;
-  /** Hard deadline of the batch, as an ISO 8601 time. */
-  readonly deadlineAt: string;
-  /** The sandbox that all items are forked from; null until it is known. */
-  readonly sourceSandboxId: string | null;
-  /** True once all items are submitted. */
-  readonly sealed: boolean;
-  /** Number of chunks so far. */
-  readonly chunks: number;
-  /** Number of items by state. */
-  readonly counts: FanoutCounts;
-  /** State of the budget of machine-seconds. */
-  readonly budget: {
-    readonly limitSeconds: number | null;
-    readonly spentSeconds: number;
-    readonly reservedSeconds: number;
-  };
-  /** Until when forks wait because the service throttles them; null if they do not wait. */
-  readonly throttledUntil: string | null;
-  /** Why the batch cannot continue by itself; null if it can. */
-  readonly blocked: { readonly message: string; readonly since: string } | null;
-  /** How the batch ended; null while it runs. */
-  readonly outcome: FanoutOutcome | null;
-  /** Why the batch failed; null if it did not. */
-  readonly error: JobError | null;
-}
 
 /** Result of the workflow. The items' results are in the result store. */
 export interface FanoutResult extends FanoutProgress {

@@ -6,28 +6,32 @@ import { effects } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
-import { tellOwner, watchSandbox } from '../watch/acquire-lease.js';
+import { notifyOwner, watchSandbox } from '../watch/acquire-lease.js';
 import type { JobState } from './state.js';
-import { JobTermination, jobError, serviceFailureOf } from './termination.js';
+import { JobTermination, jobError, sandboxFailed, serviceFailureOf } from './termination.js';
 import type { SandboxSource } from './types.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 type ExistingSource = Extract<SandboxSource, { kind: 'existing' }>;
 
-/** @throws JobTermination `rejected` if the sandbox does not exist, `sandbox_failed` if it cannot be used */
-export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<void> {
+/**
+ * @returns the id of the sandbox
+ * @throws JobTermination `rejected` if the sandbox does not exist, `sandbox_failed` if it cannot be used
+ */
+export async function adoptSandbox(run: JobState, source: ExistingSource): Promise<string> {
   const { sandboxId } = source;
   run.enter('waiting_for_sandbox');
   const since = run.inbox.mark();
   // Register before the first read, so that no event in between is lost.
   await watchSandbox(run, sandboxId);
   let sandbox = await readOrEnd(run, sandboxId);
-  await tellOwner(sandbox);
+  await notifyOwner(sandbox);
   run.previousStopId = sandbox.stop?.id ?? null;
-  if (isUsable(sandbox.state)) return;
+  if (isUsable(sandbox.state)) return sandboxId;
   if (sandbox.state === 'archiving') sandbox = await waitArchived(run, sandboxId);
-  if (sandbox.state === 'archived') return resume(run, source);
-  if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  if (sandbox.state === 'archived') await resume(run, source);
+  else if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
+  return sandboxId;
 }
 
 /**
@@ -60,8 +64,7 @@ async function resume(run: JobState, source: ExistingSource): Promise<void> {
   run.resumedAtMs = Date.now();
   run.sandbox = resumed;
   if (how === 'stopped_again') {
-    const message = 'Somebody stopped the sandbox again while it was resumed';
-    throw new JobTermination('sandbox_failed', jobError('sandbox_stopped', message));
+    throw sandboxFailed('sandbox_stopped', 'Somebody stopped the sandbox again while it was resumed');
   }
   if (isUsable(resumed.state)) return;
   if ((await waitUntilUsable(run, sandboxId, { since })) !== 'usable') throw gone(sandboxId);
@@ -90,7 +93,7 @@ async function readOrEnd(run: JobState, sandboxId: string): Promise<SandboxView>
     if (sandbox) return sandbox;
     if (lag.lasts('missing')) throw gone(sandboxId);
     await sleep(Math.min(safetyPollMs(run.timing, polls), run.timing.readLagMs), {
-      summary: `no ${sandboxId} was found; looked for again after this`,
+      summary: `${sandboxId} was not found; read again after this`,
     });
   }
 }

@@ -6,7 +6,7 @@ import { isCreating, isUsable } from '../../src/contract/states.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { safetyPollMs } from '../shared/wait-intervals.js';
 import type { JobState } from './state.js';
-import { JobTermination, jobError, serviceFailureOf } from './termination.js';
+import { sandboxFailed, serviceFailureOf } from './termination.js';
 import { readSandbox } from './wait-until-usable.js';
 
 /** Why the machine seems to be lost, and how long that must last before it counts. */
@@ -49,7 +49,7 @@ export async function callMachine<T>(
       await endIfLost(run, sandboxId, lostSinceMs);
       if (lasted(lostSinceMs, 'not_found') >= run.timing.readLagMs) throw error;
       const pauseMs = Math.min(longestPauseMs, safetyPollMs(run.timing, tries));
-      await sleep(pauseMs, { summary: `${step}: not found, tried again after this` });
+      await sleep(pauseMs, { summary: `${step}: not found, retried after this` });
     }
   }
 }
@@ -62,7 +62,7 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
     return;
   }
   if (lasted(lostSinceMs, loss.code) < loss.believedAfterMs) return;
-  throw new JobTermination('sandbox_failed', jobError(loss.code, loss.message));
+  throw sandboxFailed(loss.code, loss.message);
 }
 
 /**
@@ -71,7 +71,7 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
  */
 export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
   const loss = await lossOf(run, sandboxId);
-  if (loss) throw new JobTermination('sandbox_failed', jobError(loss.code, loss.message));
+  if (loss) throw sandboxFailed(loss.code, loss.message);
 }
 
 /** Time since the first observation, in ms. */
@@ -86,7 +86,7 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   const { readLagMs, errorGraceMs } = run.timing;
   const sandbox = await readSandbox(run, sandboxId);
   if (sandbox === null) {
-    return { code: 'sandbox_gone', message: 'The sandbox was deleted under the job', believedAfterMs: readLagMs };
+    return { code: 'sandbox_gone', message: 'The sandbox was deleted while the job ran', believedAfterMs: readLagMs };
   }
   const { state, stop, error } = sandbox;
   if (isUsable(state) || isCreating(state)) return undefined;
@@ -98,6 +98,6 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   if (!isStopped) return undefined;
   // Without a new stop, the read may show the sandbox from before this job resumed it.
   const isNew = state === 'cancelled' || (stop !== null && stop.id !== run.previousStopId);
-  const message = 'The sandbox was stopped under the job';
+  const message = 'The sandbox was stopped while the job ran';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };
 }

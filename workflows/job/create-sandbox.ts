@@ -4,7 +4,7 @@ import type { KeyedSandbox } from '../../activities/retry/idempotent-create.js';
 import { forkTaskQueue } from '../../src/contract/addresses.js';
 import { itemRecords } from '../../src/contract/fanout-addresses.js';
 import type { SandboxView } from '../../src/contract/sandbox-view.js';
-import { outcomeUnknownCode } from '../../src/contract/service-failure.js';
+import { type Counted, outcomeUnknownCode } from '../../src/contract/service-failure.js';
 import { isUsable } from '../../src/contract/states.js';
 import { bytesOf } from '../../src/contract/texts.js';
 import { mayBeOfEarlierRun, recoverStoppedFork, settleGoneFork } from '../fanout/item/recover-fork.js';
@@ -18,34 +18,54 @@ import { watchSandbox } from '../watch/acquire-lease.js';
 import { idempotencyKeyOf, sandboxNameOf } from './idempotency-key.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { JobState } from './state.js';
-import { JobTermination, jobError, serviceFailureOf } from './termination.js';
+import { JobTermination, jobError, outcomeUnknown, serviceFailureOf } from './termination.js';
 import type { SandboxSource } from './types.js';
-import { readSandbox, type UsableOrNot, waitUntilUsable } from './wait-until-usable.js';
+import { readSandbox, waitUntilUsable } from './wait-until-usable.js';
+
+const whyMayExist = 'It is unknown whether it was created; the decision was to create another one.';
 
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
-const whyMayBeThere = 'It is not known whether it was made; it was decided to make another one.';
+type Created = { readonly kind: 'created'; readonly sandbox: KeyedSandbox };
+
+/** What a call to create or fork the sandbox of a generation led to. */
+type Attempt = Created | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
+
+/** How a generation ended. */
+type GenerationEnd =
+  | { readonly kind: 'usable'; readonly sandboxId: string }
+  /** It is unknown whether it exists, and the decision is to create another one. */
+  | { readonly kind: 'resend' }
+  /** It was created, and is not found any more. */
+  | { readonly kind: 'gone'; readonly sandbox: SandboxView }
+  /** The service found no machine, or an earlier run ended with this sandbox. */
+  | { readonly kind: 'dead' };
 
 /**
  * Creates or forks a sandbox and waits until it is usable. Starts the next generation if the service found no machine, or
  * if the created sandbox can no longer be found. A lost sandbox is recorded and searched for again at the end of the job.
+ * @returns the id of the sandbox
  * @throws JobTermination `sandbox_cancelled` if no generation became usable
  */
-export async function createSandbox(run: JobState, source: OwnSource): Promise<void> {
+export async function createSandbox(run: JobState, source: OwnSource): Promise<string> {
   const first = run.input.origin?.firstGeneration ?? 1;
   if (run.generation < first) run.beginGeneration(first);
   for (let tries = 1; ; run.beginGeneration(run.generation + 1)) {
-    const since = run.inbox.mark();
-    const created = run.sandbox ?? (await createNext(run, source));
-    if (created === null) continue;
-    const standing = await standingOf(run, created);
-    if (standing !== 'dead') {
-      const end = await obtain(run, source, { created, standing, since });
-      if (end === 'usable') {
+    const end = await runGeneration(run, source);
+    switch (end.kind) {
+      case 'usable':
         run.reached('usable');
-        return;
-      }
-      if (end === 'gone' && mayBeOfEarlierRun(run)) await settleGoneFork(run, created.id);
-      if (end === 'gone') run.lost = [...run.lost, created];
+        return end.sandboxId;
+      case 'resend':
+        run.resends += 1;
+        continue;
+      case 'gone':
+        if (mayBeOfEarlierRun(run)) await settleGoneFork(run, end.sandbox.id);
+        run.lost = [...run.lost, end.sandbox];
+        break;
+      case 'dead':
+        break;
+      default:
+        end satisfies never;
     }
     // There is nothing to stop or delete.
     run.sandbox = null;
@@ -54,95 +74,28 @@ export async function createSandbox(run: JobState, source: OwnSource): Promise<v
   }
 }
 
-/** Waits until the created sandbox is usable and confirmed to be the job's own. */
-async function obtain(
-  run: JobState,
-  source: OwnSource,
-  first: { readonly created: SandboxView; readonly standing: string; readonly since: InboxMark },
-): Promise<UsableOrNot> {
-  const name = sandboxNameOf(run, run.generation);
-  let created = first.created;
-  for (let tries = 0; ; tries += 1) {
-    // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
-    if (created.name !== name) created = take(run, await identify(run, source, created));
-    // If the name changed later, somebody renamed the sandbox on purpose.
-    if (tries === 0) await keepAddress(run, created, name);
-    else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
-    const readFirst = first.standing === 'usable' || tries > 0;
-    const end = await waitUntilUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
-    if (end !== 'foreign') return end;
-    run.sandbox = null;
-    run.unconfirmedName = name;
-    await sleep(safetyPollMs(run.timing, tries), {
-      summary: `${created.id} is not ${name}; asked for again after this`,
-    });
-    created = take(run, (await findByName(run, name)) ?? (await createAgain(run, source)));
-  }
-}
-
-/**
- * Until the sandbox is identified, the answer may name somebody else's. If the job ends first, it must not touch that
- * one.
- */
-async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
-  const name = sandboxNameOf(run, run.generation);
-  run.sandbox = null;
-  run.unconfirmedName = name;
-  try {
-    const named = await findByName(run, name);
-    if (named !== null) return named;
-    return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
-  } catch (error) {
-    const why = `The answer to the create of ${name} named it; whether it is that was not seen.`;
-    if (!(error instanceof ContinueAsNewRequest))
-      run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
-    throw error;
-  }
-}
-
-/** A list may omit our sandbox, and an answer may name another one. Two equal answers to the same key identify ours. */
-async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
-  let last = first;
-  for (let tries = 0; ; tries += 1) {
-    const again = await createAgain(run, source);
-    if (again.id === last.id || again.name === sandboxNameOf(run, run.generation)) return again;
-    last = again;
-    await sleep(safetyPollMs(run.timing, tries), { summary: 'the answers name different sandboxes; asked again' });
-  }
-}
-
-function findByName(run: JobState, name: string): Promise<SandboxView | null> {
-  return retryRefusals(run, 'look for the sandbox', () => reads.findSandboxByName(name));
-}
-
-/** Repeats the create with the same key, which creates no second sandbox. */
-async function createAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
-  const again = await createGeneration(run, source, run.generation);
-  if (again === 'resend')
-    throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, 'Nobody knows what was made'));
-  return again;
-}
-
-function take(run: JobState, created: SandboxView): SandboxView {
-  run.unconfirmedName = null;
-  run.make(created);
-  return created;
-}
-
 function noMachine(tries: number): JobTermination {
   const message = `The service found no machine in ${tries} ${tries === 1 ? 'try' : 'tries'}`;
   return new JobTermination('sandbox_cancelled', jobError('sandbox_cancelled', message));
 }
 
-/** @returns null if the next generation must be created instead */
-async function createNext(run: JobState, source: OwnSource): Promise<SandboxView | null> {
-  run.enter('creating');
-  const created = await createGeneration(run, source, run.generation);
-  if (created === 'resend') {
-    run.resends += 1;
-    return null;
+async function runGeneration(run: JobState, source: OwnSource): Promise<GenerationEnd> {
+  const since = run.inbox.mark();
+  let created = run.sandbox;
+  if (created === null) {
+    run.enter('creating');
+    const creation = await createGeneration(run, source);
+    if (creation.kind === 'resend') return creation;
+    created = take(run, creation.sandbox);
   }
-  run.make(created);
+  const standing = await standingOf(run, created);
+  if (standing === 'dead') return { kind: 'dead' };
+  return untilUsable(run, source, { created, since, readFirst: standing === 'usable' });
+}
+
+function take(run: JobState, created: SandboxView): SandboxView {
+  run.unconfirmedName = null;
+  run.recordCreated(created);
   return created;
 }
 
@@ -158,55 +111,145 @@ async function standingOf(run: JobState, created: SandboxView): Promise<'usable'
   return mayBeOfEarlierRun(run) ? recoverStoppedFork(run, created.id) : 'dead';
 }
 
-async function createGeneration(
+/** Waits until the created sandbox is usable and confirmed to be the job's own. */
+async function untilUsable(
   run: JobState,
   source: OwnSource,
-  generation: number,
-): Promise<KeyedSandbox | 'resend'> {
-  const { origin, ttlSeconds } = run.input;
-  const name = sandboxNameOf(run, generation);
-  const call = {
-    idempotencyKey: idempotencyKeyOf(run, generation),
-    lookFirst: run.wasReset || origin?.lookFirst === true,
-    ...(origin && { ofAnyAge: true }),
-    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(generation) }),
-  };
-  const options = { summary: `${source.kind} ${name}` };
-  const makers = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
-  const make = () => {
-    // The age of a key counts from the first call that may have been accepted. Refusals do not count.
-    run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
-    const sent = { ...call, firstSentAtMs: run.firstSentAtMs };
-    if (source.kind === 'create') {
-      const body = { ...source.body, name, ttlSeconds };
-      const time = timeForSending(bytesOf(source.body.setupScript ?? ''));
-      return makers.createSandbox.executeWithOptions({ ...options, ...time }, [{ ...sent, body }]);
+  first: { readonly created: SandboxView; readonly since: InboxMark; readonly readFirst: boolean },
+): Promise<GenerationEnd> {
+  const name = sandboxNameOf(run.input, run.generation);
+  let { created } = first;
+  for (let tries = 0; ; tries += 1) {
+    // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
+    if (created.name !== name) created = take(run, await identify(run, source, created));
+    // If the name changed later, somebody renamed the sandbox on purpose.
+    if (tries === 0) await keepAddress(run, created, name);
+    else if (created.name !== name && !run.watched) await watchSandbox(run, created.id);
+    const readFirst = first.readFirst || tries > 0;
+    const seen = await waitUntilUsable(run, created.id, { since: first.since, readFirst, own: { name, created } });
+    switch (seen) {
+      case 'usable':
+        return { kind: 'usable', sandboxId: created.id };
+      case 'gone':
+        return { kind: 'gone', sandbox: created };
+      case 'cancelled':
+        return { kind: 'dead' };
+      case 'foreign':
+        break;
+      default:
+        seen satisfies never;
     }
-    const { sandboxId, type } = source;
-    return makers.forkSandbox.executeWithOptions(options, [{ ...sent, sandboxId, body: { name, ttlSeconds, type } }]);
-  };
+    run.sandbox = null;
+    run.unconfirmedName = name;
+    await sleep(safetyPollMs(run.timing, tries), { summary: `${created.id} is not ${name}; read again after this` });
+    created = take(run, (await findByName(run, name)) ?? (await createAgain(run, source)));
+  }
+}
+
+/**
+ * Until the sandbox is identified, the answer may name somebody else's. If the job ends first, it must not touch that
+ * one.
+ */
+async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
+  const name = sandboxNameOf(run.input, run.generation);
+  run.sandbox = null;
+  run.unconfirmedName = name;
   try {
-    return await retryRefusals(run, source.kind, () => finishDespiteCancel(run, name, make));
+    const named = await findByName(run, name);
+    if (named !== null) return named;
+    return patched('answers to a create agree') ? await untilAnswersAgree(run, source, created) : created;
+  } catch (error) {
+    const why = `The answer to the create of ${name} named it; this was not confirmed.`;
+    if (!(error instanceof ContinueAsNewRequest))
+      run.leave({ kind: 'sandbox', sandboxId: created.id, sandboxName: created.name, why });
+    throw error;
+  }
+}
+
+/** A list may omit our sandbox, and an answer may name another one. Two equal answers to the same key identify ours. */
+async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
+  let last = first;
+  for (let tries = 0; ; tries += 1) {
+    const again = await createAgain(run, source);
+    if (again.id === last.id || again.name === sandboxNameOf(run.input, run.generation)) return again;
+    last = again;
+    await sleep(safetyPollMs(run.timing, tries), {
+      summary: 'the answers name different sandboxes; requested again after this',
+    });
+  }
+}
+
+function findByName(run: JobState, name: string): Promise<SandboxView | null> {
+  return retryRefusals(run, 'look for the sandbox', () => reads.findSandboxByName(name));
+}
+
+/** Repeats the create with the same key, which creates no second sandbox. */
+async function createAgain(run: JobState, source: OwnSource): Promise<SandboxView> {
+  const again = await createGeneration(run, source);
+  if (again.kind === 'created') return again.sandbox;
+  throw outcomeUnknown('It is unknown which sandbox was created');
+}
+
+/** Creates or forks the sandbox of the current generation. @throws the error of the call, if it is not to be repeated */
+async function createGeneration(run: JobState, source: OwnSource): Promise<Created | { readonly kind: 'resend' }> {
+  const attempt = await attemptToCreate(run, source);
+  if (attempt.kind === 'created') return attempt;
+  const decided = await resolveUnknownOutcome(run, 'create', attempt.message);
+  switch (decided.action) {
+    case 'sent':
+      return { kind: 'created', sandbox: await readNamed(run, decided.sandboxId) };
+    case 'resend': {
+      const sandboxName = sandboxNameOf(run.input, run.generation);
+      run.unconfirmedName = null;
+      run.leave({ kind: 'sandbox', sandboxId: null, sandboxName, why: whyMayExist });
+      return { kind: 'resend' };
+    }
+    case 'abandon':
+      throw attempt.error;
+  }
+}
+
+/** The sandbox that a person has named as the one that the call created. */
+async function readNamed(run: JobState, sandboxId: string | undefined): Promise<SandboxView> {
+  const named = sandboxId === undefined ? null : await readSandbox(run, sandboxId);
+  if (named === null) throw outcomeUnknown('The sandbox that was named does not exist');
+  run.unconfirmedName = null;
+  return named;
+}
+
+/** @throws the error of a refusal that is permanent */
+async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attempt> {
+  const name = sandboxNameOf(run.input, run.generation);
+  try {
+    const call = () => finishDespiteCancel(run, name, () => sendCreate(run, source, name));
+    return { kind: 'created', sandbox: await retryRefusals(run, source.kind, call) };
   } catch (error) {
     const failure = serviceFailureOf(error);
     if (failure?.code !== outcomeUnknownCode) throw error;
-    const settled = await resolveUnknownOutcome(run, 'create', failure.message, async () => undefined);
-    if ('evidence' in settled || settled.action === 'abandon') throw error;
-    if (settled.action === 'resend') {
-      run.unconfirmedName = null;
-      run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: name, why: whyMayBeThere });
-      return 'resend';
-    }
-    const adopted = settled.sandboxId === undefined ? null : await readSandbox(run, settled.sandboxId);
-    if (adopted) {
-      run.unconfirmedName = null;
-      return adopted;
-    }
-    throw new JobTermination(
-      'outcome_unknown',
-      jobError(outcomeUnknownCode, 'The sandbox that was named does not exist'),
-    );
+    return { kind: 'unknown', error, message: failure.message };
   }
+}
+
+function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Counted<KeyedSandbox>> {
+  const { origin, ttlSeconds } = run.input;
+  // The age of a key counts from the first call that may have been accepted. Refusals do not count.
+  run.firstSentAtMs ??= run.wasReset ? run.startedAtMs : Date.now();
+  const call = {
+    idempotencyKey: idempotencyKeyOf(run.input, run.generation),
+    firstSentAtMs: run.firstSentAtMs,
+    lookFirst: run.wasReset || origin?.lookFirst === true,
+    ...(origin && { ofAnyAge: true }),
+    ...(origin?.records !== undefined && { record: itemRecords(origin.records).key(run.generation) }),
+  };
+  const proxies = origin ? forkProxies(forkTaskQueue(workflowInfo().taskQueue)) : effects;
+  const options = { summary: `${source.kind} ${name}` };
+  if (source.kind === 'create') {
+    const body = { ...source.body, name, ttlSeconds };
+    const time = timeForSending(bytesOf(source.body.setupScript ?? ''));
+    return proxies.createSandbox.executeWithOptions({ ...options, ...time }, [{ ...call, body }]);
+  }
+  const { sandboxId, type } = source;
+  return proxies.forkSandbox.executeWithOptions(options, [{ ...call, sandboxId, body: { name, ttlSeconds, type } }]);
 }
 
 /**

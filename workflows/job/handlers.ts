@@ -29,7 +29,7 @@ export function handleMessages(run: JobState): void {
   });
   setHandler(promptUpdate, (step) => ({ index: run.addPrompt(step) }), {
     validator(step) {
-      if (!run.takesPrompts) throw refused('This job takes no prompts any more: it is ending.');
+      if (!run.takesPrompts) throw refused('This job is ending and accepts no prompts.');
       const problem = promptProblem(run, step);
       if (problem) throw refused(problem);
     },
@@ -42,12 +42,14 @@ export function handleMessages(run: JobState): void {
     },
     {
       validator(resolution) {
+        if (!['sent', 'resend', 'abandon'].includes(resolution.action))
+          throw refused('A decision is "sent", "resend" or "abandon".');
         if (payloadBytes(resolution) > maxResolutionBytes)
-          throw refused('The decision is too long: it takes ids only.');
-        if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job waits for no such decision.');
-        if (run.resolution !== null) throw refused('This was decided a moment ago.');
+          throw refused('The decision is too long: it holds only ids.');
+        if (run.blocked?.reason !== 'outcome_unknown') throw refused('This job does not wait for a decision.');
+        if (run.resolution !== null) throw refused('This is already decided.');
         if (resolution.action === 'sent' && run.blocked.step === 'create' && resolution.sandboxId === undefined) {
-          throw refused('Say which sandbox the create has made.');
+          throw refused('Name the sandbox that the call created.');
         }
       },
     },
@@ -59,8 +61,8 @@ function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';
   if (isText ? prompt.trim() === '' : !(prompt?.bytes > 0)) return 'The prompt is empty.';
-  if (run.prompts.length >= maxSteps) return `This job has ${maxSteps} prompts, and takes no more.`;
-  if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'What the prompt names is too long.';
+  if (run.prompts.length >= maxSteps) return `This job has ${maxSteps} prompts, the maximum.`;
+  if (payloadBytes(isText ? options : step) > maxOptionsBytes) return 'The options of the prompt are too long.';
   const texts = run.prompts.map(({ step: { prompt: text } }) => (typeof text === 'string' ? bytesOf(text) : 0));
   const leftBytes = maxInlineBytes - texts.reduce((sum, bytes) => sum + bytes, 0);
   if (!isText || bytesOf(prompt) <= leftBytes) return undefined;

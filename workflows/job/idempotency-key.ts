@@ -4,17 +4,16 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';
-import type { JobState } from './state.js';
+import type { JobInput } from './types.js';
 
 const ownStep = 'main';
 
-export function idempotencyKeyOf({ input: { origin } }: JobState, generation: number): string {
+export function idempotencyKeyOf({ origin }: JobInput, generation: number): string {
   return `${origin?.key ?? workflowInfo().firstExecutionRunId}-${origin?.step ?? ownStep}-${generation}`;
 }
 
 /** The name is the address of the workflow that owns the sandbox. */
-export function sandboxNameOf(run: JobState, generation: number): string {
-  const { deployment, jobId, origin } = run.input;
+export function sandboxNameOf({ deployment, jobId, origin }: JobInput, generation: number): string {
   return ownedSandboxName({
     deployment,
     jobId: origin?.batchId ?? jobId,

@@ -6,7 +6,7 @@ import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
 import { callMachine } from './call-machine.js';
 import type { JobState } from './state.js';
-import { JobTermination, jobError } from './termination.js';
+import { sandboxFailed } from './termination.js';
 import { Lag, readSandbox, waitOptions, waitUntilUsable } from './wait-until-usable.js';
 
 /** Skips each part that an earlier run of the job has completed. */
@@ -41,10 +41,7 @@ async function waitHydrated(run: JobState, sandboxId: string): Promise<void> {
       const isStopped = sandbox?.state === 'archived' || sandbox?.state === 'archiving';
       const isNew = isStopped && sandbox.stop !== null && sandbox.stop.id !== run.previousStopId;
       if (sandbox?.state === 'cancelled' || isNew || ((sandbox === null || isStopped) && lag.lasts('away')))
-        throw new JobTermination(
-          'sandbox_failed',
-          jobError('sandbox_stopped', 'The sandbox went away while it hydrated'),
-        );
+        throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped or deleted while it hydrated');
       if (sandbox && !isStopped) lag.over();
       if (sandbox?.state === 'error')
         await waitUntilUsable(run, sandboxId, { since: run.inbox.mark(), readFirst: true });
@@ -63,5 +60,5 @@ async function waitSetUp(run: JobState, sandboxId: string): Promise<void> {
   if (setup.status === 'done') return;
   const reason = setup.error ?? 'no reason given';
   const code = setup.status === 'failed' ? 'setup_failed' : 'sandbox_stopped';
-  throw new JobTermination('sandbox_failed', jobError(code, `The setup script did not finish: ${reason}`));
+  throw sandboxFailed(code, `The setup script did not finish: ${reason}`);
 }

@@ -11,7 +11,7 @@ import { commands } from '../shared/proxies.js';
 import { callMachine, endIfMachineLost } from './call-machine.js';
 import { resolveUnknownOutcome } from './prompts/await-resolution.js';
 import type { CommandUnderWay, JobState } from './state.js';
-import { JobTermination, jobError, serviceFailureOf, toJobTermination } from './termination.js';
+import { JobTermination, jobError, sandboxFailed, serviceFailureOf, toJobTermination } from './termination.js';
 import type { JobError } from './types.js';
 import { readSandbox } from './wait-until-usable.js';
 
@@ -54,10 +54,7 @@ async function runCommand(run: JobState, sandboxId: string, command: Text): Prom
   if (ended.exitCode === null && !ended.timedOut) await endIfMachineLost(run, sandboxId);
   const how = ended.exitCode === null ? 'did not exit by itself' : `exited with ${ended.exitCode}`;
   const said = ended.stderr.trim() || ended.stdout.trim();
-  throw new JobTermination(
-    'sandbox_failed',
-    jobError('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`),
-  );
+  throw sandboxFailed('command_failed', `The command "${summary}" ${how}${said === '' ? '.' : `: ${said}`}`);
 }
 
 async function runToItsEnd(
@@ -130,9 +127,9 @@ async function send(
 /** @throws JobTermination `outcome_unknown` if the decision is to end the job */
 async function decide(run: JobState, underWay: CommandUnderWay, unknown: JobError): Promise<'resend' | 'sent'> {
   run.command = { ...underWay, unknown };
-  const decided = await resolveUnknownOutcome(run, 'command', unknown.message, async () => undefined);
-  if ('evidence' in decided || decided.action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
-  return decided.action;
+  const { action } = await resolveUnknownOutcome(run, 'command', unknown.message);
+  if (action === 'abandon') throw new JobTermination('outcome_unknown', unknown);
+  return action;
 }
 
 async function isSameMachine(run: JobState, sandboxId: string, { stopIds }: CommandUnderWay): Promise<boolean> {

@@ -2,75 +2,77 @@
  * The steps of every job, standalone or an item of a batch: obtain a sandbox, prepare it, prompt, follow, collect files,
  * and end as the input says. A job always ends with a named outcome; its cleanup runs in a scope that cannot be cancelled.
  */
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
-import { isResetRun } from '../shared/reset-run.js';
 import { adoptSandbox } from './adopt-sandbox.js';
 import { createSandbox } from './create-sandbox.js';
 import { startTimers } from './deadline-and-renewals.js';
-import { cleanUp } from './end/clean-up.js';
+import { cleanUp, type JobEnding } from './end/clean-up.js';
 import { collectFiles, takeFingerprints } from './end/collect-files.js';
 import { prepareSandbox } from './prepare-sandbox.js';
 import { runPrompts } from './prompts/run-prompts.js';
 import { runCommands } from './run-commands.js';
 import type { JobState } from './state.js';
 import { type JobTermination, jobError, toJobTermination } from './termination.js';
-import type { JobOutcome, JobResult } from './types.js';
+import type { JobResult } from './types.js';
 
 /** Returned by a job that has not ended: its history is long, and a new run continues from `carryJob`. */
-export const continuesAsNew = 'goes_on_as_new';
+export const continuesAsNew = 'continues_as_new';
+
+/** How the work of a run ended. */
+type WorkEnd = FinalEnd | { readonly kind: 'history_is_long' };
+type FinalEnd =
+  | { readonly kind: 'completed' | 'deadline_exceeded' | 'cancelled' }
+  /** A step ended the job. */
+  | { readonly kind: 'terminated'; readonly termination: JobTermination };
 
 /** Runs the job to its end, or until it must continue as new. Never throws: errors are in the result. */
 export async function runJob(run: JobState): Promise<JobResult | typeof continuesAsNew> {
   run.wasReset ||= isResetRun();
   const work = new CancellationScope();
-  const alive = new CancellationScope();
-  let overdue = false;
-  const keptAlive = alive.run(() =>
+  const timers = new CancellationScope();
+  let isOverdue = false;
+  const timing = timers.run(() =>
     startTimers(run, () => {
-      overdue = true;
+      isOverdue = true;
       work.cancel();
     }),
   );
-  keptAlive.catch(() => undefined);
+  timing.catch(() => undefined);
 
-  let ended: JobTermination | undefined;
-  let outcome: JobOutcome = 'completed';
+  let end: WorkEnd = { kind: 'completed' };
   try {
     await work.run(() => doWork(run));
   } catch (error) {
-    const isCut = overdue || work.consideredCancelled || isCancellation(error);
+    end = isOverdue ? { kind: 'deadline_exceeded' } : endOf(error, work);
     // Ends the steps that run in parallel with the one that threw.
     work.cancel();
-    if (error instanceof ContinueAsNewRequest && !isCut) {
-      alive.cancel();
-      await keptAlive.catch(() => undefined);
-      // This run would lose a cancel that arrived in the meantime.
-      if (!CancellationScope.current().consideredCancelled) return continuesAsNew;
-      outcome = 'cancelled';
-    } else if (overdue) outcome = 'deadline_exceeded';
-    else if (isCut) outcome = 'cancelled';
-    else ended = toJobTermination(error);
+  }
+  timers.cancel();
+  if (end.kind === 'history_is_long') {
+    await timing.catch(() => undefined);
+    if (!CancellationScope.current().consideredCancelled) return continuesAsNew;
+    // A new run would not know of a cancel that arrived in the meantime.
+    end = { kind: 'cancelled' };
   }
   run.takesPrompts = false;
-  alive.cancel();
-  const cutShort = outcome !== 'completed' || (ended !== undefined && ended.outcome !== 'prompt_failed');
-  outcome = ended?.outcome ?? outcome;
-  const ownError = ended?.jobError ?? errorOf(outcome, run);
-  const cleanUpError = await CancellationScope.nonCancellable(() =>
-    cleanUp(run, { outcome, error: ownError, cutShort }),
-  );
-  run.outcome = outcome;
-  const result = run.result(outcome, ownError ?? cleanUpError);
+  const ending = endingOf(run, end);
+  const cleanUpError = await CancellationScope.nonCancellable(() => cleanUp(run, ending));
+  run.outcome = ending.outcome;
+  const result = run.result(ending.outcome, ending.error ?? cleanUpError);
   run.enter('ended');
   return result;
 }
 
+/** True if this run was reset: it has a new id, and no record of what the old run sent after the reset point. */
+function isResetRun(): boolean {
+  const { runId, originalExecutionRunId } = workflowInfo();
+  return runId !== originalExecutionRunId;
+}
+
 async function doWork(run: JobState): Promise<void> {
-  const { source } = run.input;
-  if (!run.isObtained) await (source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source));
+  const sandboxId = run.isObtained && run.sandbox ? run.sandbox.id : await obtainSandbox(run);
   run.isObtained = true;
-  const sandboxId = run.sandbox?.id ?? '';
   await prepareSandbox(run, sandboxId);
   await takeFingerprints(run, sandboxId);
   await runCommands(run, sandboxId);
@@ -78,10 +80,39 @@ async function doWork(run: JobState): Promise<void> {
   await collectFiles(run, sandboxId, false);
 }
 
-function errorOf(outcome: JobOutcome, { input, blocked }: JobState) {
+function obtainSandbox(run: JobState): Promise<string> {
+  const { source } = run.input;
+  return source.kind === 'existing' ? adoptSandbox(run, source) : createSandbox(run, source);
+}
+
+function endOf(error: unknown, work: CancellationScope): WorkEnd {
+  if (work.consideredCancelled || isCancellation(error)) return { kind: 'cancelled' };
+  if (error instanceof ContinueAsNewRequest) return { kind: 'history_is_long' };
+  return { kind: 'terminated', termination: toJobTermination(error) };
+}
+
+/** The outcome of the job, and what its cleanup must know. */
+function endingOf(run: JobState, end: FinalEnd): JobEnding {
+  const { input, blocked } = run;
+  const cutShort = (outcome: 'cancelled' | 'deadline_exceeded', message: string): JobEnding => ({
+    outcome,
+    error: jobError(outcome, message),
+    cutShort: true,
+  });
   const waitedFor = blocked === null ? '' : `; it was waiting: ${blocked.message}`;
-  if (outcome === 'cancelled') return jobError('cancelled', `The job was cancelled${waitedFor}`);
-  if (outcome !== 'deadline_exceeded') return null;
-  const seconds = Math.round(input.deadlineMs / 1_000);
-  return jobError('deadline_exceeded', `The job did not finish within ${seconds} seconds${waitedFor}`);
+  switch (end.kind) {
+    case 'completed':
+      return { outcome: end.kind, error: null, cutShort: false };
+    case 'terminated': {
+      const { outcome, jobError: error } = end.termination;
+      return { outcome, error, cutShort: outcome !== 'prompt_failed' };
+    }
+    case 'cancelled':
+      return cutShort(end.kind, `The job was cancelled${waitedFor}`);
+    case 'deadline_exceeded':
+      return cutShort(
+        end.kind,
+        `The job did not finish within ${Math.round(input.deadlineMs / 1_000)} seconds${waitedFor}`,
+      );
+  }
 }

@@ -7,6 +7,7 @@ import { EventInbox } from '../shared/event-inbox.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
 import type { StopMemory } from '../stop/request-stop.js';
 import { type CarriedJob, resumeJob } from './carry-over.js';
+import type { JobPhase, JobProgress, Wake } from './progress.js';
 import { truncateResult } from './truncate-result.js';
 import type {
   CollectedFile,
@@ -14,15 +15,12 @@ import type {
   JobError,
   JobInput,
   JobOutcome,
-  JobPhase,
-  JobProgress,
   JobResult,
   JobTiming,
   LeftBehind,
   PromptResult,
   PromptStep,
   StopResult,
-  Wake,
 } from './types.js';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -155,7 +153,7 @@ export class JobState {
   }
 
   /** Records the sandbox that a create or fork returned. */
-  make(sandbox: SandboxView & { readonly found?: true }): void {
+  recordCreated(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
     // If the first answer was lost, the machine has run since before this one. Clocks may differ.

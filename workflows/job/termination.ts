@@ -1,7 +1,7 @@
 /** How a step ends the job, and which outcome a failed activity leads to. */
 
 import { ActivityFailure, ApplicationFailure, TemporalFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { JobErrorCode } from '../../src/contract/result-error-codes.js';
+import type { JobErrorCode, ResultErrorCode } from '../../src/contract/result-error-codes.js';
 import type { ForeignCode } from '../../src/contract/sandflow-error.js';
 import { outcomeUnknownCode, type ServiceFailure } from '../../src/contract/service-failure.js';
 import { cut } from '../../src/contract/texts.js';
@@ -26,14 +26,16 @@ export class JobTermination extends Error {
  * @param code one of sandflow's own, or an equivalent code of the service; `foreign` for a code that another part chose
  */
 export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
-  const message = cut(given, maxMessageLength);
-  return {
-    code: typeof code === 'string' ? code : code.foreign,
-    message,
-    status: null,
-    requestId: null,
-    details: null,
-  };
+  const own = { status: null, requestId: null, details: null };
+  return { ...own, code: typeof code === 'string' ? code : code.foreign, message: cut(given, maxMessageLength) };
+}
+
+export function sandboxFailed(code: ResultErrorCode, message: string): JobTermination {
+  return new JobTermination('sandbox_failed', jobError(code, message));
+}
+
+export function outcomeUnknown(message: string): JobTermination {
+  return new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
 }
 
 /** A local activity throws its failure directly; any other activity wraps it as the cause of an `ActivityFailure`. */

@@ -36,10 +36,10 @@ export function truncateResult<T extends { readonly prompts: readonly PromptResu
 }
 
 function shortened(prompt: PromptResult, length: number): PromptResult {
-  const { prompt: asked, result, error } = prompt;
+  const { prompt: text, result, error } = prompt;
   return {
     ...prompt,
-    prompt: cut(asked, length),
+    prompt: cut(text, length),
     result: result && cut(result, length),
     error: error && cut(error, length),
   };

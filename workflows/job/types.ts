@@ -1,10 +1,12 @@
-/** The input, result and progress of a `createThenPrompt` job. Types only. */
+/** The input and result of a `createThenPrompt` job. Types only. */
+import type { MachineType } from '../../src/contract/machine-types.js';
 import type { PreservedWork } from '../../src/contract/preserved-work.js';
 import type { Text } from '../../src/contract/texts.js';
+import type { Wake } from './progress.js';
 
 export type { PreservedWork };
 
-/** Time limits and intervals of a job. `timing.ts` holds the default of every field; tests shorten them. */
+/** Time limits and intervals of a job. `wait-intervals.ts` holds the default of every field; tests shorten them. */
 export interface JobTiming {
   /** Delay from the start of a wait to its first safety poll, in ms. */
   readonly safetyPollFirstMs: number;
@@ -36,21 +38,21 @@ export type SandboxSource =
         readonly setupScript?: Text;
         readonly snapshots?: boolean;
         readonly monitoring?: boolean;
-        readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+        readonly type?: MachineType;
       };
     }
   | {
       readonly kind: 'existing';
       readonly sandboxId: string;
       /** Machine size for the resume, if the sandbox is archived. */
-      readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+      readonly type?: MachineType;
     }
   | {
       readonly kind: 'fork';
       /** The source of the fork. */
       readonly sandboxId: string;
       /** Machine size of the fork. Default: the size of its source. */
-      readonly type?: 'small' | 'default' | 'large' | 'xlarge';
+      readonly type?: MachineType;
     };
 
 /**
@@ -247,22 +249,6 @@ export interface LeftBehind {
   readonly why: string;
 }
 
-/** What woke a wait. */
-export interface Wake {
-  /** What was waited for, such as `usable` or `archived`. */
-  readonly waitedFor: string;
-  /** What ended the wait. */
-  readonly by: 'webhook' | 'safety_poll' | 'deadline';
-  /** The event that woke it; null for a timer. */
-  readonly event: string | null;
-  /** Time from the creation of the event until the workflow received it, in ms; null for a timer. */
-  readonly lagMs: number | null;
-  /** Length of the wait in ms. */
-  readonly waitedMs: number;
-  /** When the workflow woke, as an ISO 8601 time. */
-  readonly at: string;
-}
-
 /** Why a job, item, stop or cleanup failed. */
 export interface JobError {
   /** Stable, for programs: a code of the service or of sandflow (docs/errors.md). */
@@ -312,51 +298,4 @@ export interface JobResult {
   readonly durationMs: number;
   /** Why the job failed; null if it did not. */
   readonly error: JobError | null;
-}
-
-/** The phase of a job. */
-export type JobPhase =
-  | 'creating'
-  | 'resuming'
-  | 'waiting_for_sandbox'
-  | 'waiting_for_setup'
-  | 'putting_files'
-  | 'running_commands'
-  | 'prompting'
-  | 'following'
-  | 'collecting_files'
-  | 'interrupting'
-  | 'stopping'
-  | 'waiting_for_archive'
-  | 'deleting'
-  | 'ended';
-
-/** Result of the progress query. */
-export interface JobProgress {
-  /** Id of the job. */
-  readonly jobId: string;
-  /** The current phase. */
-  readonly phase: JobPhase;
-  /** When the job entered this phase. */
-  readonly since: string;
-  /** Why the job cannot continue by itself; null if it can. */
-  readonly blocked: {
-    readonly reason: 'outcome_unknown' | 'service_refuses';
-    /** The blocked step: `create`, `prompt` or `command` if the job waits for a decision. */
-    readonly step: string;
-    readonly message: string;
-    readonly since: string;
-  } | null;
-  /** Id of the newest sandbox; null before there is one. */
-  readonly sandboxId: string | null;
-  /** One entry per prompt so far, in order. */
-  readonly prompts: readonly PromptResult[];
-  /** The newest wakes. */
-  readonly wakes: readonly Wake[];
-  /** Number of calls to the service so far. */
-  readonly apiCalls: number;
-  /** Hard deadline of the job, as an ISO 8601 time. */
-  readonly deadlineAt: string;
-  /** Null until the job has ended. */
-  readonly outcome: JobOutcome | null;
 }

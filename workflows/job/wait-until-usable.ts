@@ -7,7 +7,7 @@ import { reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
 import { until } from '../shared/until.js';
 import type { JobState } from './state.js';
-import { JobTermination, jobError } from './termination.js';
+import { sandboxFailed } from './termination.js';
 
 /**
  * - `cancelled`: the service reports that it found no machine; no sandbox exists.
@@ -47,7 +47,7 @@ export async function waitUntilUsable(
     ...options,
     waitedFor: 'usable',
     wakeOn: ['sandbox.ready', 'sandbox.error', 'sandbox.archived'],
-    read: () => look(run, sandboxId, { lag, own }),
+    read: () => check(run, sandboxId, { lag, own }),
     // The next prompt verifies the state. An event with the expected name proves that the sandbox is the job's own.
     believe: ({ type, sandboxName }) =>
       type === 'sandbox.ready' && (own === undefined || sandboxName === own.name) ? 'usable' : undefined,
@@ -61,16 +61,16 @@ export async function waitUntilUsable(
     since: run.inbox.mark(),
     limitMs: run.timing.errorGraceMs,
     read: async () => {
-      const now = await look(run, sandboxId, { lag, own });
+      const now = await check(run, sandboxId, { lag, own });
       return now === 'error' ? undefined : now;
     },
   });
   if (recovered) return recovered;
   const reason = run.sandbox?.error ?? 'no reason given';
-  throw new JobTermination('sandbox_failed', jobError('sandbox_error', `The sandbox is in error: ${reason}`));
+  throw sandboxFailed('sandbox_error', `The sandbox is in error: ${reason}`);
 }
 
-/** Tells stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write. */
+/** Separates stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write. */
 export class Lag {
   private readonly firstSeenAtMs = new Map<string, number>();
 
@@ -89,7 +89,7 @@ export class Lag {
   }
 }
 
-async function look(
+async function check(
   run: JobState,
   sandboxId: string,
   { lag, own }: { readonly lag: Lag; readonly own: OwnSandbox | undefined },
@@ -102,7 +102,8 @@ async function look(
   if (state === 'archived' || state === 'archiving') {
     // The state from before a resume may be a stale read; a new stop is somebody else's.
     const isNew = stop !== null && stop.id !== run.previousStopId;
-    if (isNew || lag.lasts('stopped')) throw stopped();
+    if (isNew || lag.lasts('stopped'))
+      throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped before it could be used');
     return undefined;
   }
   if (!isUsable(state) && !isCreating(state) && state !== 'error') {
@@ -119,13 +120,6 @@ export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean
   if (seen.name === name) return true;
   if (seen.createdAt !== null && created.createdAt !== null) return seen.createdAt === created.createdAt;
   return seen.name === created.name;
-}
-
-function stopped(): JobTermination {
-  return new JobTermination(
-    'sandbox_failed',
-    jobError('sandbox_stopped', 'The sandbox was stopped before it could be used'),
-  );
 }
 
 /**

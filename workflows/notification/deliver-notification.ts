@@ -25,7 +25,7 @@ export async function deliverNotification({ target, notification }: Notification
   if (!failed) return;
   const { event, workflowId } = notification;
   const why = failed.reason instanceof Error ? (failed.reason.cause ?? failed.reason) : failed.reason;
-  log.warn('a notification was given up', { event, of: workflowId, why: String(why) });
+  log.warn('a notification was abandoned', { event, of: workflowId, why: String(why) });
   metricMeter.createCounter('sandflow_notifications_given_up', undefined, 'Notifications not delivered').add(1);
   throw failed.reason;
 }

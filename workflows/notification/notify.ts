@@ -17,7 +17,7 @@ import { notifications } from '../shared/proxies.js';
 import type { deliverNotification } from './deliver-notification.js';
 import { mostUnderWay } from './most-under-way.js';
 
-interface Teller {
+interface Sender {
   readonly input: { readonly jobId: string | null; readonly notify?: NotifyTarget };
   readonly sandbox: { readonly id: string } | null;
 }
@@ -30,7 +30,7 @@ let underWay = 0;
  * started it, because an ended workflow cannot start another.
  */
 export async function sendNotification(
-  run: Teller,
+  run: Sender,
   event: Notification['event'],
   outcome: string | null,
   message: string | null,
@@ -51,7 +51,7 @@ export async function sendNotification(
 
 async function deliverApart(target: NotifyTarget, details: Omit<Notification, 'id'>): Promise<void> {
   if (underWay >= (details.event === 'ended' ? mostUnderWay.ended : mostUnderWay.others)) {
-    log.warn('a notification is left out: too many could not be delivered yet', { event: details.event });
+    log.warn('a notification is dropped: too many are undelivered', { event: details.event });
     return;
   }
   underWay += 1;

@@ -1,5 +1,5 @@
 /**
- * Confirms that something is missing: a 404 may be a read that lags behind a write, so it counts only once it has
+ * Confirms that something is missing: a 404 may be a stale read behind a write, so it counts only once it has
  * lasted.
  */
 import { sleep } from '@temporalio/workflow';
@@ -7,13 +7,21 @@ import { sleep } from '@temporalio/workflow';
 const firstPauseMs = 1_000;
 const longestPauseMs = 15_000;
 
-/** Repeats a read until it finds something, or until the lag has passed. @returns null in that case */
-export async function confirmMissing<T>(readLagMs: number, look: () => Promise<T | null>): Promise<T | null> {
+/**
+ * Repeats a read while it finds nothing, until the lag has passed.
+ * @param isMissing true for a result that may change. Default: for null
+ * @returns the last result
+ */
+export async function confirmMissing<T>(
+  readLagMs: number,
+  read: () => Promise<T>,
+  isMissing = (seen: T): boolean => seen === null,
+): Promise<T> {
   const untilMs = Date.now() + readLagMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-    const seen = await look();
+    const seen = await read();
     const leftMs = untilMs - Date.now();
-    if (seen !== null || leftMs <= 0) return seen;
-    await sleep(Math.min(pauseMs, leftMs), { summary: 'a 404 may be a read that lags' });
+    if (!isMissing(seen) || leftMs <= 0) return seen;
+    await sleep(Math.min(pauseMs, leftMs), { summary: 'a 404 may be a stale read' });
   }
 }

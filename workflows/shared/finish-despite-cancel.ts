@@ -10,11 +10,11 @@ import { serviceFailureOf } from '../job/termination.js';
  */
 export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
-  if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not made`);
+  if (scope.consideredCancelled) throw new CancelledFailure(`"${name}" was not created`);
   run.unconfirmedName = name;
   try {
     const making = CancellationScope.nonCancellable(make);
-    const made = await untilGivenUp(run, making, { share: 1, summary: `until ${name} is given up` });
+    const made = await untilGivenUp(run, making, { share: 1, summary: `until ${name} is abandoned` });
     run.unconfirmedName = null;
     return made;
   } catch (error) {
@@ -33,7 +33,7 @@ const shareOfPrompt = 1 / 4;
  * Waits for a prompt in flight even after a cancel, so that its outcome is known; at most for a share of the cleanup time.
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
-  const summary = 'until the prompt under way is given up';
+  const summary = 'until the running prompt call is abandoned';
   const mayGiveUp = () => patched('prompt under way is given up');
   return untilGivenUp(run, sending, { share: shareOfPrompt, summary, mayGiveUp });
 }

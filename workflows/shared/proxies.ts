@@ -28,12 +28,14 @@ const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
  * Effects. A call lasts at most 30 s; heartbeats distinguish a dead worker from a slow service. Effects are never cut off
  * halfway: a cancel waits until the outcome is known, at most for `scheduleToCloseTimeout`, which the caller sets.
  */
-export const effects = proxyActivities<SandflowActivities>({
+const effectOptions = {
   startToCloseTimeout: '60 seconds',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,
-});
+} as const;
+
+export const effects = proxyActivities<SandflowActivities>(effectOptions);
 
 /** Timeout options of an effect that sends `bytes`: adds the time that a slow connection needs. */
 export function timeForSending(bytes: number): { readonly startToCloseTimeout?: number } {
@@ -43,13 +45,7 @@ export function timeForSending(bytes: number): { readonly startToCloseTimeout?: 
 
 /** Like `effects`, on the task queue whose rate all workers share: waiting there is not a failure. */
 export function forkProxies(taskQueue: string) {
-  return proxyActivities<ForkActivities>({
-    taskQueue,
-    startToCloseTimeout: '60 seconds',
-    heartbeatTimeout: '10 seconds',
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry,
-  });
+  return proxyActivities<ForkActivities>({ ...effectOptions, taskQueue });
 }
 
 /** Commands run at most once; heartbeats distinguish a dead worker from a long command. */
@@ -63,6 +59,21 @@ export const commands = proxyActivities<SandflowActivities>({
 export const storing = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '5 minutes',
   scheduleToCloseTimeout: '1 hour',
+  retry,
+});
+
+/** Reads or writes thousands of objects of the result store. Heartbeats distinguish a dead worker from a large batch. */
+export const bulk = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '1 hour',
+  scheduleToCloseTimeout: '6 hours',
+  heartbeatTimeout: '1 minute',
+  retry,
+});
+
+/** Queries to Temporal itself: at most a hundred describe calls. */
+export const lookups = proxyActivities<SandflowActivities>({
+  startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '20 seconds',
   retry,
 });
 
@@ -98,13 +109,13 @@ export function deliveryProxies(taskQueue: string) {
   });
 }
 
-/** Follows last as long as the work. Their own task queue keeps them from blocking stops. */
+/** Follows last as long as the work, and waits for other workflows last for hours: on their own task queue, they block no stop. */
 export function followProxies(taskQueue: string) {
   return proxyActivities<FollowActivities>({
     taskQueue,
     startToCloseTimeout: '30 days',
     heartbeatTimeout: '60 seconds',
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+    retry,
   });
 }

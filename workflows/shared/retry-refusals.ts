@@ -1,8 +1,9 @@
 /** Retries a call that the service refuses temporarily, with visible waits, until it is accepted. */
 import { sleep, TimeoutFailure } from '@temporalio/workflow';
-import type { Counted, ServiceFailure } from '../../src/contract/service-failure.js';
+import { type Counted, type ServiceFailure, unanswered } from '../../src/contract/service-failure.js';
+import type { JobProgress } from '../job/progress.js';
 import { serviceFailureOf } from '../job/termination.js';
-import type { JobProgress, NotifyTarget } from '../job/types.js';
+import type { NotifyTarget } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
 import { refusedCallDelayMs } from './wait-intervals.js';
 
@@ -51,7 +52,7 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
       run.continueAsNewIfDue?.();
       const waitMs = delayMs * (1 + Math.random() / 4);
       if (refusal.meaning.startsWith('throttled_')) run.onThrottled?.(Date.now() + waitMs);
-      await sleep(waitMs, { summary: `${step}: ${refusal.code}, tried again after this` });
+      await sleep(waitMs, { summary: `${step}: ${refusal.code}, retried after this` });
     }
   }
 }
@@ -59,6 +60,6 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
 /** Treats a read that timed out on the worker like one that the service did not answer. */
 function unansweredRead(error: unknown): ServiceFailure | undefined {
   if (!(error instanceof TimeoutFailure)) return undefined;
-  const unanswered = { endpoint: null, status: null, requestId: null, retryAfterMs: null, details: null, calls: 1 };
-  return { ...unanswered, code: 'timeout', message: 'The service did not answer in time', meaning: 'unavailable' };
+  const message = 'The service did not answer in time';
+  return { ...unanswered, code: 'timeout', message, meaning: 'unavailable', calls: 1 };
 }

@@ -1,4 +1,5 @@
 /** Computes the length of waits. Pure. */
+import type { FanoutIntervals } from '../fanout/types.js';
 import type { JobTiming } from '../job/types.js';
 
 export const defaultTiming: JobTiming = {
@@ -12,11 +13,19 @@ export const defaultTiming: JobTiming = {
   renewLeaseEveryMs: 600_000,
 };
 
-const renewLeaseAgainMs = 15_000;
+export const defaultFanoutIntervals: FanoutIntervals = {
+  reportEveryMs: 1_000,
+  checkChunksEveryMs: 60_000,
+  recoverEveryMs: 10_000,
+  maxHistoryEvents: null,
+  maxMessages: 1_500,
+};
+
+const retryLeaseMs = 15_000;
 
 /** The wait before the next renewal of a lease, in ms. */
 export function renewLeaseInMs({ renewLeaseEveryMs }: JobTiming, isRenewed: boolean): number {
-  return isRenewed ? renewLeaseEveryMs : Math.min(renewLeaseAgainMs, renewLeaseEveryMs);
+  return isRenewed ? renewLeaseEveryMs : Math.min(retryLeaseMs, renewLeaseEveryMs);
 }
 
 /** The wait before the next safety poll, after `polls` polls, in ms. */
@@ -25,7 +34,15 @@ export function safetyPollMs(timing: JobTiming, polls: number): number {
   return Math.min(safetyPollMaxMs, safetyPollFirstMs * safetyPollGrowth ** polls);
 }
 
-const grow = (firstMs: number, maxMs: number, tries: number) => Math.min(maxMs, firstMs * 2 ** tries);
+/** The pauses between attempts of a refused call, by the meaning of the refusal. They double from the first to the longest. */
+const refusalPauses: Readonly<Record<string, { firstMs: number; longestMs: number; retriesAtMost?: number }>> = {
+  wait_out: { firstMs: 1_000, longestMs: 15_000 },
+  few_tries: { firstMs: 2_000, longestMs: 30_000, retriesAtMost: 4 },
+  throttled_shortly: { firstMs: 1_000, longestMs: 60_000 },
+  throttled_for_long: { firstMs: 60_000, longestMs: 900_000 },
+  unavailable: { firstMs: 2_000, longestMs: 120_000 },
+  blocked: { firstMs: 15_000, longestMs: 300_000 },
+};
 
 /**
  * The wait before a refused call is retried, in ms; undefined if it must not be retried.
@@ -35,21 +52,7 @@ export function refusedCallDelayMs(
   refusal: { readonly meaning: string; readonly retryAfterMs: number | null },
   tries: number,
 ): number | undefined {
-  const asked = refusal.retryAfterMs ?? 0;
-  switch (refusal.meaning) {
-    case 'wait_out':
-      return Math.max(asked, grow(1_000, 15_000, tries));
-    case 'few_tries':
-      return tries < 4 ? Math.max(asked, grow(2_000, 30_000, tries)) : undefined;
-    case 'throttled_shortly':
-      return Math.max(asked, grow(1_000, 60_000, tries));
-    case 'throttled_for_long':
-      return Math.max(asked, grow(60_000, 900_000, tries));
-    case 'unavailable':
-      return Math.max(asked, grow(2_000, 120_000, tries));
-    case 'blocked':
-      return Math.max(asked, grow(15_000, 300_000, tries));
-    default:
-      return undefined;
-  }
+  const pause = refusalPauses[refusal.meaning];
+  if (!pause || tries >= (pause.retriesAtMost ?? Number.POSITIVE_INFINITY)) return undefined;
+  return Math.max(refusal.retryAfterMs ?? 0, Math.min(pause.longestMs, pause.firstMs * 2 ** tries));
 }

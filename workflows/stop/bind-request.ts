@@ -3,6 +3,7 @@ import { isCancellation, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../activities/sandbox/stop-resume.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
 import type { StopView } from '../../src/contract/sandbox-view.js';
+import { isOpenStop } from '../../src/contract/states.js';
 import { toJobTermination } from '../job/termination.js';
 import { reads } from '../shared/proxies.js';
 import { retryRefusals } from '../shared/retry-refusals.js';
@@ -16,15 +17,16 @@ import type { StopRecord } from './types.js';
 export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
     // If the stop keeps vanishing, requests are repeated at growing intervals.
-    if (record.askedAgain > 0) await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'ask again' });
+    if (record.askedAgain > 0)
+      await sleep(safetyPollMs(run.timing, record.askedAgain - 1), { summary: 'before the stop is requested again' });
     const { sandboxId } = run.input;
     const call = { sandboxId, timing: run.timing, memory: record };
     await take(run, record, await requestStop(run.callerFor(record), call));
-    run.tellNews();
+    run.noteChange();
   } catch (error) {
     if (isCancellation(error)) return;
     run.settle(record, { outcome: 'rejected', error: toJobTermination(error).jobError });
-    run.tellNews();
+    run.noteChange();
   }
 }
 
@@ -40,21 +42,17 @@ async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnsw
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);
   // There was nothing to stop. The last stop, read by its own id, shows when the work was due to be saved.
-  const last = stop && (await retryRefusals(run.callerFor(record), 'read', () => readStop(run, stop.id)));
+  const readLast = (stopId: string) => () => reads.getStop(run.input.sandboxId, stopId);
+  const last = stop && (await retryRefusals(run.callerFor(record), 'read', readLast(stop.id)));
   record.stopId = stop?.id ?? null;
   if (last) recordStop(record, last, Date.now());
   const outcome = record.askedAgain > 0 ? 'archived' : 'already_archived';
   run.settle(record, { outcome, kept: keptByStop(sandbox, last) });
 }
 
-function readStop(run: StopWorkflowState, stopId: string) {
-  return reads.getStop(run.input.sandboxId, stopId);
-}
-
 function bind(run: StopWorkflowState, record: StopRecord, stop: StopView): void {
-  record.stopId = stop.id;
   record.blocked = null;
   recordStop(record, stop, Date.now());
   // No event will arrive for a stop that has already ended.
-  if (stop.status !== 'pending' && stop.status !== 'failing') run.mustLook = true;
+  if (!isOpenStop(stop)) run.mustRead = true;
 }

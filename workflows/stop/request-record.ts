@@ -45,8 +45,10 @@ export function cutText<T extends string | null>(text: T): T {
   return text !== null && text.length > longestText ? (`${text.slice(0, longestText - 1)}…` as T) : text;
 }
 
-/** Records a read of the request's own stop. */
-export function recordStop(record: StopRecord, stop: StopView, nowMs: number): void {
+/** Binds the request to a stop, and records a read of it; null if the archived sandbox shows none. */
+export function recordStop(record: StopRecord, stop: StopView | null, nowMs: number): void {
+  record.stopId = stop?.id ?? null;
+  if (stop === null) return;
   record.status = cutText(stop.status);
   if (stop.status !== 'failing') return;
   const lastAttemptAt = stop.lastAttemptAt ?? null;
@@ -65,7 +67,7 @@ export interface Settlement {
   readonly error?: JobError | null;
 }
 
-/** Ends a request. Safe to repeat: the first end stands. */
+/** Ends a request. Safe to repeat: the first end counts. */
 export function settleRecord(record: StopRecord, { outcome, kept = null, error = null }: Settlement, nowMs: number) {
   if (record.outcome !== null) return;
   record.outcome = outcome;
@@ -84,8 +86,7 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
 /** What this stop preserved; null if the sandbox has had another stop since, which does not describe this one. */
 export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
-  const asked = stop ?? { id: '', status: 'completed', requestedAt: null, lastAttemptAt: null, error: null };
-  return preservedWorkOf(sandbox, asked);
+  return preservedWorkOf(sandbox, stop ?? { requestedAt: null });
 }
 
 /** One sentence: the observed state of the stop. */

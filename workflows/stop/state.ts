@@ -1,7 +1,9 @@
 /** The state of one stop workflow: its requests, its observations and its notifications. */
-import { CancellationScope, log, metricMeter, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { JobTiming, NotifyTarget, Wake } from '../job/types.js';
+import { CancellationScope, log, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import type { Wake } from '../job/progress.js';
+import type { JobTiming, NotifyTarget } from '../job/types.js';
 import { sendNotification } from '../notification/notify.js';
+import { hasLongHistory } from '../shared/continue-as-new.js';
 import { EventInbox, type InboxMark } from '../shared/event-inbox.js';
 import type { Caller } from '../shared/retry-refusals.js';
 import { defaultTiming } from '../shared/wait-intervals.js';
@@ -23,11 +25,11 @@ export class StopWorkflowState {
   /** Events up to this mark are handled. */
   since: InboxMark = 0;
   /** True while a bound stop has not been read in this run. */
-  mustLook: boolean;
+  mustRead: boolean;
   /** True while the run prepares to continue as new. */
   isPausing = false;
   /** Counter of changes that must wake the main loop: requests that arrive, are bound, or end in parallel. */
-  news = 0;
+  changes = 0;
   updates = 0;
   signals = 0;
   /** Number of calls and notifications that run in parallel with the main loop. */
@@ -40,7 +42,7 @@ export class StopWorkflowState {
     this.records = [...(input.carried?.records ?? [])];
     this.wakes = input.carried?.wakes ?? [];
     this.apiCalls = input.carried?.apiCalls ?? 0;
-    this.mustLook = this.records.length > 0;
+    this.mustRead = this.records.length > 0;
   }
 
   get open(): StopRecord[] {
@@ -61,12 +63,12 @@ export class StopWorkflowState {
     if (known) return { record: known, isNew: false };
     const record = newStopRecord(request, Date.now());
     this.records.push(record);
-    this.tellNews();
+    this.noteChange();
     return { record, isNew: true };
   }
 
   /** Runs `work` in parallel with the main loop; cancels it when the request ends or the run pauses. */
-  beside(record: StopRecord, work: () => Promise<void>): void {
+  inBackground(record: StopRecord, work: () => Promise<void>): void {
     // Not a child of the check that started it, which is over before the answer arrives.
     const scope = new CancellationScope({ cancellable: true, parent: this.root });
     this.asking.set(record, scope);
@@ -77,7 +79,7 @@ export class StopWorkflowState {
     if (record.outcome !== null) return;
     settleRecord(record, settlement, Date.now());
     this.asking.get(record)?.cancel();
-    this.tell(record, 'ended', settlement.outcome, record.error?.message ?? null);
+    this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
     // It needs no further notifications, and continue-as-new carries the record.
     record.request = { ...record.request, notify: undefined };
     const ended = this.records.filter(({ outcome }) => outcome !== null);
@@ -91,7 +93,7 @@ export class StopWorkflowState {
     const message = describeStop(record);
     log.warn('a stop has not ended in time', { sandboxId, stopId: record.stopId, seen: message });
     metricMeter.createCounter('sandflow_stop_alerts', undefined, 'Stops that did not end in time').add(1);
-    this.tell(record, 'stop_failing', null, message);
+    this.notify(record, 'stop_failing', null, message);
   }
 
   /** Brings all requests in progress to a known state, so that the next run can continue from it. */
@@ -100,16 +102,15 @@ export class StopWorkflowState {
     for (const scope of this.asking.values()) scope.cancel();
   }
 
-  tellNews(): void {
-    this.news += 1;
+  noteChange(): void {
+    this.changes += 1;
     this.showDetails();
   }
 
   /** True if history, updates or signals have reached the limit for continue-as-new. */
   get isFull(): boolean {
-    const { maxHistoryEvents = Number.POSITIVE_INFINITY, maxMessages = Number.POSITIVE_INFINITY } = this.input;
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    if (continueAsNewSuggested || historyLength >= maxHistoryEvents) return true;
+    const { maxHistoryEvents, maxMessages = Number.POSITIVE_INFINITY } = this.input;
+    if (hasLongHistory(maxHistoryEvents)) return true;
     return this.updates >= Math.min(mostUpdates, maxMessages) || this.signals >= Math.min(mostSignals, maxMessages);
   }
 
@@ -142,7 +143,7 @@ export class StopWorkflowState {
         for (const one of concerned()) {
           const message = cutText(blocked.message);
           one.blocked = { ...blocked, message, since: new Date().toISOString() };
-          run.tell(one, 'blocked', null, message);
+          run.notify(one, 'blocked', null, message);
         }
         run.showDetails();
       },
@@ -161,7 +162,7 @@ export class StopWorkflowState {
     return { ...this.input, carried: { records: this.records, wakes: this.wakes, apiCalls: this.apiCalls } };
   }
 
-  private tell(
+  private notify(
     record: StopRecord,
     event: 'ended' | 'blocked' | 'stop_failing',
     outcome: string | null,

@@ -1,10 +1,10 @@
 /**
  * Stops one sandbox and waits until it is archived, for all callers: one workflow per sandbox, one request per caller.
  *
- *     asking ─► waiting ─► archived | superseded | gone | still_failing
+ *     asking ─► waiting ─► archived | superseded | gone | rejected | still_failing | cancelled
  *        │  ▲      │
  *        │  └──────┘ the stop vanished without being superseded
- *        └─► already_archived | gone | rejected | still_failing
+ *        └─► already_archived | superseded | gone | rejected | still_failing | cancelled
  *
  * Each request is bound to the stop that it received, and only the service's record of that stop ends it: an event has no
  * stop id, and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
@@ -41,7 +41,8 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const run = new StopWorkflowState(input);
   // Before the handlers are set, because they deliver the messages that have already arrived.
-  for (const record of run.open) if (record.stopId === null) run.beside(record, () => requestAndBindStop(run, record));
+  for (const record of run.open)
+    if (record.stopId === null) run.inBackground(record, () => requestAndBindStop(run, record));
   handleMessages(run);
   try {
     await condition(() => run.records.length > 0, firstRequestWithin, { summary: 'until the first request' });
@@ -58,8 +59,8 @@ async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service goes on with it.');
-    for (const record of run.open) run.settle(record, { outcome: 'rejected', error: reason });
+    const reason = jobError('cancelled', 'The wait for this stop was cancelled; the service continues the stop.');
+    for (const record of run.open) run.settle(record, { outcome: 'cancelled', error: reason });
     await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && run.isQuiet));
     return run.report();
   }
@@ -69,16 +70,16 @@ function handleMessages(run: StopWorkflowState): void {
   setHandler(sandboxEventSignal, (event) => {
     run.signals += 1;
     run.inbox.record(event);
-    if (run.isFull) run.tellNews();
+    if (run.isFull) run.noteChange();
   });
   setHandler(stopReportQuery, () => run.report());
   setHandler(
     requestStopUpdate,
     async (request) => {
       run.updates += 1;
-      if (run.isFull) run.tellNews();
+      if (run.isFull) run.noteChange();
       const { record, isNew } = run.take(request);
-      if (isNew && !run.isPausing) run.beside(record, () => requestAndBindStop(run, record));
+      if (isNew && !run.isPausing) run.inBackground(record, () => requestAndBindStop(run, record));
       const isAnswered = () => record.stopId !== null || record.outcome !== null || record.blocked !== null;
       await CancellationScope.nonCancellable(() => condition(() => isAnswered() || run.isPausing));
       return viewOfRecord(record);
@@ -92,8 +93,8 @@ function refuseNonsense(run: StopWorkflowState, { requestId, deadlineMs, alertAf
   if (!(deadlineMs >= 1)) throw refused('The deadline is at least 1 ms.');
   if (alertAfterMs !== null && !(alertAfterMs >= 1)) throw refused('The alert comes after at least 1 ms.');
   const { url = '', commandId = '' } = notify ?? {};
-  if (url.length > 2_000 || commandId.length > 2_000) throw refused('Who is told has at most 2,000 characters.');
-  if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not taken.');
+  if (url.length > 2_000 || commandId.length > 2_000) throw refused('A notify target has at most 2,000 characters.');
+  if (notify && 'command' in notify) throw refused('A notify command is named by commandId; its text is not accepted.');
   const isKnown = run.records.some(({ request }) => request.requestId === requestId);
   if (!isKnown && run.open.length >= openAtMost) throw refused(`${openAtMost} requests wait for this sandbox already.`);
 }
@@ -105,9 +106,9 @@ function refused(message: string): ApplicationFailure {
 /** Waits until a stop has ended, a request has arrived, or an action is due. */
 async function watch(run: StopWorkflowState): Promise<void> {
   const dueInMs = Math.max(1, Math.min(...run.open.map(nextDueAtMs)) - Date.now());
-  const seen = run.news;
+  const seen = run.changes;
   if (run.waiting.length === 0) {
-    await condition(() => run.news !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
+    await condition(() => run.changes !== seen, dueInMs, { summary: 'until the service has accepted the stop' });
     return;
   }
   const scope = new CancellationScope({ cancellable: true, timeout: dueInMs });
@@ -120,7 +121,7 @@ async function watch(run: StopWorkflowState): Promise<void> {
       wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
       since: run.since,
       read: () => checkStops(run),
-      readFirst: run.mustLook,
+      readFirst: run.mustRead,
     }),
   );
   let isOver = false;
@@ -128,7 +129,7 @@ async function watch(run: StopWorkflowState): Promise<void> {
     isOver = true;
   };
   watching.then(over, over);
-  await condition(() => isOver || run.news !== seen);
+  await condition(() => isOver || run.changes !== seen);
   scope.cancel();
   try {
     await watching;

@@ -1,5 +1,6 @@
 /** The input, result and progress of a `stopAndAwaitArchive`. Types only. */
-import type { JobError, JobProgress, JobTiming, NotifyTarget, PreservedWork, Wake } from '../job/types.js';
+import type { JobProgress, Wake } from '../job/progress.js';
+import type { JobError, JobTiming, NotifyTarget, PreservedWork } from '../job/types.js';
 
 /** One caller's request to stop the sandbox. */
 export interface StopRequest {
@@ -19,9 +20,17 @@ export interface StopRequest {
  * - `superseded`: somebody resumed the sandbox in the meantime; it is not stopped again.
  * - `gone`: the sandbox does not exist: it is `cancelled`, or its 404 has lasted longer than reads may lag.
  * - `still_failing`: the deadline passed before the sandbox was archived.
- * - `rejected`: the service refused permanently, or the workflow was cancelled.
+ * - `rejected`: the service refused permanently.
+ * - `cancelled`: the workflow was cancelled. The service continues an accepted stop.
  */
-export type StopOutcome = 'archived' | 'already_archived' | 'superseded' | 'gone' | 'still_failing' | 'rejected';
+export type StopOutcome =
+  | 'archived'
+  | 'already_archived'
+  | 'superseded'
+  | 'gone'
+  | 'still_failing'
+  | 'rejected'
+  | 'cancelled';
 
 /** Observed archival attempts that failed. The service repeats them by itself. */
 export interface FailedArchivals {

@@ -19,7 +19,7 @@ export async function watchSandbox(run: JobState, sandboxId: string): Promise<vo
 /**
  * Notifies the job that owns the sandbox of the lease, so that it claims the sandbox before it stops it. Safe to repeat.
  */
-export async function tellOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
+export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
   const owner = ownerWorkflowId(name ?? '');
   if (owner === undefined || owner === workflowInfo().workflowId) return;
   if (!patched('the owner of a sandbox is told of a lease')) return;
@@ -65,11 +65,11 @@ export async function renewLease(
 export async function unwatchSandbox(run: JobState): Promise<void> {
   const { source } = run.input;
   const sandboxId = run.sandbox?.id ?? (source.kind === 'existing' ? source.sandboxId : undefined);
-  if (run.watched && sandboxId !== undefined) await giveUpLease(sandboxId);
+  if (run.watched && sandboxId !== undefined) await releaseLease(sandboxId);
 }
 
 /** The same for a workflow that is not a job. */
-export async function giveUpLease(sandboxId: string): Promise<void> {
+export async function releaseLease(sandboxId: string): Promise<void> {
   const { workflowId } = workflowInfo();
   try {
     await getExternalWorkflowHandle(sandboxWatchId(sandboxId)).signal(watchUnregisterSignal, { workflowId });

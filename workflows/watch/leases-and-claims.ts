@@ -31,7 +31,7 @@ const registrationsAtMost = 1_000;
 const namedAtMost = 10;
 
 /** The new state and the answer to a request. */
-export interface Asked {
+export interface HoldDecision {
   readonly state: WatchState;
   readonly answer: HoldAnswer;
 }
@@ -43,7 +43,7 @@ export function register(state: WatchState, { workflowId, lastsMs }: WatchRegist
 }
 
 /** Grants or renews a lease, unless somebody else has claimed the sandbox. */
-export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequest, nowMs: number): Asked {
+export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);
   const claimedBy = claimedByOthers(state, workflowId);
   const isKnown = state.registrations.some((known) => known.workflowId === workflowId);
@@ -58,7 +58,7 @@ export function lease(given: WatchState, { workflowId, use, lastsMs }: LeaseRequ
  * Grants or renews a claim, unless somebody else has claimed the sandbox, or holds a lease whose use the claim would
  * end.
  */
-export function claim(given: WatchState, request: ClaimRequest, nowMs: number): Asked {
+export function claim(given: WatchState, request: ClaimRequest, nowMs: number): HoldDecision {
   const state = expire(given, nowMs);
   const { claimant, purpose, ends, lastsMs } = request;
   const claimedBy = claimedByOthers(state, claimant);

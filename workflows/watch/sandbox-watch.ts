@@ -9,7 +9,6 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import {
   claimSandboxUpdate,
@@ -21,11 +20,12 @@ import {
   watchRegisterSignal,
   watchUnregisterSignal,
 } from '../messages.js';
+import { hasLongHistory } from '../shared/continue-as-new.js';
 import {
-  type Asked,
   claim,
   emptyWatch,
   expire,
+  type HoldDecision,
   lease,
   nextExpiryMs,
   register,
@@ -47,7 +47,7 @@ export interface SandboxWatchInput {
   readonly pending?: readonly SandboxEvent[];
 }
 
-const defaultLimits = { updates: 1_000, signals: 5_000, historyEvents: Number.POSITIVE_INFINITY };
+const defaultLimits = { updates: 1_000, signals: 5_000 };
 /** Events are hints, and a receiver that misses one polls; so a flood of events drops the oldest. */
 const pendingAtMost = 200;
 
@@ -62,10 +62,10 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
     signals += 1;
     state = next;
   };
-  const answer = (asked: Asked): HoldAnswer => {
+  const answer = (decision: HoldDecision): HoldAnswer => {
     updates += 1;
-    state = asked.state;
-    return asked.answer;
+    state = decision.state;
+    return decision.answer;
   };
   setHandler(watchRegisterSignal, (registration) => change(register(state, registration, Date.now())));
   setHandler(watchUnregisterSignal, ({ workflowId }) => change(unregister(state, workflowId)));
@@ -80,11 +80,8 @@ export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
   setHandler(claimSandboxUpdate, (request) => answer(claim(state, request, Date.now())));
 
   const isIdle = () => nextExpiryMs(state) === undefined && pending.length === 0;
-  const hasGrown = () => {
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    const isLong = continueAsNewSuggested || historyLength >= limits.historyEvents;
-    return isLong || updates >= limits.updates || signals >= limits.signals;
-  };
+  const hasGrown = () =>
+    hasLongHistory(input.limits?.historyEvents) || updates >= limits.updates || signals >= limits.signals;
   for (;;) {
     state = expire(state, Date.now());
     for (let event = pending.shift(); event; event = pending.shift()) await deliver(event);

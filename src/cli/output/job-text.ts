@@ -1,5 +1,6 @@
 /** Describes a job: its progress, what it left behind, what its stop saved. */
-import type { JobPhase, JobProgress, LeftBehind, PreservedWork } from '../../../workflows/job/types.js';
+import type { JobPhase, JobProgress } from '../../../workflows/job/progress.js';
+import type { LeftBehind, PreservedWork } from '../../../workflows/job/types.js';
 import { whatIsLeft } from '../../report/left-words.js';
 import { oneLine } from './terminal-safe.js';
 

@@ -1,5 +1,5 @@
 /** Reads the agent's output during a watch. */
-import type { JobProgress } from '../../../workflows/job/types.js';
+import type { JobProgress } from '../../../workflows/job/progress.js';
 import type { SandboxClient } from '../../client/index.js';
 import type { SandboxHistoryEvent } from '../../contract/records.js';
 

@@ -1,6 +1,6 @@
 /** The calls that a stalled job waits for, read from Temporal itself: no worker has to respond. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import type { JobProgress } from '../../../workflows/job/types.js';
+import type { JobProgress } from '../../../workflows/job/progress.js';
 import { executionOf, jobWorkflowId } from '../../contract/addresses.js';
 import type { JobAddress } from '../../temporal/jobs/client.js';
 import { oneLine } from '../output/terminal-safe.js';

@@ -1,5 +1,5 @@
 /** How long things took, and what they cost. */
-import type { FanoutProgress } from '../../../workflows/fanout/types.js';
+import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import { histogramChart, shareBar } from '../charts.js';
 import { durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';

@@ -6,8 +6,9 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
+import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { BatchInput } from '../../../workflows/fanout/protocol.js';
-import type { FanoutInput, FanoutProgress } from '../../../workflows/fanout/types.js';
+import type { FanoutInput } from '../../../workflows/fanout/types.js';
 import { fanoutProgressQuery, workflowTypes } from '../../../workflows/messages.js';
 import { jobIdProblem, jobWorkflowId } from '../../contract/addresses.js';
 import { SandflowError } from '../../contract/sandflow-error.js';

@@ -1,8 +1,9 @@
 /** Starts a batch with its items, and waits for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import type { ChunkSubmission } from '../../../workflows/fanout/protocol.js';
-import type { FanoutInput, FanoutItem, FanoutProgress, FanoutResult } from '../../../workflows/fanout/types.js';
+import type { FanoutInput, FanoutItem, FanoutResult } from '../../../workflows/fanout/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { notFoundError } from '../ask-workflow.js';
 import { abortable } from '../calls.js';

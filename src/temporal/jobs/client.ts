@@ -7,7 +7,8 @@ import {
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
 } from '@temporalio/client';
-import type { JobInput, JobProgress, JobResult, PromptStep } from '../../../workflows/job/types.js';
+import type { JobProgress } from '../../../workflows/job/progress.js';
+import type { JobInput, JobResult, PromptStep } from '../../../workflows/job/types.js';
 import {
   progressQuery,
   promptUpdate,

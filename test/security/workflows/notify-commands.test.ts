@@ -86,7 +86,9 @@ describe('C1: a command in the input of a workflow is refused and not run', () =
     const notify = { command } as object;
     const request = { requestId: 'r', deadlineMs: 1_000, alertAfterMs: null, notify };
     const asked = handle.executeUpdate(requestStopUpdate, { args: [request] });
-    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringContaining('its text is not taken') } });
+    await expect(asked).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('its text is not accepted') },
+    });
     await handle.result();
     expect(existsSync(ran)).toBe(false);
   });

@@ -17,7 +17,7 @@ const circumstances = fc.record({
   allowed: fc.constantFrom(0, 1, 5, 100),
   nowMs: fc.constantFrom(nowMs, nowMs + 3 * 86_400_000),
 });
-const wish = { purpose: 'test', ends: 'any' } as const;
+const claimOptions = { purpose: 'test', ends: 'any' } as const;
 const titles = fc.shuffledSubarray(['first', 'second', 'third'], { minLength: 1 });
 /** Changes before the first action, and at the calls of the actions. */
 const script = fc.array(fc.tuple(fc.nat({ max: 30 }), changes), { minLength: 1, maxLength: 4 });
@@ -57,7 +57,7 @@ async function applyAll(planned: readonly PlannedAction[], { world, by, at, give
     const { ports, seen } = changing.begin(action);
     const isRepeated = action.number % 3 === 0;
     const verdictOf = (look: Parameters<typeof judge>[0]) => judge(look, using);
-    const options = { policy: by, allowed: given.allowed, isRepeated, wish, ports, verdictOf };
+    const options = { policy: by, allowed: given.allowed, isRepeated, claimOptions, ports, verdictOf };
     const { did, claim } = await doAction(action, options);
     if (seen.claims !== seen.releases + (claim === null ? 0 : 1)) throw new Error('a claim was not given back');
     if (seen.acted === null) {
@@ -109,7 +109,7 @@ describe('an applied action', () => {
       const changing = changingWorld(free, [], nowMs);
       for (const action of honestPlan(free, by)) {
         const { ports, seen } = changing.begin(action);
-        await doAction(action, { policy: by, allowed: 100, isRepeated: false, wish, ports });
+        await doAction(action, { policy: by, allowed: 100, isRepeated: false, claimOptions, ports });
         expect(seen.acted).toBe(action.snapshotId ?? action.facts.id);
       }
     });

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allocateBudget, isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
-import { allocateConcurrency, type ConcurrencyHolder } from '../../../workflows/fanout/batch/allocate-concurrency.js';
+import {
+  allocateBudget,
+  allocateConcurrency,
+  type ConcurrencyHolder,
+  isBudgetSpent,
+} from '../../../workflows/fanout/batch/allocate.js';
 
 const idle = (demand: number): ConcurrencyHolder => ({ demand, sent: 0, charged: 0 });
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

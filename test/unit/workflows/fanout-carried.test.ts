@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { payloadBytes } from '../../../src/contract/texts.js';
-import { heard, newRecord } from '../../../workflows/fanout/batch/chunk-record.js';
+import { keptReport, newRecord, sumEndedChunks } from '../../../workflows/fanout/batch/chunk-record.js';
 import { countsOf } from '../../../workflows/fanout/batch/counts.js';
 import { packChunk, unpackChunk } from '../../../workflows/fanout/batch/pack-chunk.js';
 import { BatchState } from '../../../workflows/fanout/batch/state.js';
-import { sumEndedChunks } from '../../../workflows/fanout/batch/sum-ended-chunks.js';
 import { LeftList } from '../../../workflows/fanout/left-list.js';
 import type { BatchInput, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
 import type { ItemOutcome } from '../../../workflows/fanout/types.js';
@@ -59,7 +58,7 @@ function busiest(chunk: number): ChunkRecord {
     isAttached: true,
     sent,
     charged: { window: 87, budgetSeconds: 87_654.123_046_875 },
-    report: heard(report),
+    report: keptReport(report),
     before: { apiCalls: 1_234, leftCount: 56 },
   };
 }

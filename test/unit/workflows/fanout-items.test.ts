@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { countsOf, unfinished } from '../../../workflows/fanout/batch/counts.js';
-import { defaultIntervals } from '../../../workflows/fanout/batch/defaults.js';
 import { endReasonOf, outcomeOf } from '../../../workflows/fanout/batch/end-decision.js';
 import { placeProblem, sealProblem } from '../../../workflows/fanout/batch/validate-seal.js';
 import { reservedSeconds } from '../../../workflows/fanout/chunk/item-reservation.js';
@@ -14,6 +13,7 @@ import {
 import { knownSlot } from '../../../workflows/fanout/chunk/slot.js';
 import type { ChunkInput } from '../../../workflows/fanout/protocol.js';
 import type { ItemOutcome } from '../../../workflows/fanout/types.js';
+import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 import { policy } from '../../workflows/fanout/policy.js';
 
 const known = (outcome: ItemOutcome, generation = 1) => ({
@@ -185,7 +185,7 @@ describe('an item whose workflow ran when a chunk took it over', () => {
         retryFailed: false,
         sourceType: 'default',
         deadlineAtMs: 1,
-        pace: defaultIntervals,
+        pace: defaultFanoutIntervals,
         policy,
         grant,
       },

@@ -1,20 +1,20 @@
 /** The real batch and chunks with delayed signals between them: in any order, nobody uses too much. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate-budget.js';
+import { isBudgetSpent } from '../../../workflows/fanout/batch/allocate.js';
 import {
   applyReport,
   budgetHolderOf,
-  heard,
+  keptReport,
   newRecord,
   recordGrant,
 } from '../../../workflows/fanout/batch/chunk-record.js';
-import { defaultIntervals } from '../../../workflows/fanout/batch/defaults.js';
 import { dueGrants } from '../../../workflows/fanout/batch/due-grants.js';
 import { reportOf } from '../../../workflows/fanout/chunk/report.js';
 import { ChunkState } from '../../../workflows/fanout/chunk/state.js';
 import type { ChunkGrant, ChunkRecord, ChunkReport } from '../../../workflows/fanout/protocol.js';
 import type { ItemSummary } from '../../../workflows/fanout/types.js';
+import { defaultFanoutIntervals } from '../../../workflows/shared/wait-intervals.js';
 
 interface World {
   readonly concurrency: number;
@@ -58,7 +58,7 @@ function chunkOf(record: ChunkRecord, grant: Required<ChunkGrant>, { concurrency
     },
     deadlineAtMs: Number.MAX_SAFE_INTEGER,
     timing: { cleanUpMs: 2_000 },
-    pace: defaultIntervals,
+    pace: defaultFanoutIntervals,
     grant,
   });
   const items = Array.from({ length: record.items }, (_, at) => {
@@ -123,14 +123,14 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
       const [grant, ...later] = grants.get(chunk) ?? [];
       if (grant) {
         possible.push(() => {
-          run.obey(grant);
+          run.applyGrant(grant);
           grants.set(chunk, later);
         });
       }
       const sent = reports.get(chunk) ?? [];
-      if (told.get(chunk) !== run.news && sent.length === 0) {
+      if (told.get(chunk) !== run.changes && sent.length === 0) {
         possible.push(() => {
-          told.set(chunk, run.news);
+          told.set(chunk, run.changes);
           reports.set(chunk, [reportOf(run)]);
         });
       }
@@ -139,7 +139,7 @@ function play(world: World, check: (state: { readonly atWork: number; readonly t
         const report = sent[0];
         possible.push(() => {
           // As the batch counts it.
-          if (applyReport(record, report)) record.report = heard(report);
+          if (applyReport(record, report)) record.report = keptReport(report);
           reports.set(chunk, []);
           share();
         });

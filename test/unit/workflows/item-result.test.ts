@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, headLength, maxJobResultBytes, maxSteps, payloadBytes } from '../../../src/contract/texts.js';
-import { endedAsAsked, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
+import { hasEndedAsRequested, type StartedItemResult } from '../../../workflows/fanout/item/result.js';
 import { answerRoom, truncateResult } from '../../../workflows/job/truncate-result.js';
 import type { JobResult, PromptResult } from '../../../workflows/job/types.js';
 
@@ -11,25 +11,27 @@ const job = { sandboxId: 'bx_1', stop: null, deletion: null };
 
 describe('a fork ended as requested', () => {
   it.each(['completed', 'gone'])('if its stop is %s', (status) => {
-    expect(endedAsAsked({ ...job, stop: stopped(status) }, 'stop')).toBe(true);
+    expect(hasEndedAsRequested({ ...job, stop: stopped(status) }, 'stop')).toBe(true);
   });
 
   it.each(['pending', 'failing', 'superseded'])('not if its stop is %s', (status) => {
-    expect(endedAsAsked({ ...job, stop: stopped(status) }, 'stop')).toBe(false);
+    expect(hasEndedAsRequested({ ...job, stop: stopped(status) }, 'stop')).toBe(false);
   });
 
   it('not if it was to be stopped and no stop was requested', () => {
-    expect(endedAsAsked(job, 'stop')).toBe(false);
+    expect(hasEndedAsRequested(job, 'stop')).toBe(false);
   });
 
   it('if there was none, and if it is kept', () => {
-    expect(endedAsAsked({ ...job, sandboxId: null }, 'delete')).toBe(true);
-    expect(endedAsAsked(job, 'keep')).toBe(true);
+    expect(hasEndedAsRequested({ ...job, sandboxId: null }, 'delete')).toBe(true);
+    expect(hasEndedAsRequested(job, 'keep')).toBe(true);
   });
 
   it('if it was deleted, not if it was only stopped because of a lease', () => {
-    expect(endedAsAsked({ ...job, deletion: deleted('completed') }, 'delete')).toBe(true);
-    expect(endedAsAsked({ ...job, stop: stopped('completed'), deletion: deleted('leased') }, 'delete')).toBe(false);
+    expect(hasEndedAsRequested({ ...job, deletion: deleted('completed') }, 'delete')).toBe(true);
+    expect(hasEndedAsRequested({ ...job, stop: stopped('completed'), deletion: deleted('leased') }, 'delete')).toBe(
+      false,
+    );
   });
 });
 

@@ -64,7 +64,7 @@ describe('a created sandbox that is not found', () => {
     });
     expect(result).toMatchObject({ outcome: 'completed', sandboxName: expect.stringMatching(/-main-2$/) });
     expect(result.left).toMatchObject([
-      { kind: 'sandbox', sandboxId: first, why: expect.stringContaining('told to stop') },
+      { kind: 'sandbox', sandboxId: first, why: expect.stringContaining('its stop was requested') },
     ]);
     await expect.poll(async () => (await stand.api.getSandbox(first ?? '')).sandbox.state).toBe('archived');
   });

@@ -163,6 +163,6 @@ describe('a stop', () => {
     await stand.fault({ kind: 'stop_fails', times: 1_000 });
     const requested = await ask(stand, { sandboxId });
     await stopWorkflow(stand, sandboxId).cancel();
-    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'rejected', error: { code: 'cancelled' } });
+    expect(await outcomeOf(stand, requested)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' } });
   });
 });

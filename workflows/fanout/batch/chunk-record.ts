@@ -1,14 +1,10 @@
 /** What the batch records of a chunk, and what the chunk may still use. Pure. */
-import type { ChunkGrant, ChunkRecord, ChunkReport, HeardReport } from '../protocol.js';
-import { unfinished } from './counts.js';
+import type { ChunkGrant, ChunkPlace, ChunkRecord, ChunkReport, KeptReport } from '../protocol.js';
+import { sumByOutcome, sumOf, unfinished } from './counts.js';
 
-export function newRecord(
-  chunk: Pick<ChunkRecord, 'chunk' | 'firstIndex' | 'items' | 'digest'>,
-  nowMs: number,
-): ChunkRecord {
-  const { firstIndex, items, digest } = chunk;
+export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowMs: number): ChunkRecord {
   return {
-    chunk: chunk.chunk,
+    chunk,
     firstIndex,
     items,
     digest,
@@ -17,11 +13,11 @@ export function newRecord(
     isFresh: true,
     retryFailed: false,
     isAttached: false,
-    isGreeted: false,
+    awaitsReport: false,
     sent: { seq: 0, window: 0, budgetSeconds: null, pausedUntilMs: null, isEnding: false },
     charged: { window: 0, budgetSeconds: 0 },
     report: null,
-    heardAtMs: nowMs,
+    reportedAtMs: nowMs,
     before: { apiCalls: 0, leftCount: 0 },
   };
 }
@@ -41,10 +37,10 @@ export function startAgain(record: ChunkRecord): void {
   record.report = { ...report, apiCalls: 0, leftCount: 0 };
 }
 
-type HearableReport = Omit<HeardReport, 'leftCount'>;
+type IncomingReport = Omit<KeptReport, 'leftCount'>;
 
 /** The part of a report that the batch keeps. */
-export function heard({ left, leftMore, sourceError: _, ...report }: ChunkReport): HeardReport {
+export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkReport): KeptReport {
   return { ...report, leftCount: left.length + leftMore };
 }
 
@@ -53,24 +49,19 @@ export function heard({ left, leftMore, sourceError: _, ...report }: ChunkReport
  * since the one it reports, so the largest of them counts.
  * @returns false if a newer report is already known
  */
-export function applyReport(record: ChunkRecord, report: HearableReport): boolean {
+export function applyReport(record: ChunkRecord, report: IncomingReport): boolean {
   const known = record.report;
   const isOlder =
     report.attempt < record.attempt || (known?.attempt === report.attempt && report.report <= known.report);
   if (isOlder || record.state !== 'open') return false;
   record.attempt = report.attempt;
-  record.isGreeted = false;
+  record.awaitsReport = false;
   const { grantedSeconds, spentSeconds, reservedSeconds } = report.budget;
   if (report.hasEnded) {
     record.state = 'ended';
     record.charged = { window: 0, budgetSeconds: spentSeconds };
   } else if (report.seq >= record.sent.seq) {
-    record.sent = {
-      ...record.sent,
-      seq: report.seq,
-      window: report.window,
-      budgetSeconds: report.budget.grantedSeconds,
-    };
+    record.sent = { ...record.sent, seq: report.seq, window: report.window, budgetSeconds: grantedSeconds };
     // A chunk without a limit holds what it has used.
     const window = Math.max(report.window, report.running);
     record.charged = { window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
@@ -108,5 +99,64 @@ export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): v
   record.charged = {
     window: Math.max(record.charged.window, grant.window),
     budgetSeconds: Math.max(record.charged.budgetSeconds, grant.budgetSeconds ?? 0),
+  };
+}
+
+/** A report that the batch itself builds, from what the result store or other reports say. */
+export function builtReport(
+  chunk: number,
+  { byOutcome, spentSeconds }: { readonly byOutcome: KeptReport['byOutcome']; readonly spentSeconds: number },
+): KeptReport {
+  return {
+    chunk,
+    attempt: 0,
+    report: 0,
+    seq: 0,
+    window: 0,
+    running: 0,
+    byOutcome,
+    retried: 0,
+    budget: { grantedSeconds: spentSeconds, spentSeconds, reservedSeconds: 0, nextSeconds: 0, wantedSeconds: 0 },
+    throttledUntilMs: null,
+    blocked: null,
+    leftCount: 0,
+    apiCalls: 0,
+    isEnding: false,
+    hasEnded: false,
+    wasCut: false,
+  };
+}
+
+/** Number of the record that stands for all ended chunks; no chunk has it. */
+const summedChunk = -1;
+
+/**
+ * Sums ended chunks into one record: a batch that continues as new needs nothing else of them.
+ * @param ended may include one record that is already a sum
+ */
+export function sumEndedChunks(ended: readonly ChunkRecord[]): ChunkRecord | null {
+  if (ended.length === 0) return null;
+  const reports = ended.flatMap(({ report }) => report ?? []);
+  const spentSeconds = sumOf(reports, ({ budget }) => budget.spentSeconds);
+  const items = sumOf(ended, (record) => record.items);
+  return {
+    ...newRecord({ chunk: summedChunk, firstIndex: 0, items, digest: '' }, 0),
+    state: 'ended',
+    attempt: 1,
+    isFresh: false,
+    charged: { window: 0, budgetSeconds: sumOf(ended, ({ charged }) => charged.budgetSeconds) },
+    report: {
+      ...builtReport(summedChunk, { byOutcome: sumByOutcome(reports), spentSeconds }),
+      attempt: 1,
+      report: 1,
+      retried: sumOf(reports, ({ retried }) => retried),
+      apiCalls: sumOf(reports, ({ apiCalls }) => apiCalls),
+      leftCount: sumOf(reports, ({ leftCount }) => leftCount),
+      hasEnded: true,
+    },
+    before: {
+      apiCalls: sumOf(ended, ({ before }) => before.apiCalls),
+      leftCount: sumOf(ended, ({ before }) => before.leftCount),
+    },
   };
 }

@@ -1,10 +1,11 @@
 /** Adds up the reports of the chunks of a batch. Pure. */
 
 import { isFailure } from '../chunk/retry-policy.js';
+import type { FanoutCounts } from '../progress.js';
 import type { ChunkRecord, ChunkReport } from '../protocol.js';
-import type { FanoutCounts, ItemOutcome } from '../types.js';
+import type { ItemOutcome } from '../types.js';
 
-type ByOutcome = Partial<Record<ItemOutcome, number>>;
+type ByOutcome = Readonly<Partial<Record<ItemOutcome, number>>>;
 type Counted = Pick<ChunkRecord, 'items'> & {
   readonly report: Pick<ChunkReport, 'running' | 'byOutcome' | 'retried' | 'hasEnded'> | null;
 };
@@ -14,34 +15,42 @@ type Counted = Pick<ChunkRecord, 'items'> & {
  * @param isOver true once the batch has ended: the remaining items were never started
  */
 export function countsOf(chunks: readonly Counted[], isOver: boolean): FanoutCounts {
-  const byOutcome: ByOutcome = {};
-  let items = 0;
-  let running = 0;
-  let ended = 0;
-  let retried = 0;
-  for (const chunk of chunks) {
-    items += chunk.items;
-    if (!chunk.report) continue;
-    running += chunk.report.running;
-    retried += chunk.report.retried;
-    for (const [outcome, count] of Object.entries(chunk.report.byOutcome) as [ItemOutcome, number][]) {
-      byOutcome[outcome] = (byOutcome[outcome] ?? 0) + count;
-      ended += count;
-    }
-  }
-  let queued = items - running - ended;
+  const reports = chunks.flatMap(({ report }) => report ?? []);
+  const items = sumOf(chunks, (chunk) => chunk.items);
+  const running = sumOf(reports, (report) => report.running);
+  const retried = sumOf(reports, (report) => report.retried);
+  const byOutcome = sumByOutcome(reports);
+  let queued = items - running - totalOf(byOutcome);
   if (isOver && queued > 0) {
     byOutcome.not_started = (byOutcome.not_started ?? 0) + queued;
     queued = 0;
   }
-  const failed = (Object.entries(byOutcome) as [ItemOutcome, number][])
-    .filter(([outcome]) => isFailure(outcome))
-    .reduce((sum, [, count]) => sum + count, 0);
+  const failed = totalOf(byOutcome, isFailure);
   return { items, queued, running, completed: byOutcome.completed ?? 0, failed, retried, byOutcome };
 }
 
 /** Number of items of the chunk that have not ended. */
 export function unfinished({ items, report }: Counted): number {
-  const ended = Object.values(report?.byOutcome ?? {}).reduce((sum, count) => sum + count, 0);
-  return items - ended;
+  return items - totalOf(report?.byOutcome ?? {});
+}
+
+/** Adds up the outcomes of several reports. */
+export function sumByOutcome(reports: readonly { readonly byOutcome: ByOutcome }[]) {
+  const sum: Partial<Record<ItemOutcome, number>> = {};
+  for (const [outcome, count] of reports.flatMap(({ byOutcome }) => outcomesOf(byOutcome))) {
+    sum[outcome] = (sum[outcome] ?? 0) + count;
+  }
+  return sum;
+}
+
+export function outcomesOf(byOutcome: ByOutcome): [ItemOutcome, number][] {
+  return Object.entries(byOutcome) as [ItemOutcome, number][];
+}
+
+export function sumOf<T>(all: readonly T[], value: (one: T) => number): number {
+  return all.reduce((total, one) => total + value(one), 0);
+}
+
+function totalOf(byOutcome: ByOutcome, counts: (outcome: ItemOutcome) => boolean = () => true): number {
+  return sumOf(outcomesOf(byOutcome), ([outcome, count]) => (counts(outcome) ? count : 0));
 }

@@ -30,13 +30,13 @@ export function dispatchGrants(run: BatchState): void {
 }
 
 /** Asks a chunk that an earlier execution started for its progress. The chunk keeps its grant. */
-export function greet(run: BatchState, record: ChunkRecord): void {
+export function requestReport(run: BatchState, record: ChunkRecord): void {
   const { throttle, ending } = run;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };
   const { concurrency, budgetSeconds } = run.input.policy;
   record.state = 'open';
   record.isAttached = true;
-  record.isGreeted = true;
+  record.awaitsReport = true;
   record.sent = { ...record.sent, ...grant };
   // Until it reports its grant, it may hold everything.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
@@ -45,12 +45,12 @@ export function greet(run: BatchState, record: ChunkRecord): void {
 
 function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
   run.sending.add(record.chunk);
-  run.beside(async () => {
+  run.inBackground(async () => {
     try {
       await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
       // The workflow is closed: its last report is on its way, or somebody terminated it, which the next check detects.
-      record.heardAtMs = 0;
+      record.reportedAtMs = 0;
     } finally {
       run.sending.delete(record.chunk);
     }
@@ -64,19 +64,19 @@ function start(
 ): void {
   record.state = 'open';
   record.attempt += 1;
-  record.heardAtMs = Date.now();
+  record.reportedAtMs = Date.now();
   const input = chunkInput(run, record, { grant, source });
   record.isFresh = false;
   record.retryFailed = false;
   run.sending.add(record.chunk);
-  run.beside(async () => {
+  run.inBackground(async () => {
     try {
       await run.starts.within(input, () => startChunk(run, input));
       run.sending.delete(record.chunk);
     } catch (error) {
       run.sending.delete(record.chunk);
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      greet(run, record);
+      requestReport(run, record);
     }
   });
 }

@@ -1,7 +1,6 @@
 /** Computes which chunks are due a grant, and its content. Pure. */
 import type { ChunkGrant, ChunkRecord } from '../protocol.js';
-import { allocateBudget } from './allocate-budget.js';
-import { allocateConcurrency } from './allocate-concurrency.js';
+import { allocateBudget, allocateConcurrency } from './allocate.js';
 import { budgetHolderOf, holderOf } from './chunk-record.js';
 
 export interface GrantTerms {
@@ -43,7 +42,7 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
     .filter(({ record, grant }) => {
       // At the end, a chunk that was started before starts once more, to close its items.
       if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
-      const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.isGreeted || isEnding);
+      const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);
     });
 }

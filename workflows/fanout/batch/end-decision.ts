@@ -1,7 +1,8 @@
 /** Decides when a batch ends, and with which outcome. Pure. */
 
+import type { FanoutCounts } from '../progress.js';
 import type { EndReason } from '../protocol.js';
-import type { FanoutCounts, FanoutOutcome, FanoutPolicy } from '../types.js';
+import type { FanoutOutcome, FanoutPolicy } from '../types.js';
 
 /** Why the batch must end now, judging by its items; undefined if it continues. */
 export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy, 'stopAt'>): EndReason | undefined {

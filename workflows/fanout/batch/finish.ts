@@ -8,9 +8,9 @@ import { jobError, toJobTermination } from '../../job/termination.js';
 import type { JobError } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { sendNotification } from '../../notification/notify.js';
+import { bulk } from '../../shared/proxies.js';
 import { defaultTiming } from '../../shared/wait-intervals.js';
-import { giveUpLease } from '../../watch/acquire-lease.js';
-import { bulk } from '../proxies.js';
+import { releaseLease } from '../../watch/acquire-lease.js';
 import { sourceJob } from '../source/caller.js';
 import type { FanoutOutcome, FanoutResult } from '../types.js';
 import { outcomeOf } from './end-decision.js';
@@ -36,7 +36,7 @@ async function endSource(run: BatchState): Promise<JobError | null> {
   const sandboxId =
     run.preparedSandboxId ?? run.source?.sandboxId ?? (source.kind === 'sandbox' ? source.sandboxId : null);
   if (sandboxId === null) return null;
-  await giveUpLease(sandboxId);
+  await releaseLease(sandboxId);
   if (source.kind !== 'prepare') return null;
   const job = sourceJob(run, sandboxId);
   run.sourceJob = job;
@@ -50,13 +50,10 @@ async function endSource(run: BatchState): Promise<JobError | null> {
     });
     return null;
   } catch (error) {
-    const why = 'The prepared sandbox did not end as asked.';
+    const why = 'The prepared sandbox did not end as requested.';
     run.leaveOwn([{ kind: 'sandbox', sandboxId, sandboxName: null, conversationId: null, why }]);
     if (!isCancellation(error)) return toJobTermination(error).jobError;
-    return jobError(
-      'clean_up_unfinished',
-      `The prepared sandbox ${sandboxId} did not end as asked in time; look after it.`,
-    );
+    return jobError('clean_up_unfinished', `The prepared sandbox ${sandboxId} did not end in time; check it.`);
   } finally {
     run.apiCalls += job.apiCalls;
     run.sourceJob = null;
@@ -82,7 +79,7 @@ async function store(run: BatchState, outcome: FanoutOutcome): Promise<FanoutRes
   } catch {
     const error = jobError(
       'results_not_assembled',
-      'The result store did not take results.jsonl; the items hold their results.',
+      'results.jsonl could not be stored; the results of the items are stored.',
     );
     return { ...result, error: result.error ?? error, resultsRef: null };
   }
@@ -94,25 +91,16 @@ function errorOf(run: BatchState, outcome: FanoutOutcome): JobError | null {
   if (open > 0) {
     return jobError(
       'clean_up_unfinished',
-      `${open} chunks did not end in time; their forks may still run. Resume the batch to see to them.`,
+      `${open} chunks did not end in time; their forks may still run. Resume the batch to end them.`,
     );
   }
-  switch (outcome) {
-    case 'cancelled':
-      return jobError('cancelled', 'The batch was cancelled');
-    case 'deadline_exceeded':
-      return jobError(
-        'deadline_exceeded',
-        `The batch did not finish within ${Math.round(policy.deadlineMs / 1_000)} seconds`,
-      );
-    case 'budget_spent':
-      return jobError(
-        'budget_spent',
-        `What is left of ${policy.budgetSeconds} machine-seconds has no room for another item`,
-      );
-    case 'failed_fast':
-      return jobError('failed_fast', 'An item failed, and the batch was to end with it');
-    default:
-      return null;
-  }
+  const messages = {
+    cancelled: 'The batch was cancelled',
+    deadline_exceeded: `The batch did not finish within ${Math.round(policy.deadlineMs / 1_000)} seconds`,
+    budget_spent: `The rest of the ${policy.budgetSeconds} machine-seconds does not cover another item`,
+    failed_fast: 'An item failed, and the batch ends at the first failure',
+  };
+  if (!(outcome in messages)) return null;
+  const code = outcome as keyof typeof messages;
+  return jobError(code, messages[code]);
 }

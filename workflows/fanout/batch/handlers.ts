@@ -18,7 +18,7 @@ export function handleBatchMessages(run: BatchState): void {
   setHandler(fanoutProgressQuery, () => run.progress());
   setHandler(chunkReportSignal, (report) => {
     run.messages += 1;
-    run.hear(report);
+    run.receiveReport(report);
   });
   setHandler(sandboxEventSignal, (event) => run.sourceJob?.inbox.record(event));
   setHandler(addChunkUpdate, (submission) => CancellationScope.nonCancellable(() => addChunk(run, submission)), {
@@ -38,8 +38,8 @@ async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{
       `chunk ${submission.chunk} holds other items already. Items of a batch cannot be changed: use another id.`,
     );
   }
-  if (run.seal) throw refused(`the batch has all its items since it was sealed with ${run.seal.chunks} chunks.`);
-  if (!run.takesItems) throw refused('the batch is ending and takes no items any more.');
+  if (run.seal) throw refused(`the batch is sealed with ${run.seal.chunks} chunks.`);
+  if (!run.takesItems) throw refused('the batch is ending and accepts no items.');
   const record = newRecord({ ...submission, items: submission.items.length }, Date.now());
   const problem = placeProblem([...run.known.values()], record);
   if (problem) throw refused(problem);
@@ -49,7 +49,7 @@ async function addChunk(run: BatchState, submission: ChunkSubmission): Promise<{
     const summary = `chunk ${submission.chunk}: ${submission.items.length} items`;
     await storing.storeObject.executeWithOptions({ summary }, [run.places.chunk(submission.chunk), submission]);
     run.take(record);
-    run.tellNews();
+    run.noteChange();
     return { isNew: true };
   } finally {
     run.arriving.delete(submission.chunk);
@@ -65,7 +65,7 @@ async function seal(run: BatchState, request: SealRequest): Promise<{ readonly i
   if (problem) throw refused(problem);
   await storing.storeObject.executeWithOptions({ summary: 'seal' }, [run.places.seal, request]);
   run.seal = request;
-  run.tellNews();
+  run.noteChange();
   return { isNew: true };
 }
 

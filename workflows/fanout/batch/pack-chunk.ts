@@ -3,7 +3,7 @@
  * A thousand records share one payload with the rest of the batch's state. Pure.
  */
 
-import type { ChunkPlace, ChunkRecord, HeardReport, PackedChunk, PackedPlace } from '../protocol.js';
+import type { ChunkPlace, ChunkRecord, KeptReport, PackedChunk, PackedPlace } from '../protocol.js';
 import type { ItemOutcome } from '../types.js';
 import { newRecord } from './chunk-record.js';
 
@@ -19,7 +19,7 @@ const outcomes: readonly ItemOutcome[] = [
   'outcome_unknown',
   'not_started',
 ];
-const flagsOf = ['isFresh', 'retryFailed', 'isAttached', 'isGreeted'] as const;
+const flagsOf = ['isFresh', 'retryFailed', 'isAttached', 'awaitsReport'] as const;
 
 type Ms = number | null;
 type Flag = 0 | 1;
@@ -50,13 +50,13 @@ export function placeOf([chunk, firstIndex, items, digest]: PackedPlace): ChunkP
 
 /** @param record of a chunk that has not ended */
 export function packChunk(record: ChunkRecord, sinceMs: number): PackedChunk {
-  const { sent, charged, before, report, state, attempt, heardAtMs } = record;
+  const { sent, charged, before, report, state, attempt, reportedAtMs } = record;
   const flags = flagsOf.reduce((bits, flag, at) => bits + (record[flag] ? 2 ** at : 0), 0);
   const rest: PackedRest = [
     flag(state === 'open'),
     flags,
     attempt,
-    heardAtMs - sinceMs,
+    reportedAtMs - sinceMs,
     [sent.seq - sinceMs, sent.window, sent.budgetSeconds, from(sent.pausedUntilMs, sinceMs), flag(sent.isEnding)],
     [charged.window, charged.budgetSeconds],
     [before.apiCalls, before.leftCount],
@@ -89,7 +89,7 @@ export function unpackChunk(packed: PackedChunk, sinceMs: number): ChunkRecord {
   };
 }
 
-function packReport(report: HeardReport, sinceMs: number): PackedReport {
+function packReport(report: KeptReport, sinceMs: number): PackedReport {
   const { attempt, report: number, seq, window, running, retried, budget, blocked, byOutcome } = report;
   return [
     [attempt, number, seq - sinceMs, window, running, retried],
@@ -106,7 +106,7 @@ function packReport(report: HeardReport, sinceMs: number): PackedReport {
   ];
 }
 
-function unpackReport(chunk: number, packed: PackedReport, sinceMs: number): HeardReport {
+function unpackReport(chunk: number, packed: PackedReport, sinceMs: number): KeptReport {
   const [[attempt, report, seq, window, running, retried], counts, budget, rest] = packed;
   const [throttled, blockedSince, apiCalls, leftCount, isEnding, wasCut] = rest;
   const [grantedSeconds, spentSeconds, reservedSeconds, nextSeconds, wantedSeconds] = budget;
@@ -127,7 +127,7 @@ function unpackReport(chunk: number, packed: PackedReport, sinceMs: number): Hea
     retried,
     budget: { grantedSeconds, spentSeconds, reservedSeconds, nextSeconds, wantedSeconds },
     throttledUntilMs: throttled === null ? null : throttled + sinceMs,
-    blocked: since === null ? null : { message: 'An item does not go on by itself', since },
+    blocked: since === null ? null : { message: 'An item cannot continue by itself', since },
     apiCalls,
     leftCount,
     isEnding: isEnding === 1,

@@ -3,7 +3,9 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { type FanoutPlaces, fanoutPlaces } from '../../../src/contract/fanout-addresses.js';
 import type { JobState } from '../../job/state.js';
 import type { JobError, LeftBehind } from '../../job/types.js';
+import { defaultFanoutIntervals } from '../../shared/wait-intervals.js';
 import { ChildStartLimit } from '../child-start-limit.js';
+import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../progress.js';
 import type {
   BatchClock,
   BatchInput,
@@ -12,17 +14,14 @@ import type {
   ChunkRecord,
   ChunkReport,
   EndReason,
-  HeardReport,
   ReadySource,
   SealRequest,
   Throttle,
 } from '../protocol.js';
-import type { FanoutCounts, FanoutIntervals, FanoutOutcome, FanoutPhase, FanoutProgress } from '../types.js';
-import { applyReport, heard, startAgain } from './chunk-record.js';
-import { countsOf } from './counts.js';
-import { defaultIntervals } from './defaults.js';
+import type { FanoutIntervals, FanoutOutcome } from '../types.js';
+import { applyReport, keptReport, startAgain, sumEndedChunks } from './chunk-record.js';
+import { countsOf, sumOf } from './counts.js';
 import { packChunk, packPlace, placeOf, unpackChunk } from './pack-chunk.js';
-import { sumEndedChunks } from './sum-ended-chunks.js';
 import { freshThrottle, recovered, throttled } from './throttle.js';
 
 const namedAtMost = 100;
@@ -75,9 +74,9 @@ export class BatchState {
   /** When the last chunk arrived, in ms since the epoch. */
   arrivedAtMs: number;
   /** True once the submitter is gone although the batch does not have all items. */
-  isLeftAlone = false;
+  isSubmitterGone = false;
   /** Counter of changes that the batch must act on. */
-  news = 0;
+  changes = 0;
   private phase: FanoutPhase;
   private sinceMs: number;
   private underWay = 0;
@@ -86,7 +85,7 @@ export class BatchState {
     const { carried, policy } = input;
     this.batchKey = input.batchKey ?? workflowInfo().firstExecutionRunId;
     this.places = fanoutPlaces({ ...input, batchKey: this.batchKey });
-    this.pace = { ...defaultIntervals, ...input.pace };
+    this.pace = { ...defaultFanoutIntervals, ...input.pace };
     this.startedAtMs = carried?.startedAtMs ?? Date.now();
     this.deadlineAtMs = this.startedAtMs + policy.deadlineMs;
     this.chunks = new Map();
@@ -141,21 +140,21 @@ export class BatchState {
   enter(phase: FanoutPhase): void {
     if (this.phase !== phase) this.sinceMs = Date.now();
     this.phase = phase;
-    this.tellNews();
+    this.noteChange();
   }
 
-  tellNews(): void {
-    this.news += 1;
+  noteChange(): void {
+    this.changes += 1;
     const { queued, running, completed, items, byOutcome } = this.counts;
     const outcomes = Object.entries(byOutcome).map(([outcome, count]) => `${count} ${outcome}`);
     const lines = [
       `**${this.phase.replaceAll('_', ' ')}**`,
-      `${completed} of ${items} completed, ${running} at work, ${queued} queued`,
+      `${completed} of ${items} completed, ${running} running, ${queued} queued`,
     ];
     setCurrentDetails([...lines, outcomes.join(', ')].join('\n\n'));
   }
 
-  /** Ends the batch before all items had their turn. The first reason stands. */
+  /** Ends the batch before all items had their turn. The first reason counts. */
   end(reason: EndReason, error: JobError | null = null): void {
     if (this.ending !== null) return;
     this.ending = { reason, error: error && cutError(error), atMs: Date.now() };
@@ -168,15 +167,15 @@ export class BatchState {
   get takesItems(): boolean {
     if (this.outcome !== null || this.seal !== null) return false;
     const reason = this.ending?.reason;
-    return !this.isLeftAlone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
+    return !this.isSubmitterGone && reason !== 'cancelled' && reason !== 'deadline_exceeded';
   }
 
   /** Applies a chunk's report, unless a newer one arrived first. */
-  hear(report: ChunkReport): void {
+  receiveReport(report: ChunkReport): void {
     const record = this.chunks.get(report.chunk);
     if (!record || !applyReport(record, report)) return;
-    record.report = heard(report);
-    record.heardAtMs = Date.now();
+    record.report = keptReport(report);
+    record.reportedAtMs = Date.now();
     this.leave(report.left);
     const { throttledUntilMs, sourceError } = report;
     if (
@@ -192,7 +191,7 @@ export class BatchState {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;
     }
-    this.tellNews();
+    this.noteChange();
   }
 
   /** Adds entries that need attention, by name while there is room. */
@@ -210,7 +209,7 @@ export class BatchState {
   recover(): void {
     const { limit } = this.throttle;
     this.throttle = recovered(this.throttle, Date.now(), this.throttleRules);
-    if (this.throttle.limit !== limit) this.tellNews();
+    if (this.throttle.limit !== limit) this.noteChange();
   }
 
   private get throttleRules() {
@@ -218,11 +217,11 @@ export class BatchState {
   }
 
   /** Runs work in parallel with the main loop. It must finish before the run continues as new. */
-  beside(work: () => Promise<void>): void {
+  inBackground(work: () => Promise<void>): void {
     this.underWay += 1;
     const over = () => {
       this.underWay -= 1;
-      this.news += 1;
+      this.changes += 1;
     };
     work().then(over, over);
   }
@@ -237,7 +236,6 @@ export class BatchState {
   progress(): FanoutProgress {
     const { input, throttle, counts } = this;
     const reports = this.records.flatMap(({ report }) => report ?? []);
-    const sum = (of: (report: HeardReport) => number) => reports.reduce((total, report) => total + of(report), 0);
     const isPaused = throttle.pausedUntilMs !== null && throttle.pausedUntilMs > Date.now();
     return {
       batchId: input.batchId,
@@ -253,8 +251,8 @@ export class BatchState {
       counts,
       budget: {
         limitSeconds: input.policy.budgetSeconds,
-        spentSeconds: sum(({ budget }) => budget.spentSeconds),
-        reservedSeconds: sum(({ budget }) => budget.reservedSeconds),
+        spentSeconds: sumOf(reports, ({ budget }) => budget.spentSeconds),
+        reservedSeconds: sumOf(reports, ({ budget }) => budget.reservedSeconds),
       },
       throttledUntil: isPaused ? new Date(throttle.pausedUntilMs).toISOString() : null,
       blocked: this.blocked,

@@ -1,9 +1,9 @@
 /** The periodic tasks of a batch. Each has its own timer, so that events of items cost no timers. */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
+import { lookups } from '../../shared/proxies.js';
 import { defaultTiming, renewLeaseInMs } from '../../shared/wait-intervals.js';
 import { renewLease } from '../../watch/acquire-lease.js';
 import type { BatchClock } from '../protocol.js';
-import { lookups } from '../proxies.js';
 import { startAgain } from './chunk-record.js';
 import type { BatchState } from './state.js';
 
@@ -35,9 +35,9 @@ async function endOfEnding(run: BatchState): Promise<void> {
   await condition(() => run.ending !== null);
   const cleanUpMs = run.input.timing?.cleanUpMs ?? defaultTiming.cleanUpMs;
   const endsAtMs = (run.ending?.atMs ?? Date.now()) + cleanUps * cleanUpMs + slackMs;
-  await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without what has not ended' });
+  await sleep(Math.max(1, endsAtMs - Date.now()), { summary: 'until the batch ends without open chunks' });
   run.isGivenUp = true;
-  run.tellNews();
+  run.noteChange();
 }
 
 async function lateItems(run: BatchState): Promise<void> {
@@ -45,10 +45,10 @@ async function lateItems(run: BatchState): Promise<void> {
   for (;;) {
     const leftMs = Math.max(run.ending?.atMs ?? 0, run.arrivedAtMs) + submitterPauseMs - Date.now();
     if (!run.takesItems || leftMs <= 0) break;
-    await sleep(leftMs, { summary: 'until nobody submits items any more' });
+    await sleep(leftMs, { summary: 'until the submitter counts as gone' });
   }
-  run.isLeftAlone = true;
-  run.tellNews();
+  run.isSubmitterGone = true;
+  run.noteChange();
 }
 
 /** A terminated chunk sends no reports. It starts again from what is stored. */
@@ -56,16 +56,16 @@ async function checks(run: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
     const everyMs = run.pace.checkChunksEveryMs * Math.min(slowestChecks, 1 + quiet);
-    await untilDue(run, 'checks', { everyMs, summary: 'until silent chunks are looked up' });
-    const isQuiet = await toTheEnd(run, () => checkChunks(run));
+    await untilDue(run, 'checks', { everyMs, summary: 'until silent chunks are checked' });
+    const isQuiet = await uninterrupted(run, () => checkChunks(run));
     quiet = isQuiet ? quiet + 1 : 0;
   }
 }
 
 /** Runs work that cannot be cancelled; the run continues as new only after it. @returns undefined if it failed */
-function toTheEnd<T>(run: BatchState, work: () => Promise<T>): Promise<T | undefined> {
+function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
-    run.beside(async () => {
+    run.inBackground(async () => {
       try {
         resolve(await CancellationScope.nonCancellable(work));
       } catch {
@@ -90,18 +90,18 @@ async function untilDue(
 /** @returns true if all silent chunks run, and one check can cover them */
 async function checkChunks(run: BatchState): Promise<boolean> {
   const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
-  const silent = run.records.filter(({ state, heardAtMs }) => state === 'open' && heardAtMs <= sinceMs);
-  const asked = silent.slice(0, describedAtOnce);
-  if (asked.length === 0) return false;
-  const reports = asked.map(({ report }) => report);
-  const statuses = await lookups.describeWorkflows(asked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
-  for (const [at, record] of asked.entries()) {
-    if (statuses[at] === 'RUNNING') record.heardAtMs = Date.now();
+  const silent = run.records.filter(({ state, reportedAtMs }) => state === 'open' && reportedAtMs <= sinceMs);
+  const checked = silent.slice(0, describedAtOnce);
+  if (checked.length === 0) return false;
+  const reports = checked.map(({ report }) => report);
+  const statuses = await lookups.describeWorkflows(checked.map(({ chunk }) => run.places.chunkWorkflow(chunk)));
+  for (const [at, record] of checked.entries()) {
+    if (statuses[at] === 'RUNNING') record.reportedAtMs = Date.now();
     else if (record.state === 'open' && record.report === reports[at]) {
       startAgain(record);
     }
   }
-  return asked.length === silent.length && statuses.every((status) => status === 'RUNNING');
+  return checked.length === silent.length && statuses.every((status) => status === 'RUNNING');
 }
 
 async function recovery(run: BatchState): Promise<void> {
@@ -110,7 +110,7 @@ async function recovery(run: BatchState): Promise<void> {
     const pauseMs = (run.throttle.pausedUntilMs ?? 0) - Date.now();
     // The window does not recover during a pause, which may last for hours.
     const everyMs = Math.max(run.pace.recoverEveryMs, pauseMs);
-    await untilDue(run, 'recovery', { everyMs, summary: 'until forks may be faster' });
+    await untilDue(run, 'recovery', { everyMs, summary: 'until more items may run' });
     run.recover();
   }
 }
@@ -128,9 +128,11 @@ async function lease(run: BatchState): Promise<void> {
   for (;;) {
     const leftMs = dueAtMs - Date.now();
     if (leftMs > 0) await sleep(leftMs, { summary: 'renewal of the lease on the source' });
-    const askedAtMs = Date.now();
-    const isRenewed = await toTheEnd(run, () => renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }));
-    if (isRenewed) run.leasedAtMs = askedAtMs;
+    const requestedAtMs = Date.now();
+    const isRenewed = await uninterrupted(run, () =>
+      renewLease(sandboxId, { use: 'fork', lastsMs: timing.leaseLastsMs }),
+    );
+    if (isRenewed) run.leasedAtMs = requestedAtMs;
     dueAtMs = Date.now() + renewLeaseInMs(timing, isRenewed === true);
   }
 }

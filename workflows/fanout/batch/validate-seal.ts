@@ -23,7 +23,7 @@ export function sealProblem(records: readonly Place[], { chunks, items }: SealRe
   if (missing.length > 0)
     return `these chunks are missing: ${missing.slice(0, 20).join(', ')}. Submit them, then seal.`;
   const surplus = records.filter(({ chunk }) => chunk >= chunks).map(({ chunk }) => chunk);
-  if (surplus.length > 0) return `there are chunks beyond the ${chunks} that it is to have: ${surplus.join(', ')}.`;
+  if (surplus.length > 0) return `there are chunks beyond the ${chunks} of the seal: ${surplus.join(', ')}.`;
   let next = 0;
   for (let chunk = 0; chunk < chunks; chunk += 1) {
     const record = known.get(chunk);

@@ -6,8 +6,8 @@ import type { JobState } from '../../job/state.js';
 import { jobError } from '../../job/termination.js';
 import type { JobError, JobOutcome } from '../../job/types.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
-import { endedAsAsked } from '../item/result.js';
-import { bulk } from '../proxies.js';
+import { bulk } from '../../shared/proxies.js';
+import { hasEndedAsRequested } from '../item/result.js';
 import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
 
 const lookEveryMs = 2_000;
@@ -16,14 +16,14 @@ const lookEveryMs = 2_000;
 export async function endFork(run: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {
-    const error = await endForkAsAsked(run, toEnd);
+    const error = await endForkAsRequested(run, toEnd);
     const { stop, deletion, left, apiCalls } = run;
     const ending = { stop, deletion, left, apiCalls, error, endedAt: new Date().toISOString() };
     const settled = await bulk
       .settleFanoutItem({ key: `${input.resultPrefix}/${generation}.json`, ending })
       .catch(() => ({ machineSeconds: 0, resultRef: null }));
-    const hasEnded = endedAsAsked({ sandboxId, stop, deletion }, input.job.end);
-    const why = 'The fork did not end as asked.';
+    const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, input.job.end);
+    const why = 'The fork did not end as requested.';
     return {
       index: input.index,
       generation,
@@ -40,17 +40,17 @@ export async function endFork(run: JobState, input: FanoutItemInput, toEnd: Item
   });
 }
 
-async function endForkAsAsked(
+async function endForkAsRequested(
   run: JobState,
   { sandboxId, generation, outcome, running }: ItemToEnd,
 ): Promise<JobError | null> {
   run.generation = generation;
   const { end } = run.input;
   try {
-    await CancellationScope.withTimeout(run.timing.cleanUpMs, () => find(run, sandboxId));
+    await CancellationScope.withTimeout(run.timing.cleanUpMs, () => findFork(run, sandboxId));
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    return jobError('clean_up_unfinished', `The sandbox ${sandboxId} could not be read in time; look after it.`);
+    return jobError('clean_up_unfinished', `The sandbox ${sandboxId} could not be read in time; check it.`);
   }
   const { sandbox } = run;
   if (sandbox === null) {
@@ -69,10 +69,10 @@ async function endForkAsAsked(
 }
 
 /** A 404 is final once it has lasted as long as a read may lag. */
-async function find(run: JobState, sandboxId: string): Promise<void> {
+async function findFork(run: JobState, sandboxId: string): Promise<void> {
   const sinceMs = Date.now();
   while ((await readSandbox(run, sandboxId)) === null) {
     if (Date.now() - sinceMs >= run.timing.readLagMs) return;
-    await sleep(lookEveryMs, { summary: 'until a fork that is not found is believed to be gone' });
+    await sleep(lookEveryMs, { summary: 'until a missing fork counts as gone' });
   }
 }

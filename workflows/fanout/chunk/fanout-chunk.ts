@@ -14,9 +14,9 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { chunkGrantSignal, fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
+import { hasLongHistory } from '../../shared/continue-as-new.js';
 import type { ChunkInput, ChunkReport } from '../protocol.js';
 import { readItems, startItem } from './items.js';
 import { reportToBatch } from './report-to-batch.js';
@@ -24,7 +24,7 @@ import { ChunkState } from './state.js';
 
 export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   const run = new ChunkState(input);
-  setHandler(chunkGrantSignal, (grant) => run.obey(grant));
+  setHandler(chunkGrantSignal, (grant) => run.applyGrant(grant));
   setHandler(fanoutBlockedSignal, ({ index, message }) => run.block(index, message));
   setHandler(fanoutThrottledSignal, ({ untilMs }) => run.throttle(untilMs));
   CancellationScope.current().cancelRequested.catch(() => run.cut());
@@ -38,11 +38,11 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
     await readItems(run);
     const reporting = reportToBatch(run);
     while (!run.isOver) {
-      if (hasLongHistory(run)) await handOver(run);
+      if (mustContinueAsNew(run)) await handOver(run);
       for (let slot = run.next(Date.now()); slot; slot = run.next(Date.now())) startItem(run, slot);
       setCurrentDetails(run.details);
-      const seen = run.news;
-      const hasNews = () => run.news !== seen;
+      const seen = run.changes;
+      const hasNews = () => run.changes !== seen;
       const pauseMs = pauseLeftMs(run);
       if (pauseMs === undefined) await condition(hasNews);
       else await condition(hasNews, pauseMs, { summary: 'the service throttles forks' });
@@ -53,10 +53,9 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
 }
 
 /** A run that has neither started nor settled an item may use twice as much history, so that every run makes progress. */
-function hasLongHistory({ input, hasMoved }: ChunkState): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  const limit = input.pace.maxHistoryEvents ?? Number.POSITIVE_INFINITY;
-  return continueAsNewSuggested || historyLength >= (hasMoved ? limit : 2 * limit);
+function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
+  const { maxHistoryEvents } = input.pace;
+  return hasLongHistory(maxHistoryEvents && (hasMoved ? 1 : 2) * maxHistoryEvents);
 }
 
 /** Continues as new. Returns only if the chunk has ended in the meantime. */

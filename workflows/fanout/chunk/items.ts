@@ -10,9 +10,9 @@ import {
 import { executionOf } from '../../../src/contract/addresses.js';
 import { jobError } from '../../job/termination.js';
 import { workflowTypes } from '../../messages.js';
+import { bulk, lookups } from '../../shared/proxies.js';
 import type { fanoutItem } from '../item/fanout-item.js';
 import type { KnownItem } from '../protocol.js';
-import { bulk, lookups } from '../proxies.js';
 import type { ItemSummary } from '../types.js';
 import { itemInput } from './item-input.js';
 import { awaitItem, watchItems } from './running-items.js';
@@ -57,7 +57,7 @@ async function runningItems(run: ChunkState): Promise<ReadonlySet<number>> {
 export function startItem(run: ChunkState, slot: Slot): void {
   slot.state = 'running';
   run.hasMoved = true;
-  run.tell('soon');
+  run.noteChange('soon');
   begin(run, slot);
 }
 
@@ -139,6 +139,6 @@ function summaryOf({ index, generation, outcome, errorCode, ...known }: KnownIte
   // Earlier generations were counted when they ended.
   const machineSeconds = known.newestSeconds ?? known.machineSeconds;
   const error = errorCode === null ? null : jobError({ foreign: errorCode }, 'See the result of the item');
-  const told = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
-  return { ...told, index, generation, outcome, machineSeconds, error };
+  const ended = { sandboxId: null, endedAsAsked: true, resultRef: null, apiCalls: 0, left: [] };
+  return { ...ended, index, generation, outcome, machineSeconds, error };
 }

@@ -16,23 +16,23 @@ const urgency = 5;
 export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {
   const { deployment, batchId, pace } = run.input;
   const batch = getExternalWorkflowHandle(jobWorkflowId(deployment, batchId));
-  let told = 0;
-  let toldUrgent = 0;
+  let reported = 0;
+  let reportedUrgent = 0;
   let nextUrgentAtMs = 0;
   for (;;) {
-    await condition(() => run.news !== told && (!run.isPausing || run.isOver));
-    const isUrgent = () => run.urgent !== toldUrgent || run.isOver;
+    await condition(() => run.changes !== reported && (!run.isPausing || run.isOver));
+    const isUrgent = () => run.urgentChanges !== reportedUrgent || run.isOver;
     if (!isUrgent()) await condition(isUrgent, pace.reportEveryMs, { summary: 'until the next report' });
     if (Date.now() < nextUrgentAtMs) await sleep(nextUrgentAtMs - Date.now(), { summary: 'until the next report' });
     if (run.isPausing && !run.isOver) continue;
-    told = run.news;
-    toldUrgent = run.urgent;
+    reported = run.changes;
+    reportedUrgent = run.urgentChanges;
     nextUrgentAtMs = Date.now() + pace.reportEveryMs / urgency;
     const report = reportOf(run);
     try {
       await run.counting(() => batch.signal(chunkReportSignal, report));
     } catch {
-      // The batch is gone. The items continue within the grants; a resumed batch asks for reports again.
+      // The batch is gone. The items continue within the grants; a resumed batch requests reports again.
     }
     if (report.hasEnded) return report;
   }

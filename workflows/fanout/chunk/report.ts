@@ -4,7 +4,7 @@ import type { ChunkState } from './state.js';
 
 /** Creates the next report. Not repeatable: what it returns to the batch no longer belongs to the chunk. */
 export function reportOf(run: ChunkState): ChunkReport {
-  giveBack(run);
+  returnUnused(run);
   const { input, grant, running, waiting, slots } = run;
   return {
     chunk: input.chunk,
@@ -19,7 +19,7 @@ export function reportOf(run: ChunkState): ChunkReport {
       grantedSeconds: grant.budgetSeconds,
       spentSeconds: run.spentSeconds,
       reservedSeconds: run.reservedSeconds,
-      ...wishesOf(run),
+      ...budgetNeeds(run),
     },
     throttledUntilMs: run.throttledUntilMs,
     blocked: run.blocked.values().next().value ?? null,
@@ -33,7 +33,7 @@ export function reportOf(run: ChunkState): ChunkReport {
 }
 
 /** Returns window beyond the remaining items, and budget that no waiting item can use. */
-function giveBack(run: ChunkState): void {
+function returnUnused(run: ChunkState): void {
   if (!run.isLoaded) return;
   const waiting = run.isEnding ? [] : run.waiting;
   const window = Math.min(run.grant.window, run.running.length + waiting.length);
@@ -46,7 +46,7 @@ function giveBack(run: ChunkState): void {
   if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
 }
 
-function wishesOf(run: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
+function budgetNeeds(run: ChunkState): { readonly nextSeconds: number; readonly wantedSeconds: number } {
   const none = { nextSeconds: 0, wantedSeconds: 0 };
   const { freeSeconds: free } = run;
   if (free === null || run.isEnding || !run.isLoaded) return none;

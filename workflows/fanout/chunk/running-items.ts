@@ -1,7 +1,7 @@
 /** Waits for items that an earlier run of the chunk started. They are not children of this run, so an activity waits. */
 import { CancellationScope, getExternalWorkflowHandle, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { followTaskQueue } from '../../../src/contract/addresses.js';
-import { waitProxies } from '../proxies.js';
+import { followProxies } from '../../shared/proxies.js';
 import type { ItemSummary } from '../types.js';
 import type { ChunkState } from './state.js';
 
@@ -18,7 +18,7 @@ export function watchItems(run: ChunkState, indexes: readonly number[]): void {
 }
 
 async function watch(settlers: Map<string, (summary: ItemSummary | null) => void>): Promise<void> {
-  const { awaitItems } = waitProxies(followTaskQueue(workflowInfo().taskQueue));
+  const { awaitItems } = followProxies(followTaskQueue(workflowInfo().taskQueue));
   while (settlers.size > 0) {
     const summary = 'until items of an earlier run have ended';
     const ended = await awaitItems.executeWithOptions({ summary }, [[...settlers.keys()]]);

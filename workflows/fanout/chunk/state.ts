@@ -6,7 +6,7 @@ import { ChildStartLimit } from '../child-start-limit.js';
 import { LeftList } from '../left-list.js';
 import type { CarriedItem, ChunkGrant, ChunkInput, KnownItem } from '../protocol.js';
 import type { FanoutItem, ItemOutcome, ItemSummary } from '../types.js';
-import { accounted, typeOf } from './item-reservation.js';
+import { accounted } from './item-reservation.js';
 import { type EndedItem, isFailure, isSourceLost, isTriedAgain } from './retry-policy.js';
 import { carriedSlot, carrySlot, knownSlot, type Slot } from './slot.js';
 
@@ -37,9 +37,9 @@ export class ChunkState {
   isPausing = false;
   /** True if the chunk ends early, whatever the grants say. */
   isCut: boolean;
-  /** Counter of changes to report; `urgent` counts those to report immediately. */
-  news = 0;
-  urgent = 0;
+  /** Counter of changes to report; `urgentChanges` counts those to report immediately. */
+  changes = 0;
+  urgentChanges = 0;
   reports: number;
   readonly left: LeftList;
   /** Items that cannot continue by themselves, and why; oldest first. */
@@ -77,7 +77,7 @@ export class ChunkState {
       return knownSlot({ index, item }, { earlier, isRunning: running.has(index), chunk: this.input });
     });
     this.isLoaded = true;
-    this.tell('now');
+    this.noteChange('now');
   }
 
   /** Loads the items in a run that continues another one. */
@@ -87,7 +87,7 @@ export class ChunkState {
       return carriedSlot({ index, item }, { carried: carried[place] ?? {}, chunk: this.input });
     });
     this.isLoaded = true;
-    this.tell('soon');
+    this.noteChange('soon');
   }
 
   get place() {
@@ -135,7 +135,7 @@ export class ChunkState {
     return waiting.find((slot) => !slot.toEnd && (free === null || slot.costSeconds <= free));
   }
 
-  obey(grant: ChunkGrant): void {
+  applyGrant(grant: ChunkGrant): void {
     if (grant.seq <= this.grant.seq) return;
     const before = this.grant;
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
@@ -143,14 +143,14 @@ export class ChunkState {
     if (this.isEnding) this.cut();
     // The batch waits for returned grants, for requests, and for the answer to its greeting.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
-    this.tell(isAwaited ? 'now' : 'soon');
+    this.noteChange(isAwaited ? 'now' : 'soon');
   }
 
   /** Stops starting items, and cancels the running ones. */
   cut(): void {
     this.isCut = true;
     for (const { scope } of this.running) scope?.cancel();
-    this.tell('now');
+    this.noteChange('now');
   }
 
   /** The first refusal of a wave is reported immediately, and the batch pauses all chunks. */
@@ -159,20 +159,20 @@ export class ChunkState {
     if (untilMs <= (throttledUntilMs ?? 0)) return;
     this.throttledUntilMs = untilMs;
     const isKnown = throttledUntilMs !== null && throttledUntilMs > Date.now();
-    this.tell(isKnown ? 'soon' : 'now');
+    this.noteChange(isKnown ? 'soon' : 'now');
   }
 
   block(index: number, message: string | null): void {
     const isKnown = this.blocked.delete(index);
     if (message !== null) this.blocked.set(index, { message, since: new Date().toISOString() });
-    if (isKnown || message !== null) this.tell('soon');
+    if (isKnown || message !== null) this.noteChange('soon');
   }
 
   /** Returns an item to the queue that was cancelled before its workflow started. */
   putBack(slot: Slot): void {
     slot.state = 'waiting';
     slot.scope = null;
-    this.tell('now');
+    this.noteChange('now');
   }
 
   /** Records the result of an item's workflow. */
@@ -192,7 +192,7 @@ export class ChunkState {
       // An earlier execution cut it short or let it fail: only its fork remained.
       const { generation, lookFirst, retried } = after;
       Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
-      this.tell('soon');
+      this.noteChange('soon');
       return;
     }
     const { retries } = this.input.policy;
@@ -202,7 +202,7 @@ export class ChunkState {
       // A lost item may have continued to unreported generations.
       slot.lookFirst = ended.errorCode === lostItemCode;
       slot.retried += 1;
-      this.tell('soon');
+      this.noteChange('soon');
       return;
     }
     slot.state = 'ended';
@@ -211,7 +211,7 @@ export class ChunkState {
     const decides =
       kind === 'successes' ? summary.outcome === 'completed' : kind === 'fail_fast' && isFailure(summary.outcome);
     this.decide();
-    this.tell(decides || this.sourceError ? 'now' : 'soon');
+    this.noteChange(decides || this.sourceError ? 'now' : 'soon');
   }
 
   /** Decides immediately what does not depend on the counts of other chunks. */
@@ -223,16 +223,16 @@ export class ChunkState {
     if (isEnough || hasFailed || this.sourceError) this.cut();
   }
 
-  tell(when: 'now' | 'soon'): void {
-    this.news += 1;
-    if (when === 'now') this.urgent += 1;
+  noteChange(when: 'now' | 'soon'): void {
+    this.changes += 1;
+    if (when === 'now') this.urgentChanges += 1;
   }
 
   /** For people. */
   get details(): string {
     const { running, waiting, slots } = this;
     const ended = slots.length - running.length - waiting.length;
-    return `${running.length} at work, ${waiting.length} waiting, ${ended} ended of ${slots.length}`;
+    return `${running.length} running, ${waiting.length} waiting, ${ended} ended of ${slots.length}`;
   }
 
   byOutcome(): Partial<Record<ItemOutcome, number>> {
@@ -272,10 +272,5 @@ export class ChunkState {
   nextReport(): number {
     this.reports += 1;
     return this.reports;
-  }
-
-  /** The size of an item's fork. */
-  typeOf(slot: Slot) {
-    return typeOf(slot.item, this.input);
   }
 }

@@ -3,6 +3,7 @@ import { executionOf, itemStep, ownedSandboxName } from '../../../src/contract/a
 import { jobError } from '../../job/termination.js';
 import { storing } from '../../shared/proxies.js';
 import type { ItemResult, ItemSummary } from '../types.js';
+import { typeOf } from './item-reservation.js';
 import type { Slot } from './slot.js';
 import { type ChunkState, lostItemCode } from './state.js';
 
@@ -30,7 +31,7 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
       generation,
       outcome,
       labels: item.labels ?? {},
-      type: run.typeOf(slot),
+      type: typeOf(item, run.input),
       times: { ...never, endedAt: new Date().toISOString() },
       machineSeconds: costSeconds,
       job: null,
@@ -39,11 +40,14 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
     await storing.storeObject(`${run.places.item(index)}/${generation}.json`, result).catch(() => undefined);
   }
   const why = error instanceof Error ? error.message : String(error);
-  const told = jobError(lostItemCode, `The workflow of item ${index} of ${batchId} ended without a result: ${why}`);
+  const lostError = jobError(
+    lostItemCode,
+    `The workflow of item ${index} of ${batchId} ended without a result: ${why}`,
+  );
   const execution = executionOf(batchKey);
   const sandboxName = ownedSandboxName({ deployment, jobId: batchId, execution, step: itemStep(index), generation });
   const sandboxId = toEnd?.sandboxId ?? null;
-  const lost = 'The workflow of the item was terminated again and again; its fork may run.';
+  const lost = 'The workflow of the item was terminated repeatedly; its fork may run.';
   return {
     index,
     generation,
@@ -53,7 +57,7 @@ export async function terminatedItem(run: ChunkState, slot: Slot, error: unknown
     machineSeconds: costSeconds,
     resultRef: null,
     apiCalls: 0,
-    error: toEnd && outcome === 'completed' ? null : told,
+    error: toEnd && outcome === 'completed' ? null : lostError,
     left: [{ kind: 'sandbox', sandboxId, sandboxName, conversationId: null, why: lost }],
   };
 }

@@ -4,12 +4,11 @@
  * another fork only if a person decides so, or if the records show that it never was prompted.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
-import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { resumeSandbox } from '../../job/adopt-sandbox.js';
 import { resolveUnknownOutcome } from '../../job/prompts/await-resolution.js';
 import { promptRecordKey } from '../../job/prompts/prompt-query.js';
 import type { JobState } from '../../job/state.js';
-import { JobTermination, jobError, toJobTermination } from '../../job/termination.js';
+import { outcomeUnknown, toJobTermination } from '../../job/termination.js';
 import { reads } from '../../shared/proxies.js';
 
 /**
@@ -43,9 +42,9 @@ export async function settleGoneFork(run: JobState, sandboxId: string): Promise<
 
 async function settleMissingFork(run: JobState, sandboxId: string, why: string): Promise<'dead'> {
   const message = `The sandbox ${sandboxId} may have been prompted by an earlier run, and cannot be read: ${why}`;
-  const settled = await resolveUnknownOutcome<never>(run, 'create', message, async () => undefined);
-  if (!('evidence' in settled) && settled.action === 'resend') return 'dead';
-  throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
+  const { action } = await resolveUnknownOutcome(run, 'create', message);
+  if (action === 'resend') return 'dead';
+  throw outcomeUnknown(message);
 }
 
 /**

@@ -33,7 +33,7 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
 
   let now: string | null = null;
   let reported: string | null = null;
-  let tells = 0;
+  let reports = 0;
   let nextAtMs = 0;
   let isWaiting = false;
   const follow = async () => {
@@ -41,14 +41,14 @@ export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutI
     while ((now === null) !== (reported === null)) {
       if (now !== null && Date.now() < nextAtMs) {
         isWaiting = true;
-        await sleep(nextAtMs - Date.now(), { summary: 'until the chunk is told what blocks the item' });
+        await sleep(nextAtMs - Date.now(), { summary: 'until the next report of what blocks the item' });
         isWaiting = false;
         continue;
       }
       reported = now;
       if (reported !== null) {
-        nextAtMs = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** tells);
-        tells += 1;
+        nextAtMs = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** reports);
+        reports += 1;
       }
       const message = reported;
       await send((chunk) => chunk.signal(fanoutBlockedSignal, { index, message }));

@@ -89,18 +89,18 @@ function leftOf(
   const { sandboxId, sandboxName } = job;
   const left = job.left.map((one) => ({ ...one, why: one.why.slice(0, whyLength) }));
   const unnamed = { kind: 'sandbox', conversationId: null } as const;
-  if (!endedAsAsked(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
-    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork did not end as asked.' });
+  if (!hasEndedAsRequested(job, end) && !left.some((one) => one.sandboxId === sandboxId)) {
+    left.unshift({ ...unnamed, sandboxId, sandboxName, why: 'The fork did not end as requested.' });
   }
   if (unconfirmedName !== null && !left.some((one) => one.sandboxName === unconfirmedName)) {
-    const why = 'It is not known whether the fork was made.';
+    const why = 'It is unknown whether the fork was created.';
     left.unshift({ ...unnamed, sandboxId: null, sandboxName: unconfirmedName, why });
   }
   return left.slice(0, leftAtMost);
 }
 
 /** True if the job's sandbox ended as requested; a sandbox that is gone needs no end. */
-export function endedAsAsked(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
+export function hasEndedAsRequested(job: Pick<JobResult, 'sandboxId' | 'stop' | 'deletion'>, end: JobEnd): boolean {
   if (job.sandboxId === null || end === 'keep') return true;
   const { status } = (end === 'stop' ? job.stop : job.deletion) ?? { status: 'not_asked' };
   return status === 'completed' || status === 'gone';

@@ -40,18 +40,18 @@ export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Fr
   });
   const { state } = sandbox;
   if (sandbox.dataExpiredAt) {
-    const message = `has no data any more: it was deleted on ${sandbox.dataExpiredAt}, 14 days after its stop. Fork from another sandbox.`;
+    const message = `has no data: the service deleted it on ${sandbox.dataExpiredAt}, 14 days after its stop. Fork from another sandbox.`;
     return refuse('snapshot_data_expired', message);
   }
   if (state === 'archiving') return { kind: 'wait_archived' };
   if (isCreating(state)) return { kind: 'wait_usable' };
   if (state !== 'archived' && !isUsable(state)) {
-    return refuse('source_not_ready', `is ${state}${sandbox.error ? `: ${sandbox.error}` : ''}. Mend or replace it.`);
+    return refuse('source_not_ready', `is ${state}${sandbox.error ? `: ${sandbox.error}` : ''}. Repair or replace it.`);
   }
   if (allowStale) return forkOrNothing(sandbox) ?? { kind: 'fork' };
   if (sandbox.hydrated === false) {
     const wait = state === 'archived' ? 'Resume it until it is hydrated and stop it' : 'Wait until it is hydrated';
-    const message = `has not all the files of the snapshot that it was made from, so the next one would lack some. ${wait}, ${hint}.`;
+    const message = `does not have all the files of its snapshot yet, so its next snapshot would be incomplete. ${wait}, ${hint}.`;
     return refuse('source_not_hydrated', message);
   }
   if (state === 'archived') return archivedFreshness(sandbox, options.lastStop, refuse);
@@ -64,7 +64,7 @@ export function freshnessOf(sandbox: SandboxView, options: FreshnessOptions): Fr
   if (state === 'running') {
     return refuse(
       'source_in_use',
-      `has an agent at work, whom a stop would cut short. Wait until it is idle or stop it, ${hint}.`,
+      `has a running agent, which a stop would interrupt. Wait until it is idle or stop it, ${hint}.`,
     );
   }
   if (usedBy !== null) {

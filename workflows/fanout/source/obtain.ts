@@ -11,14 +11,13 @@ import type { JobState } from '../../job/state.js';
 import { JobTermination, jobError } from '../../job/termination.js';
 import { readSandbox } from '../../job/wait-until-usable.js';
 import { abandonOnCancel } from '../../shared/abandon-on-cancel.js';
-import { effects, reads } from '../../shared/proxies.js';
+import { effects, lookups, reads } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { until } from '../../shared/until.js';
 import { leaseSandbox } from '../../watch/acquire-lease.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { BatchState } from '../batch/state.js';
 import type { ReadySource } from '../protocol.js';
-import { lookups } from '../proxies.js';
 import type { MachineType } from '../types.js';
 import { sourceJob } from './caller.js';
 import { freshnessOf, staleness, usedMessage } from './freshness.js';
@@ -100,10 +99,7 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
   const { status, kept } = job.stop ?? { status: 'gone', kept: null };
   if (status === 'gone') throw sourceFailed('sandbox_not_found', `The source ${sandbox.id} was deleted`);
   if (status === 'superseded') {
-    throw sourceFailed(
-      'source_in_use',
-      `The source ${sandbox.id} was resumed while it was being stopped for its forks`,
-    );
+    throw sourceFailed('source_in_use', `The source ${sandbox.id} was resumed while it was being stopped`);
   }
   const stale = staleness(sandbox.id, kept);
   if (stale) throw sourceFailed(stale.code, `The source ${sandbox.id} ${stale.message}`);

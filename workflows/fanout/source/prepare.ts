@@ -11,21 +11,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AwaitedJob } from '../../../activities/fanout/workflow-status.js';
-import {
-  executionOf,
-  followTaskQueue,
-  ownedSandboxName,
-  prepareStep,
-  prepareWorkflowId,
-} from '../../../src/contract/addresses.js';
+import { executionOf, followTaskQueue, prepareStep, prepareWorkflowId } from '../../../src/contract/addresses.js';
 import type { createThenPrompt } from '../../job/create-then-prompt.js';
+import { sandboxNameOf } from '../../job/idempotency-key.js';
 import { JobTermination, jobError } from '../../job/termination.js';
 import type { JobInput } from '../../job/types.js';
 import { workflowTypes } from '../../messages.js';
-import { reads } from '../../shared/proxies.js';
+import { followProxies, reads } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { BatchState } from '../batch/state.js';
-import { waitProxies } from '../proxies.js';
 import type { FanoutSource } from '../types.js';
 import { sourceJob } from './caller.js';
 
@@ -40,27 +34,29 @@ const maxGenerations = 3;
  * @throws JobTermination if the job did not complete
  */
 export async function prepare(run: BatchState, source: Preparation): Promise<string> {
-  const { deployment, batchId } = run.input;
+  const { deployment, batchId, resume } = run.input;
+  const input = jobInput(run, source);
   const workflowId = prepareWorkflowId(deployment, batchId);
-  const waits = waitProxies(followTaskQueue(workflowInfo().taskQueue));
+  const waits = followProxies(followTaskQueue(workflowInfo().taskQueue));
   const awaited = () => waits.awaitJob.executeWithOptions({ summary: 'until the source is prepared' }, [workflowId]);
   // A source that an earlier execution prepared is reused, unless it was deleted.
-  let job = run.input.resume ? await awaited() : null;
-  if (job?.outcome !== 'completed' || !(await isThere(run, job.sandboxId))) {
-    await start(run, source, workflowId);
+  let job = resume ? await awaited() : null;
+  if (job?.outcome !== 'completed' || !(await exists(run, job.sandboxId))) {
+    await start(run, input, workflowId);
     job = await awaited().catch(async (error: unknown) => {
-      if (run.ending) await CancellationScope.nonCancellable(() => cancelJob(run, workflowId, awaited));
+      if (run.ending)
+        takeOver(run, input, await CancellationScope.nonCancellable(() => cancelJob(workflowId, awaited)));
       throw error;
     });
   }
   run.apiCalls += job.apiCalls;
-  takeOver(run, job);
+  takeOver(run, input, job);
   if (job.outcome === 'completed' && job.sandboxId !== null) return job.sandboxId;
   const why = job.error ?? jobError('prepare_lost', 'Somebody ended the job that prepared the source');
   throw new JobTermination('rejected', { ...why, message: `The source could not be prepared: ${why.message}` });
 }
 
-async function isThere(run: BatchState, sandboxId: string | null): Promise<boolean> {
+async function exists(run: BatchState, sandboxId: string | null): Promise<boolean> {
   if (sandboxId === null) return false;
   const caller = sourceJob(run, sandboxId);
   const sandbox = await retryRefusals(caller, 'read', () => reads.getSandbox(sandboxId));
@@ -68,11 +64,11 @@ async function isThere(run: BatchState, sandboxId: string | null): Promise<boole
   return sandbox !== null;
 }
 
-async function start(run: BatchState, source: Preparation, workflowId: string): Promise<void> {
+async function start(run: BatchState, input: JobInput, workflowId: string): Promise<void> {
   try {
     await startChild<typeof createThenPrompt>(workflowTypes.createThenPrompt, {
       workflowId,
-      args: [jobInput(run, source)],
+      args: [input],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       memo: { execution: executionOf(run.batchKey) },
       workflowIdReusePolicy:
@@ -84,36 +80,24 @@ async function start(run: BatchState, source: Preparation, workflowId: string): 
   }
 }
 
-async function cancelJob(run: BatchState, workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<void> {
+async function cancelJob(workflowId: string, awaited: () => Promise<AwaitedJob>): Promise<AwaitedJob> {
   try {
     await getExternalWorkflowHandle(workflowId).cancel();
   } catch {
     // It has just ended.
   }
-  takeOver(run, await awaited());
+  return awaited();
 }
 
 /** Makes the batch responsible for ending the job's sandbox, and reports what else the job left. */
-function takeOver(run: BatchState, { outcome, sandboxId, left = [] }: AwaitedJob): void {
+function takeOver(run: BatchState, input: JobInput, { outcome, sandboxId, left = [] }: AwaitedJob): void {
   run.preparedSandboxId = sandboxId;
   run.leaveOwn(left);
   if (outcome !== null) return;
   const why =
-    'The job that prepared it was ended from outside. It may run, or one of the same name and a later number.';
-  run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName: nameOf(run), conversationId: null, why }]);
-}
-
-/** Name of the first sandbox that the job creates. */
-function nameOf(run: BatchState): string {
-  const { deployment, batchId } = run.input;
-  const generation = firstGenerationOf(run);
-  return ownedSandboxName({
-    deployment,
-    jobId: batchId,
-    execution: executionOf(run.batchKey),
-    step: prepareStep,
-    generation,
-  });
+    'The job that prepared it was ended from outside. It may run, or a later one with the same name and another number.';
+  const sandboxName = sandboxNameOf(input, firstGenerationOf(run));
+  run.leaveOwn([{ kind: 'sandbox', sandboxId: null, sandboxName, conversationId: null, why }]);
 }
 
 function firstGenerationOf({ input: { resume } }: BatchState): number {

@@ -2,8 +2,8 @@
  * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested, and
  * reports what it could not do. Bounded in time, whatever the service does.
  */
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import { endedAsAsked } from '../../fanout/item/result.js';
+import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
+import { hasEndedAsRequested } from '../../fanout/item/result.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { unwatchSandbox } from '../../watch/acquire-lease.js';
 import { interruptPrompts, nameRunningPrompts } from '../prompts/interrupt-prompts.js';
@@ -13,7 +13,6 @@ import type { JobError, JobOutcome } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
-import { markKept } from './mark-kept.js';
 import { stopSandbox } from './stop-sandbox.js';
 
 /** Shares of the cleanup time for interrupting, collecting and storing; the rest is for stop and delete. */
@@ -26,6 +25,12 @@ export interface JobEnding {
   readonly cutShort: boolean;
 }
 
+/** The memo of a workflow that keeps its sandbox. Cleanups skip that sandbox. */
+export interface KeptMemo {
+  /** Id of the kept sandbox. Any other sandbox that the job created and lost is an orphan. */
+  readonly kept: string;
+}
+
 /** Cleans up after the job. @returns why the cleanup is incomplete, or null */
 export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobError | null> {
   const wholeMs = Math.max(1, run.beginCleanUp() - Date.now());
@@ -36,15 +41,15 @@ export async function cleanUp(run: JobState, ending: JobEnding): Promise<JobErro
     if (ending.cutShort) await within(wholeMs * share.interrupt, () => interruptPrompts(run));
     await collectWhatIsLeft(run, sandboxId, wholeMs * share.collect);
     await within(wholeMs * share.store, async () => run.beforeEnd?.(run.result(ending.outcome, ending.error)));
-    problem = await within(leftMs(run), () => endAsAsked(run, sandboxId));
+    problem = await within(leftMs(run), () => endSandbox(run, sandboxId));
     if (problem === null) run.reached('ended');
     nameWhatIsLeft(run, problem);
   }
   await within(wholeMs * share.lost, () => unwatchSandbox(run));
-  await within(wholeMs * share.lost, () => lookForLost(run));
+  await within(wholeMs * share.lost, () => stopLostSandboxes(run));
   nameUnconfirmed(run);
   if (problem !== null || run.left.length === 0) return problem;
-  return jobError('clean_up_unfinished', `Something is left to look after: ${run.left[0]?.why ?? ''}`);
+  return jobError('clean_up_unfinished', `This needs attention: ${run.left[0]?.why ?? ''}`);
 }
 
 function leftMs(run: JobState): number {
@@ -57,15 +62,21 @@ async function within(ms: number, step: () => Promise<void> | undefined): Promis
     await CancellationScope.withTimeout(Math.max(1, Math.round(ms)), async () => step());
     return null;
   } catch (error) {
-    if (isCancellation(error)) return jobError('clean_up_unfinished', 'It did not end in the time for cleaning up');
+    if (isCancellation(error)) return jobError('clean_up_unfinished', 'It did not end within the cleanup time');
     return toJobTermination(error).jobError;
   }
 }
 
-async function endAsAsked(run: JobState, sandboxId: string): Promise<void> {
+async function endSandbox(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'stop') await stopSandbox(run, sandboxId);
   if (run.input.end === 'delete') await deleteSandbox(run, sandboxId);
   if (run.input.end === 'keep') markKept(run, sandboxId);
+}
+
+function markKept({ input }: JobState, sandboxId: string): void {
+  const memo: KeptMemo = { kept: sandboxId };
+  // The name of somebody else's sandbox identifies no job, or its own.
+  if (input.source.kind !== 'existing') upsertMemo({ ...memo });
 }
 
 async function collectWhatIsLeft(run: JobState, sandboxId: string, ms: number): Promise<void> {
@@ -86,11 +97,11 @@ function nameWhatIsLeft(run: JobState, problem: JobError | null): void {
   const { sandbox, stop, deletion, input } = run;
   if (sandbox === null) return;
   const { id: sandboxId, name: sandboxName } = sandbox;
-  const hasEnded = endedAsAsked({ sandboxId, stop, deletion }, input.end);
+  const hasEnded = hasEndedAsRequested({ sandboxId, stop, deletion }, input.end);
   if (hasEnded && input.end !== 'keep') return;
   nameRunningPrompts(run);
   if (run.command !== null) {
-    const why = 'A command had not ended when the job did.';
+    const why = 'A command was still running when the job ended.';
     run.leave({ kind: 'command', sandboxId, sandboxName, why });
   }
   if (hasEnded) return;
@@ -103,14 +114,14 @@ function nameWhatIsLeft(run: JobState, problem: JobError | null): void {
 
 function nameUnconfirmed(run: JobState): void {
   if (run.unconfirmedName === null) return;
-  const why = 'It is not known whether it was made: no answer to its create came in time.';
+  const why = 'It is unknown whether it was created: the create was not answered in time.';
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
 /** A sandbox that was created and not found again may have appeared since: stop it. */
-async function lookForLost(run: JobState): Promise<void> {
+async function stopLostSandboxes(run: JobState): Promise<void> {
   const { sandbox } = run;
-  const why = 'It was made and not found again for longer than a read may lag.';
+  const why = 'It was created, and then not found for longer than a read may lag.';
   for (const { id, name } of run.lost) run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why });
   for (const { id, name } of run.lost) {
     const found = await readSandbox(run, id);
@@ -118,7 +129,7 @@ async function lookForLost(run: JobState): Promise<void> {
     if (found === null || found.state === 'cancelled') continue;
     const answer = await requestStop(run, { sandboxId: id, timing: run.timing, memory: { asked: null } });
     const done =
-      answer === 'gone' ? 'it is gone now' : `it was told to stop (${answer.stop?.id ?? 'archived already'})`;
+      answer === 'gone' ? 'it is gone now' : `its stop was requested (${answer.stop?.id ?? 'already archived'})`;
     run.leave({ kind: 'sandbox', sandboxId: id, sandboxName: name, why: `${why} At the end ${done}.` });
   }
 }

@@ -31,7 +31,7 @@ async function deleteClaimed(run: JobState, sandboxId: string): Promise<void> {
     const { status } = run.deletion;
     if (status === 'completed' || status === 'gone' || status === 'leased' || tries >= triesAtMost) return;
     await sleep(safetyPollMs(run.timing, tries - 1), {
-      summary: `the deletion is ${status}; asked for again after this`,
+      summary: `the deletion is ${status}; retried after this`,
     });
   }
 }
@@ -45,7 +45,7 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
   if (did === 'gone') {
     if (await isGone(run, sandboxId)) return { operationId, status: 'gone', error: null };
-    return { operationId, status: 'failed', error: 'The service shows the sandbox, and does not find it to delete it' };
+    return { operationId, status: 'failed', error: 'The service shows the sandbox, but did not find it to delete it' };
   }
   run.deletion = { operationId, status: 'pending', error: null };
   for (let polls = 0; ; polls += 1) {

@@ -19,11 +19,11 @@ import { observeStop, readStop } from '../../stop/read-stop.js';
 import { requestStop } from '../../stop/request-stop.js';
 import { holdingClaim } from '../../watch/hold-claim.js';
 import type { JobState } from '../state.js';
-import { JobTermination, jobError } from '../termination.js';
+import { sandboxFailed } from '../termination.js';
 import type { StopResult } from '../types.js';
 import { readSandbox } from '../wait-until-usable.js';
 
-const longestLookMs = 15_000;
+const longestPauseMs = 15_000;
 
 const gone: StopResult = { stopId: null, status: 'gone', kept: null, error: null };
 
@@ -37,8 +37,8 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
   if (!run.isShared) return stopAndConfirm(run, sandboxId);
   const { granted, leasedBy } = await retryRefusals(run, 'claim', () => effects.claimSandbox(sandboxId, claim));
   if (granted) return holdingClaim(sandboxId, claim, () => stopAndConfirm(run, sandboxId));
-  const why = `${leasedBy.join(', ')} works in it; its auto-stop is left to end it`;
-  throw new JobTermination('sandbox_failed', jobError('sandbox_leased', why));
+  const why = `${leasedBy.join(', ')} uses it; its auto-stop will end it`;
+  throw sandboxFailed('sandbox_leased', why);
 }
 
 /**
@@ -49,12 +49,13 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
   // This run has not yet read a stop that an earlier run of the chain bound.
   let readFirst = true;
-  for (let asked = 0; run.stop === null || !isEnded(run.stop); asked += 1) {
+  for (let requests = 0; run.stop === null || !isEnded(run.stop); requests += 1) {
     if (run.stop === null) {
       run.enter('stopping');
-      if (asked > 0) await sleep(safetyPollMs(run.timing, asked - 1), { summary: 'ask again' });
+      if (requests > 0)
+        await sleep(safetyPollMs(run.timing, requests - 1), { summary: 'before the stop is requested again' });
       since = run.inbox.mark();
-      const isBound = await ask(run, sandboxId);
+      const isBound = await requestAndBind(run, sandboxId);
       if (!isBound) return;
       readFirst = false;
     }
@@ -67,19 +68,19 @@ async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
       wakeOn: ['sandbox.archived', 'sandbox.ready', 'sandbox.error'],
       since,
       // An event has no stop id, and a late event of an earlier stop looks the same (trap S6).
-      read: () => look(run, sandboxId),
+      read: () => checkStop(run, sandboxId),
       readFirst,
     });
   }
 }
 
 /** Requests the stop. @returns false if there is nothing to wait for */
-async function ask(run: JobState, sandboxId: string): Promise<boolean> {
+async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean> {
   const call = { sandboxId, timing: run.timing, memory: run.stopRequest };
   let answer = await requestStop(run, call);
   for (let polls = 0; isBeforeResume(run, answer) || (await isShown(run, sandboxId, answer)); polls += 1) {
-    await sleep(Math.min(safetyPollMs(run.timing, polls), longestLookMs), {
-      summary: 'what was answered may be old; asked again after this',
+    await sleep(Math.min(safetyPollMs(run.timing, polls), longestPauseMs), {
+      summary: 'the answer may be stale; requested again after this',
     });
     answer = await requestStop(run, call);
   }
@@ -113,12 +114,12 @@ async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Pr
 }
 
 /** @returns true if the stop has ended, or the service does not know it and it must be requested again */
-async function look(run: JobState, sandboxId: string): Promise<true | undefined> {
-  const sight = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
-  switch (sight.kind) {
-    case 'open':
-      if (sight.stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = sight.stop.requestedAt;
-      run.stop = waitingFor(sight.stop);
+async function checkStop(run: JobState, sandboxId: string): Promise<true | undefined> {
+  const seen = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
+  switch (seen.kind) {
+    case 'pending':
+      if (seen.stop.id !== run.stop?.stopId) run.stopRequest.requestedAt = seen.stop.requestedAt;
+      run.stop = waitingFor(seen.stop);
       return undefined;
     case 'vanished':
       run.stop = null;
@@ -126,8 +127,9 @@ async function look(run: JobState, sandboxId: string): Promise<true | undefined>
     case 'gone':
       run.stop = { ...gone, stopId: run.stop?.stopId ?? null };
       return true;
-    default:
-      run.stop = await endedBy(run, sight);
+    case 'done':
+    case 'superseded':
+      run.stop = await endedBy(run, seen);
       return true;
   }
 }
@@ -149,8 +151,8 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   }
   const isLast = stopId === null || sandbox.stop === null || sandbox.stop.id === stopId;
   if (!isLast) return { stopId, status, kept: null, error: null };
-  const asked = stopId === run.stop?.stopId ? run.stopRequest.requestedAt : null;
-  const requestedAt = asked ?? (stopId && (await readStop(run, sandboxId, stopId))?.requestedAt) ?? null;
+  const ownRequestedAt = stopId === run.stop?.stopId ? run.stopRequest.requestedAt : null;
+  const requestedAt = ownRequestedAt ?? (stopId && (await readStop(run, sandboxId, stopId))?.requestedAt) ?? null;
   return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
 }
 

@@ -9,17 +9,19 @@ import type { JobState } from '../state.js';
 /** Reads before a policy decides: a proxy can deliver a call late, so evidence may still appear. */
 const readsBeforePolicy = 4;
 
+/** `found`: a read found evidence of the outcome. */
+type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action: 'found'; readonly evidence: T });
+
 /**
- * @param lookForEvidence a read that may still find the outcome of the call
- * @returns the evidence, or the decision
+ * @param findEvidence a read that may still find the outcome of the call. Default: nothing can find it
  * @throws ContinueAsNewRequest if the history is long
  */
-export async function resolveUnknownOutcome<T>(
+export async function resolveUnknownOutcome<T = never>(
   run: JobState,
   step: 'create' | 'prompt' | 'command',
   message: string,
-  lookForEvidence: () => Promise<T | undefined>,
-): Promise<{ readonly evidence: T } | Resolution> {
+  findEvidence: () => Promise<T | undefined> = async () => undefined,
+): Promise<Decision<T>> {
   const policy = run.input.onUnknownOutcome;
   run.resolution = null;
   run.block({ reason: 'outcome_unknown', step, message });
@@ -31,8 +33,8 @@ export async function resolveUnknownOutcome<T>(
       await condition(isOver, safetyPollMs(run.timing, polls), { summary });
       if (run.resolution) return run.resolution;
       run.continueAsNewIfDue();
-      const evidence = await lookForEvidence();
-      if (evidence !== undefined) return { evidence };
+      const evidence = await findEvidence();
+      if (evidence !== undefined) return { action: 'found', evidence } as Decision<T>;
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }
   } catch (error) {

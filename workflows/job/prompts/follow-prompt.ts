@@ -7,7 +7,7 @@ import { followProxies } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../state.js';
 import { answerRoom } from '../truncate-result.js';
-import { promptQuery } from './prompt-query.js';
+import { promptQuery, type SentPrompt } from './prompt-query.js';
 import { promptSummary } from './send-prompt.js';
 
 /**
@@ -15,12 +15,13 @@ import { promptSummary } from './send-prompt.js';
  * @param sideBySide true if conversations run in parallel
  * @throws ContinueAsNewRequest if the history is long: the next run follows the prompt again
  */
-export async function followPrompt(run: JobState, index: number, sideBySide: boolean): Promise<PromptEnd> {
+export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: boolean): Promise<PromptEnd> {
+  const { sandboxId, index } = sent;
   const prompt = run.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   const { taskQueue, workflowId, firstExecutionRunId } = workflowInfo();
-  const { sandboxId, knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, index, prompt.conversationId);
   const { promptId, conversationId } = prompt;
+  const { knownPromptIds, recordKey, isOwnSandbox } = promptQuery(run, { sandboxId, index, conversationId });
   const text = prompt.step.prompt;
   const input = {
     ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },

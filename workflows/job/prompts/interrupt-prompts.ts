@@ -6,11 +6,13 @@ import { retryRefusals } from '../../shared/retry-refusals.js';
 import type { JobState } from '../state.js';
 import { serviceFailureOf, toJobTermination } from '../termination.js';
 import { followPrompt } from './follow-prompt.js';
+import type { SentPrompt } from './prompt-query.js';
 
 const runs: ReadonlySet<string> = new Set(['queued', 'running']);
 const mayRun: ReadonlySet<string> = new Set([...runs, 'sending', 'unknown']);
 const triesAtMost = 10;
-const lookMs = 2_000;
+/** How long the first interrupt may take to end the prompt; doubled for each further one. */
+const waitMs = 2_000;
 
 /**
  * Interrupts accepted prompts in known conversations. Repeats an interrupt only while this prompt is still running: others
@@ -41,7 +43,7 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
       // A machine that no longer runs has nothing to interrupt, and the refusal is permanent.
       if (serviceFailureOf(error) === undefined) throw error;
     }
-    const end = await endWithin(run, index, lookMs * 2 ** tries);
+    const end = await endWithin(run, { sandboxId: id, index }, waitMs * 2 ** tries);
     if (end === undefined) continue;
     if (end.status === 'sandbox_lost') return;
     const { sandboxState: _, promptId, ...known } = end;
@@ -51,10 +53,10 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
 }
 
 /** @returns undefined if the prompt did not end in time */
-async function endWithin(run: JobState, index: number, ms: number): Promise<PromptEnd | undefined> {
+async function endWithin(run: JobState, sent: SentPrompt, ms: number): Promise<PromptEnd | undefined> {
   const outer = CancellationScope.current();
   try {
-    return await CancellationScope.withTimeout(ms, () => followPrompt(run, index, true));
+    return await CancellationScope.withTimeout(ms, () => followPrompt(run, sent, true));
   } catch (error) {
     if (!isCancellation(error) || outer.consideredCancelled) throw error;
     return undefined;
@@ -63,19 +65,13 @@ async function endWithin(run: JobState, index: number, ms: number): Promise<Prom
 
 /** Reports prompts that may still run in a sandbox that remains. */
 export function nameRunningPrompts(run: JobState): void {
-  const { sandbox } = run;
+  const { id: sandboxId = null, name: sandboxName = null } = run.sandbox ?? {};
   for (const { status, conversationId } of run.prompts) {
     if (!mayRun.has(status)) continue;
     const why =
       status === 'unknown' || status === 'sending'
-        ? 'It is not known whether a prompt was accepted; an agent may be at work on it.'
+        ? 'It is unknown whether a prompt was accepted; an agent may be working on it.'
         : `A prompt could not be interrupted, and was last seen ${status}.`;
-    run.leave({
-      kind: 'prompt',
-      sandboxId: sandbox?.id ?? null,
-      sandboxName: sandbox?.name ?? null,
-      conversationId,
-      why,
-    });
+    run.leave({ kind: 'prompt', sandboxId, sandboxName, conversationId, why });
   }
 }

@@ -8,11 +8,20 @@ import type { JobState } from '../state.js';
 /** Number of ids that distinguish prompts of equal text while the history lags. */
 const maxKnown = 100;
 
-/** @param conversationId the conversation that receives the prompt; null for a new one */
-export function promptQuery(run: JobState, index: number, conversationId: string | null): PromptQuery {
+export interface SentPrompt {
+  readonly sandboxId: string;
+  /** Place of the prompt in the job, from 0. */
+  readonly index: number;
+}
+
+export interface PromptPlace extends SentPrompt {
+  /** The conversation that receives the prompt; null for a new one. */
+  readonly conversationId: string | null;
+}
+
+export function promptQuery(run: JobState, { sandboxId, index, conversationId }: PromptPlace): PromptQuery {
   const { sandbox, input } = run;
   const prompt = run.prompts[index];
-  const sandboxId = sandbox?.id ?? '';
   const equal = run.prompts.filter(
     (other) => other !== prompt && prompt && isEqual(other.step.prompt, prompt.step.prompt),
   );

@@ -4,9 +4,10 @@
  */
 import { isFinalPromptStatus } from '../../../src/contract/states.js';
 import type { JobPrompt, JobState } from '../state.js';
-import { JobTermination, jobError } from '../termination.js';
+import { JobTermination, jobError, sandboxFailed } from '../termination.js';
 import { waitUntilUsable } from '../wait-until-usable.js';
 import { followPrompt } from './follow-prompt.js';
+import type { PromptPlace } from './prompt-query.js';
 import { findAgain, sendPrompt } from './send-prompt.js';
 
 /**
@@ -20,8 +21,9 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
     const follows: Promise<void>[] = [];
     // Sent sequentially: with two equal prompts in flight, evidence could not show which one was accepted.
     for (; next < run.input.prompts.length; next += 1) {
-      await sendPrompt(run, next, null);
-      const following = follow(run, sandboxId, next, true);
+      const place = { sandboxId, index: next, conversationId: null };
+      await sendPrompt(run, place);
+      const following = follow(run, place, true);
       // If a later send fails, the job ends before this promise is awaited.
       following.catch(() => undefined);
       follows.push(following);
@@ -31,8 +33,9 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
   for (; next < run.prompts.length; next += 1) {
     failIfOneFailed(run);
     run.continueAsNewIfDue();
-    await sendPrompt(run, next, askedConversation(run, next));
-    await follow(run, sandboxId, next, false);
+    const place = { sandboxId, index: next, conversationId: conversationFor(run, next) };
+    await sendPrompt(run, place);
+    await follow(run, place, false);
   }
   // No await in between, so that no prompt is accepted that would not be sent.
   run.takesPrompts = false;
@@ -40,7 +43,7 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
 }
 
 /** The conversation that receives a prompt: that of the first prompt; null for the first itself. */
-function askedConversation(run: JobState, index: number): string | null {
+function conversationFor(run: JobState, index: number): string | null {
   return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
 }
 
@@ -52,18 +55,19 @@ function failIfOneFailed(run: JobState): void {
 }
 
 /** Follows one prompt to its end. `sandbox_lost` is final only if the sandbox does not come back. */
-async function follow(run: JobState, sandboxId: string, index: number, sideBySide: boolean): Promise<void> {
+async function follow(run: JobState, place: PromptPlace, sideBySide: boolean): Promise<void> {
+  const { sandboxId, index } = place;
   const prompt = run.prompts[index];
   if (!prompt) throw new RangeError(`The job has no prompt ${index}`);
   if (isFinalPromptStatus(prompt.status)) return;
   for (;;) {
     run.enter('following');
     const since = run.inbox.mark();
-    const end = await followPrompt(run, index, sideBySide);
+    const end = await followPrompt(run, place, sideBySide);
     const { sandboxState, status, promptId, ...known } = end;
     const isStopped = sandboxState === 'archived' || sandboxState === 'archiving';
     if (status === 'not_found') {
-      await findAgain(run, prompt, sideBySide ? null : askedConversation(run, index));
+      await findAgain(run, prompt, place);
       continue;
     }
     if (status === 'sandbox_lost') {
@@ -82,11 +86,10 @@ async function follow(run: JobState, sandboxId: string, index: number, sideBySid
 }
 
 function sandboxLost(isStopped: boolean): JobTermination {
-  const why = isStopped ? 'was stopped' : 'went away';
-  return new JobTermination('sandbox_failed', jobError('sandbox_stopped', `The sandbox ${why} under the prompt`));
+  const why = isStopped ? 'was stopped' : 'disappeared';
+  return sandboxFailed('sandbox_stopped', `The sandbox ${why} during the prompt`);
 }
 
 function sandboxInError({ error }: JobPrompt): JobTermination {
-  const message = `The sandbox fell into error under the prompt: ${error ?? 'no reason given'}`;
-  return new JobTermination('sandbox_failed', jobError('sandbox_error', message));
+  return sandboxFailed('sandbox_error', `The sandbox went into error during the prompt: ${error ?? 'no reason given'}`);
 }

@@ -1,18 +1,26 @@
-/** Sends one prompt of a job at most once, and resolves an unknown outcome. */
+/**
+ * Sends one prompt of a job at most once, and resolves an unknown outcome.
+ *
+ *     send ─► accepted
+ *      ▲ ├──► not promptable ─► wait until the sandbox is usable ─┐
+ *      │ └──► unknown ─► found | abandon | resend ─┐              │
+ *      └───────────────────────────────────────────┴──────────────┘
+ */
 import { CancellationScope, CancelledFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { PromptEvidence, PromptQuery } from '../../../activities/prompt/evidence.js';
 import type { SendPromptInput } from '../../../activities/prompt/send.js';
 import { outcomeUnknownCode } from '../../../src/contract/service-failure.js';
 import { bytesOf, cut, headOf, type Text } from '../../../src/contract/texts.js';
+import type { InboxMark } from '../../shared/event-inbox.js';
 import { forShareOfCleanUp } from '../../shared/finish-despite-cancel.js';
 import { effects, reads, timeForSending } from '../../shared/proxies.js';
 import { retryRefusals } from '../../shared/retry-refusals.js';
 import { callMachine } from '../call-machine.js';
 import type { JobPrompt, JobState } from '../state.js';
-import { applicationCodeOf, JobTermination, jobError, serviceFailureOf } from '../termination.js';
+import { applicationCodeOf, outcomeUnknown, sandboxFailed, serviceFailureOf } from '../termination.js';
 import { waitUntilUsable } from '../wait-until-usable.js';
 import { resolveUnknownOutcome } from './await-resolution.js';
-import { promptQuery } from './prompt-query.js';
+import { type PromptPlace, promptQuery, promptRecordKey } from './prompt-query.js';
 
 /** One prompt in flight. */
 interface Sending {
@@ -21,71 +29,122 @@ interface Sending {
   readonly query: PromptQuery;
   /** What the next call must know about earlier ones. */
   earlier: SendPromptInput['earlier'];
-  /** True if the prompt may have been sent before: a refusal now does not undo that. */
-  isDoubted: boolean;
+  /** True if an earlier call may have sent the prompt: a refusal now does not undo that. */
+  mayBeSent: boolean;
 }
+
+/** What an attempt to send the prompt led to. */
+type Attempt =
+  | { readonly kind: 'accepted'; readonly ids: PromptEvidence }
+  | { readonly kind: 'not_promptable' }
+  | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
+type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
 
 /**
  * Continues from the prompt's status: sends `not_sent`, searches for `sending` and `unknown`, and skips all others.
- * @param conversationId the conversation that receives it; null for a new one
  * @throws JobTermination, or the error of the activity; the status then says whether the prompt was sent, or `unknown`
  */
-export async function sendPrompt(run: JobState, index: number, conversationId: string | null): Promise<void> {
-  const prompt = run.prompts[index];
+export async function sendPrompt(run: JobState, place: PromptPlace): Promise<void> {
+  const prompt = run.prompts[place.index];
   if (!prompt || !['not_sent', 'sending', 'unknown'].includes(prompt.status)) return;
-  const query = promptQuery(run, index, conversationId);
-  const isDoubted = prompt.status !== 'not_sent';
-  const sending: Sending = { run, prompt, query, earlier: await earlierOf(run, index), isDoubted };
-  const accepted = await untilAccepted(sending);
+  const query = promptQuery(run, place);
+  const mayBeSent = prompt.status !== 'not_sent';
+  const accepted = await untilAccepted({ run, prompt, query, earlier: await earlierOf(run, place), mayBeSent });
   if (!run.reachedAtMs.has('prompted')) run.reached('prompted');
   prompt.promptId = accepted.promptId;
-  prompt.conversationId = accepted.conversationId ?? conversationId;
+  prompt.conversationId = accepted.conversationId ?? place.conversationId;
   prompt.status = 'queued';
 }
 
 /**
  * Whether a missing record proves that the prompt was not sent: it does if an earlier run wrote records to this store.
  */
-async function earlierOf(run: JobState, index: number): Promise<SendPromptInput['earlier']> {
+async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
   // Batches require one store for all their workers.
   if (run.input.origin || !run.wasReset) return 'ask_record';
   if (index === 0) return 'doubt';
-  const before = promptQuery(run, index - 1, null).recordKey;
+  const before = promptRecordKey(run, sandboxId, index - 1);
   return (await reads.readPromptPhase(before)) === null ? 'doubt' : 'ask_record';
 }
 
 async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
-  const { run, query } = sending;
+  const { run } = sending;
   for (let tries = 0; ; tries += 1) {
     run.enter('prompting');
     const since = run.inbox.mark();
-    try {
-      return await callMachine(run, query.sandboxId, 'prompt', () => sendOnce(sending));
-    } catch (error) {
-      const failure = serviceFailureOf(error);
-      if (failure?.code === outcomeUnknownCode) {
-        const settled = await settle(sending, failure.message);
-        if (settled === 'abandon') throw error;
-        if (settled !== 'resend') return settled;
-        sending.earlier = 'known_not';
-        sending.isDoubted = true;
-        nameFirstSending(run);
-      } else if (failure?.code === 'sandbox_not_promptable') {
-        // The event was only a hint: read the sandbox, then wait for the next event.
-        if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
-        if ((await waitUntilUsable(run, query.sandboxId, { since, readFirst: true })) === 'usable') continue;
-        throw new JobTermination('sandbox_failed', jobError('sandbox_gone', 'The sandbox went away before the prompt'));
-      } else throw error;
+    const attempt = await attemptToSend(sending);
+    switch (attempt.kind) {
+      case 'accepted':
+        return attempt.ids;
+      case 'not_promptable':
+        await waitUntilPromptable(sending, { since, tries });
+        break;
+      case 'unknown': {
+        const decision = await decide(sending, attempt);
+        if (decision !== 'resend') return decision;
+        prepareResend(sending);
+        break;
+      }
+      default:
+        attempt satisfies never;
     }
   }
 }
 
+/** @throws JobTermination if the machine is lost, or the error of a refusal that is permanent */
+async function attemptToSend(sending: Sending): Promise<Attempt> {
+  const { run, query } = sending;
+  try {
+    const ids = await callMachine(run, query.sandboxId, 'prompt', () => sendOnce(sending));
+    return { kind: 'accepted', ids };
+  } catch (error) {
+    const failure = serviceFailureOf(error);
+    if (failure?.code === 'sandbox_not_promptable') return { kind: 'not_promptable' };
+    if (failure?.code === outcomeUnknownCode) return { kind: 'unknown', error, message: failure.message };
+    throw error;
+  }
+}
+
+/** The event `sandbox.ready` was only a hint: reads the sandbox, then waits for the next event. */
+async function waitUntilPromptable(
+  { run, query: { sandboxId } }: Sending,
+  { since, tries }: { readonly since: InboxMark; readonly tries: number },
+): Promise<void> {
+  if (tries > 0) await sleep(Math.min(30_000, 500 * 2 ** tries));
+  if ((await waitUntilUsable(run, sandboxId, { since, readFirst: true })) === 'usable') return;
+  throw sandboxFailed('sandbox_gone', 'The sandbox was deleted before the prompt');
+}
+
+/** Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job */
+async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
+  const decided = await resolveUnknownOutcome(sending.run, 'prompt', message, () => findEvidence(sending));
+  switch (decided.action) {
+    case 'found':
+      return decided.evidence;
+    case 'sent':
+      return { promptId: decided.promptId ?? null, conversationId: decided.conversationId ?? null };
+    case 'resend':
+      return 'resend';
+    case 'abandon':
+      throw error;
+  }
+}
+
+async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvidence | undefined> {
+  if (!query.isOwnSandbox) return undefined;
+  const text = prompt.step.prompt;
+  return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
+}
+
 /** In a sandbox that remains, the first prompt may run in parallel with the resent one. */
-function nameFirstSending(run: JobState): void {
+function prepareResend(sending: Sending): void {
+  const { run } = sending;
+  sending.earlier = 'known_not';
+  sending.mayBeSent = true;
   const { input, sandbox } = run;
   if (input.source.kind !== 'existing' && input.end !== 'keep') return;
-  const why = 'It is not known whether a prompt was accepted, and it was decided to send it again.';
+  const why = 'It is unknown whether a prompt was accepted; the decision was to send it again.';
   run.leave({ kind: 'prompt', sandboxId: sandbox?.id ?? null, sandboxName: sandbox?.name ?? null, why });
 }
 
@@ -104,7 +163,7 @@ async function sendOnce(sending: Sending) {
     return await forShareOfCleanUp(sending.run, call);
   } catch (error) {
     const status = await statusAfter(error, sending);
-    prompt.status = sending.isDoubted ? 'unknown' : status;
+    prompt.status = sending.mayBeSent ? 'unknown' : status;
     // A refusal is certain: no call of this run is in flight.
     if (status === 'not_sent') sending.earlier = 'known_not';
     throw error;
@@ -125,38 +184,20 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
   }
 }
 
-/** Waits for evidence, a person or the policy. */
-async function settle(
-  { run, prompt, query }: Sending,
-  message: string,
-): Promise<PromptEvidence | 'resend' | 'abandon'> {
-  const look = async () => {
-    if (!query.isOwnSandbox) return undefined;
-    const text = prompt.step.prompt;
-    return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
-  };
-  const settled = await resolveUnknownOutcome(run, 'prompt', message, look);
-  if ('evidence' in settled) return settled.evidence;
-  if (settled.action !== 'sent') return settled.action;
-  return { promptId: settled.promptId ?? null, conversationId: settled.conversationId ?? null };
-}
-
 /**
  * Searches for a prompt that the service does not show under the ids of its answer: the answer belonged to another prompt.
- * @param conversationId the conversation that received it; null for a new one
  * @throws JobTermination `outcome_unknown` if the prompt is not found
  */
-export async function findAgain(run: JobState, prompt: JobPrompt, conversationId: string | null): Promise<void> {
-  const query = promptQuery(run, run.prompts.indexOf(prompt), conversationId);
+export async function findAgain(run: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {
+  const query = promptQuery(run, place);
   const input = { query, text: prompt.step.prompt, despiteAnswer: true };
   const found = await retryRefusals(run, 'look for the prompt', () => reads.findPrompt(input));
   if (found === null) {
     prompt.status = 'unknown';
-    const message = 'The service said that it had queued the prompt, and shows nothing of it';
-    throw new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
+    throw outcomeUnknown('The service accepted the prompt, but does not show it');
   }
   prompt.promptId = found.promptId;
-  prompt.conversationId = found.conversationId ?? conversationId;
+  prompt.conversationId = found.conversationId ?? place.conversationId;
 }
 
 /** The first line of a prompt, at most 80 characters. */

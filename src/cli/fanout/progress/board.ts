@@ -1,5 +1,5 @@
 /** Progress of a running batch as text: a few lines on a terminal, one line elsewhere. Pure. */
-import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/types.js';
+import type { FanoutCounts, FanoutPhase, FanoutProgress } from '../../../../workflows/fanout/progress.js';
 import { cutToWidth, displayWidth } from '../../output/display-width.js';
 import type { ScreenLine } from '../../output/screen-lines.js';
 import type { Paint } from '../../output/terminal.js';

@@ -1,7 +1,8 @@
 /** Saves the results of a batch in a folder: `results.jsonl`, the report, and the files of each item. */
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { FanoutProgress, FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
+import type { FanoutProgress } from '../../../../workflows/fanout/progress.js';
+import type { FanoutResult, ItemResult } from '../../../../workflows/fanout/types.js';
 import type { CollectedFile } from '../../../../workflows/job/types.js';
 import { makeFolderOf } from '../../../os/inner-folder.js';
 import type { FanoutReportData } from '../../../report/index.js';

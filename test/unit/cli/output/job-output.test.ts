@@ -5,7 +5,8 @@ import { finish } from '../../../../src/cli/output/finish.js';
 import { createReporter } from '../../../../src/cli/output/reporter.js';
 import { createTerminal } from '../../../../src/cli/output/terminal.js';
 import { terminalSafe } from '../../../../src/cli/output/terminal-safe.js';
-import type { JobProgress, JobResult, PromptResult } from '../../../../workflows/job/types.js';
+import type { JobProgress } from '../../../../workflows/job/progress.js';
+import type { JobResult, PromptResult } from '../../../../workflows/job/types.js';
 
 function prompt(change: Partial<PromptResult>): PromptResult {
   return {
