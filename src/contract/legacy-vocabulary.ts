@@ -1,5 +1,5 @@
 /**
- * The vocabulary of before the rename (specification, "Versioning"): what says `sandbox` now said `box`. One exchange of
+ * The vocabulary before the rename (specification, "Versioning"): what says `sandbox` now said `box`. One exchange of
  * the two words serves both directions, and doing it twice gives back what was there. No dependencies.
  */
 

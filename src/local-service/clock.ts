@@ -37,7 +37,7 @@ export interface ControlledClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Back to the real time, and running. What was to come comes at its time. */
   reset(): void;
-  /** To a state of before, such as that of another service; left out: the real time, and running. */
+  /** To an earlier state, such as that of another service. Default: the real time, and running. */
   restore(state?: ClockState): void;
   /** Something that an advance waits for between two moments. */
   waitFor(work: { readonly busy: () => boolean; readonly idle: () => Promise<void> }): void;

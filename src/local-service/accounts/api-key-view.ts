@@ -27,7 +27,7 @@ export function resourcesOf({ stores }: Context, keyId: string): Resources {
   return { total: sandboxes + agents, sandboxes, agents };
 }
 
-/** Never the secret. `scope` is null for a key of before scopes. */
+/** Never the secret. `scope` is null for an unscoped key. */
 export function apiKeyView(context: Context, key: CredentialRecord): Readonly<Record<string, unknown>> {
   const { id, name, prefix, lastFour, scope, preset, createdAt, expiresAt, revokedAt } = key;
   const lastUsedAt = context.stores.keyUsage.lastUsedAt(id);

@@ -31,7 +31,7 @@ export function setScopedCreation({ stores }: Pick<Context, 'stores'>, enabled: 
  *   environment that the account does not have
  */
 export function createScopedKey(context: Context, caller: Caller, body: CreateApiKeyBody): Issued {
-  // Assumption: a key of before scopes has every right, and so counts as admin-scoped.
+  // Assumption: an unscoped key has every right, and so counts as admin-scoped.
   if (caller.kind !== 'session' && !isUnrestricted(caller.scope)) {
     throw new ServiceError(
       403,
@@ -98,7 +98,7 @@ function livingKey(context: Context, caller: Caller, keyId: string): CredentialR
 }
 
 /**
- * Replaces the secret of a key at once. Id, scope and expiry stay; a key of before scopes stays one. Not safe to repeat: each
+ * Replaces the secret of a key at once. Id, scope and expiry stay; an unscoped key stays one. Not safe to repeat: each
  * call gives another secret.
  * @throws ServiceError 404; 409 `api_key_expired`
  */

@@ -37,7 +37,7 @@ function newSecret(kind: CredentialRecord['kind']): string {
   return `${prefixes[kind]}${randomBytes(32).toString('base64url')}`;
 }
 
-/** Makes a credential, part of the transaction of now. Not safe to repeat: each is a new one. */
+/** Makes a credential, part of the current transaction. Not safe to repeat: each is a new one. */
 export function issue({ stores, clock }: Keeping, wanted: Wanted, secret = newSecret(wanted.kind)): Issued {
   const id = `${wanted.kind === 'session' ? 'ses' : 'sak'}_${randomBytes(12).toString('hex')}`;
   const credential = { ...wanted, ...tracesOf(secret), id, createdAt: clock.iso(), revokedAt: null };

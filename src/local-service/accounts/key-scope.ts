@@ -75,6 +75,6 @@ export interface Caller {
   readonly kind: CredentialRecord['kind'];
   /** Null for a session. */
   readonly keyId: string | null;
-  /** Null if nothing limits it: sessions and keys of before scopes. */
+  /** Null if nothing limits it: sessions and unscoped keys. */
   readonly scope: KeyScope | null;
 }

@@ -25,7 +25,7 @@ export interface NewAccount extends AccountFlags {
   readonly login: string;
   /** Default `<login>@sandbox.invalid`. */
   readonly email?: string;
-  /** Its key of before scopes: account-wide and without expiry. Default: a new one. */
+  /** Its unscoped key: account-wide and without expiry. Default: a new one. */
   readonly apiKey?: string;
 }
 
@@ -55,7 +55,7 @@ export function accountOf({ stores }: Pick<Core, 'stores'>, accountId: string): 
 }
 
 /**
- * Creates an account with a key of before scopes. Not safe to repeat.
+ * Creates an account with an unscoped key. Not safe to repeat.
  * @throws ServiceError 409 `login_taken`, `api_key_taken`
  */
 export function addAccount(
@@ -86,7 +86,7 @@ export function addAccount(
 }
 
 /**
- * A key of before scopes: account-wide and without expiry.
+ * An unscoped key: account-wide and without expiry.
  * @returns its secret
  * @throws ServiceError 409 `api_key_taken`
  */

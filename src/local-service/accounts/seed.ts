@@ -5,7 +5,7 @@ import type { AccountRecord } from '../store/account-store.js';
 import { hashOf } from './credentials.js';
 import { addAccount, addOldKey, addTeam, type NewAccount, type NewTeam } from './records.js';
 
-/** The account of `options.apiKey`, and of everything that a service of before accounts has kept. */
+/** The account of `options.apiKey`, and of everything stored before there were accounts. */
 const firstAccount = { id: 'acct_local', login: 'local' } as const;
 const seededKey = 'accounts.seededKey';
 

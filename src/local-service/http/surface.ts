@@ -1,4 +1,4 @@
-/** The two surfaces of the service: the current one, and the legacy one in the vocabulary of before the rename. */
+/** The two surfaces of the service: the current one, and the legacy one in the vocabulary before the rename. */
 import type { AssumptionId } from '../../contract/assumptions.js';
 import { otherPath, otherVocabulary } from '../../contract/legacy-vocabulary.js';
 

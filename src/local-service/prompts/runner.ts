@@ -94,7 +94,7 @@ export function createPromptRunner(core: Core) {
     /** Starts what is queued for a sandbox and can run. */
     wake: (sandboxId: string) => database.afterCommit(() => wake(sandboxId)),
     /**
-     * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the transaction of now.
+     * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the current transaction.
      * @returns how many there were
      */
     interrupt(sandboxId: string, conversationId?: string) {

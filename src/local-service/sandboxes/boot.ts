@@ -8,7 +8,7 @@ import type { Work } from '../store/work-store.js';
 import { changeSandbox, freshArchiveAfter } from './change.js';
 import { countEntries, planHydration } from './hydration.js';
 
-/** Schedules the boot of a sandbox that is in `provisioning`; part of the transaction of now. */
+/** Schedules the boot of a sandbox that is in `provisioning`; part of the current transaction. */
 export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): void {
   context.schedule('boot', id, String(epoch), context.clock.now() + context.timings.bootMs / 2);
 }

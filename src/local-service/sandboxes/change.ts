@@ -13,7 +13,7 @@ import type { Core } from '../core/context.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { meterAfter } from './cost.js';
 
-/** Writes a change down, with its events, in the transaction of now or one of its own. */
+/** Writes a change down, with its events, in the current transaction or one of its own. */
 export function changeSandbox(
   core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
   before: SandboxRecord,

@@ -28,7 +28,7 @@ const orphanMs = 3_600_000;
 
 interface Copy {
   readonly snapshotId: string;
-  /** Writes the snapshot down with its sandbox; part of the transaction of now. */
+  /** Writes the snapshot down with its sandbox; part of the current transaction. */
   readonly record: (source: SandboxRecord) => void;
 }
 

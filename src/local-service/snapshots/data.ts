@@ -8,7 +8,7 @@ import type { DeletionRecord } from '../store/deletion-store.js';
 import type { SnapshotRecord } from '../store/snapshot-store.js';
 import type { Work } from '../store/work-store.js';
 
-/** Snapshots that a boot of now restores, or that one which failed has yet to restore. */
+/** Snapshots that a current boot restores, or that one which failed has yet to restore. */
 export function snapshotsInUse({ stores }: Context): ReadonlySet<string> {
   const inUse = new Set<string>();
   for (const { restoreFrom } of stores.sandboxes.living()) if (restoreFrom !== null) inUse.add(restoreFrom);
@@ -71,7 +71,7 @@ export async function dropSnapshot(context: Context, { subject }: Work): Promise
   });
 }
 
-/** Keeps the newest snapshot of a sandbox, those with a name, and what a boot of now restores. */
+/** Keeps the newest snapshot of a sandbox, those with a name, and what a current boot restores. */
 export function removeReplacedSnapshots(context: Context, sandboxId: string): void {
   const { stores, clock } = context;
   const replaced = stores.snapshots.of(sandboxId).slice(0, -1);

@@ -73,7 +73,7 @@ export function visibleSnapshots(context: Context, caller: Caller): SnapshotReco
 }
 
 /**
- * Adds a complete snapshot of a sandbox, which takes the name that was waiting for it; part of the transaction of now.
+ * Adds a complete snapshot of a sandbox, which takes the name that was waiting for it; part of the current transaction.
  * @returns what it changes on the sandbox
  */
 export function recordSnapshot(
@@ -95,7 +95,7 @@ export function recordSnapshot(
   };
 }
 
-/** Moves a name to a snapshot; the one that had it may be needless from here on. Part of the transaction of now. */
+/** Moves a name to a snapshot; the one that had it may be needless from here on. Part of the current transaction. */
 export function giveName(context: Context, snapshotId: string, name: string): void {
   const { stores, clock } = context;
   const earlier = stores.snapshots.named(name);

@@ -97,7 +97,7 @@ export async function finishImport(directory: string, database: Database): Promi
   await moveMachines(directory);
 }
 
-/** The second half of an import: no row is of before any more. */
+/** The second half of an import: no earlier row remains. */
 async function moveMachines(directory: string): Promise<void> {
   const decided = join(directory, decidedFolder);
   await replaceMachines(join(directory, 'machines'), join(decided, machinesFolder));

@@ -8,7 +8,7 @@ import { newSandbox } from '../sandboxes/new-record.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { SeededDisk } from './seed-disks.js';
 
-/** Part of the transaction of now. */
+/** Part of the current transaction. */
 export function putSandbox(context: Context, accountId: string, disk: SeededDisk): SandboxRecord {
   const { sandboxId: id, seed } = disk;
   const caller = { accountId, kind: 'api_key', keyId: null, scope: null } as const;

@@ -176,7 +176,7 @@ function createAssumptionCounts(database: Database) {
     },
     /** Those that were touched, by id. */
     list: () => [...counts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    /** Writes them down; part of the transaction of now. */
+    /** Writes them down; part of the current transaction. */
     save() {
       for (const { id, count, firstRequestId } of counts.values()) put.run(id, count, firstRequestId);
     },

@@ -19,7 +19,7 @@ export interface CredentialRecord {
   readonly hash: string;
   readonly prefix: string;
   readonly lastFour: string;
-  /** Null for keys of before scopes, and for sessions: account-wide. */
+  /** Null for unscoped keys, and for sessions: account-wide. */
   readonly scope: CredentialScope | null;
   readonly preset: KeyPreset | null;
   readonly createdAt: string;

@@ -17,9 +17,9 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Runs `change` in a transaction; inside another transaction it is part of that one. */
   transaction<Result>(change: () => Result): Result;
-  /** Undoes something in memory when the transaction of now fails. */
+  /** Undoes something in memory when the current transaction fails. */
   onRollback(undo: () => void): void;
-  /** Runs once the transaction of now is committed; at once when there is none. */
+  /** Runs once the current transaction is committed; at once when there is none. */
   afterCommit(then: () => void): void;
   /** Empties every table. */
   clear(): void;

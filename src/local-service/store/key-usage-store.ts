@@ -41,7 +41,7 @@ export function createKeyUsageStore(database: Database, clock: Clock) {
   }
 
   return {
-    /** Counts a request of now. */
+    /** Counts a request at the current time. */
     count(keyId: string) {
       const now = clock.now();
       const day = dayOf(now);

@@ -48,11 +48,11 @@ export interface SandboxRecord {
   readonly dataExpiredAt: string | null;
   readonly hydrated: boolean;
   readonly hydratedAt: string | null;
-  /** When the background copy of now began; null when none runs. */
+  /** When the current background copy began; null when none runs. */
   readonly hydrationStartedAt: string | null;
-  /** Files, folders and links that the restore of now copies; null if they were not counted. */
+  /** Files, folders and links that the current restore copies; null if they were not counted. */
   readonly hydrationEntries: number | null;
-  /** A step of the copy of now fails and is repeated for so long. */
+  /** A step of the current copy fails and is repeated for so long. */
   readonly hydrationSetback: { readonly phase: 'degraded' | 'stuck'; readonly ms: number } | null;
   /** Null while the machine is well, and when there is none. */
   readonly degraded: { readonly reason: string; readonly since: string } | null;
@@ -73,11 +73,11 @@ export interface SandboxRecord {
   readonly setupError: string | null;
   readonly subdomain: string;
   readonly stop: StopRecord | null;
-  /** The snapshot that the boot of now restores; null when it starts on the disk that is there, or an empty one. */
+  /** The snapshot that the current boot restores; null when it starts on the disk that is there, or an empty one. */
   readonly restoreFrom: string | null;
   /** Grows with every create, stop and resume, so that work begun for an earlier one knows that it is stale. */
   readonly epoch: number;
-  /** Machine time: when the machine of now became usable, and what the month before that has used. */
+  /** Machine time: when the current machine became usable, and what the month before that has used. */
   readonly meter: { readonly month: string; readonly ms: number; readonly runningSince: string | null };
   /** How its boot will end because a fault says so; decided when it is accepted. */
   readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;

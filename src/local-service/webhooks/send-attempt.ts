@@ -89,7 +89,7 @@ interface Spelled {
 }
 
 /**
- * A webhook of before the rename keeps getting `box.*` with `data.box`. Made anew for each attempt from what is stored; the
+ * A webhook from before the rename keeps receiving `box.*` with `data.box`. Created for each attempt from what is stored; the
  * same bytes each time, so that a repeated delivery is the same delivery.
  */
 function spelledFor(webhook: { readonly legacy: boolean }, stored: { type: string; body: string }): Spelled {
