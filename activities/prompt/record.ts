@@ -1,6 +1,7 @@
 /**
- * The record of a prompt, written before its first byte: the events in the history that could be confused with it. It is in
- * the result store, so that a reset job, a second run of an item and a follow can find it.
+ * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that could
+ * be mistaken for this prompt. It is in the result store, where a reset job, a second run of an item, and the activity that
+ * follows the prompt can find it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -18,7 +19,7 @@ export interface PromptRecord {
   readonly accepted: PromptEvidence | null;
   /** Digests of the ids of earlier events that queued the same text; only the newest if there are too many. */
   readonly seen: readonly string[];
-  /** False if `seen` omits older events: then no event before a seen one is new. */
+  /** False if older events were left out of `seen`. Then every event before the newest seen one counts as old. */
   readonly seenAll: boolean;
 }
 

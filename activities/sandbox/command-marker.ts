@@ -1,14 +1,14 @@
 /**
- * Builds the POSIX shell text that runs a command at most once: an atomic `mkdir` decides whether it may run. That directory
+ * Builds the POSIX shell script that runs a command at most once: an atomic `mkdir` decides whether it may run. That directory
  * holds its exit code and both outputs until they are recorded elsewhere.
  *
  *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
  *
- * A claim that finds the directory runs nothing. A recovery that finds none creates it, so that a late claim finds one. The
- * command is a child process with the descriptors, variables, folder and signals of the text itself.
+ * A claim that finds the directory runs nothing. A recovery that finds none creates it, so that a claim that arrives later
+ * runs nothing. The command is a child process that inherits the script's descriptors, variables, working directory and signals.
  */
 
-/** Answers of the text in place of a result. */
+/** Answers of the script in place of a result. */
 export type MarkerWord =
   /** Another copy of the claim, or a recovery, came first: this one ran nothing. */
   | 'taken'
@@ -40,7 +40,7 @@ function checkName(name: string): void {
 
 function preamble(name: string): string {
   checkName(name);
-  // Unlikely to clash with a caller's variable: the command would receive an exported one changed.
+  // The prefix avoids a clash with the caller's variables: the command would receive our value of an exported one.
   return `sandflow_d=/tmp/.sandflow-${name}
 sandflow_say() { echo "${tag(name)} $1" >&2; exit 96; }
 sandflow_end() {
@@ -56,8 +56,8 @@ function tag(name: string): string {
 }
 
 /**
- * The text that runs `command` if nobody has tried before, and removes all other markers of its owner: their results are
- * recorded. Send it once; a duplicate is harmless.
+ * The script that runs `command` if nobody has tried before. It removes all other markers of its owner, whose results have
+ * been recorded. Send it once; a duplicate is harmless.
  * @param owner prefix of the name, and of all markers of one job in one sandbox
  */
 export function claimText(owner: string, name: string, command: string): string {
@@ -102,7 +102,8 @@ sandflow_end "$sandflow_x" "$sandflow_k"
 }
 
 /**
- * The text that ends as the command did, with its outputs, or says why not. Never runs the command. Safe to repeat.
+ * The script that reproduces the command's outputs and exit code, or reports why it cannot. Never runs the command. Safe to
+ * repeat.
  * @param waitSeconds how long it waits for the end of a running command, in seconds
  */
 export function recoverText(name: string, waitSeconds: number = recoveryWaitSeconds): string {
@@ -142,8 +143,8 @@ done
 }
 
 /**
- * The text that removes the markers of an owner, except the one that a claim has just created, and those of commands that
- * never started: these keep a late duplicate from running. Safe to repeat.
+ * The script that removes an owner's markers, with two exceptions: the one that a claim has just created, and those of
+ * commands that never started, which stop a late duplicate from running. Safe to repeat.
  * @throws RangeError as `claimText`
  */
 export function removalText(owner: string): string {

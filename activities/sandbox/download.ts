@@ -67,7 +67,7 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
       });
     },
 
-    /** Writes a small file, whose content is in history; `putFile` reads it from the result store. Safe to repeat. */
+    /** Writes a small file; its content is in history. `putFile` reads larger content from the result store. Safe to repeat. */
     async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
       return withCallCount(async ({ call }) => {
         await call((signal) => client.writeFile(sandboxId, body, { signal }));

@@ -31,7 +31,7 @@ export interface CodecServer {
   close(): Promise<void>;
 }
 
-/** @throws SandflowError `bad_configuration` for a short token, or an origin that is none */
+/** @throws SandflowError `bad_configuration` if the token is too short, or if an entry of `origins` is not an origin */
 export function createCodecServer(options: CodecServerOptions): CodecServer {
   const { codec, token, origins, maxBodyBytes = 32 * 1024 * 1024 } = options;
   if (token.length < shortestToken) {
@@ -58,7 +58,7 @@ export function createCodecServer(options: CodecServerOptions): CodecServer {
     const body = await readRawBody(request, maxBodyBytes);
     if (body === 'too_large') {
       response.setHeader('connection', 'close');
-      return answer(response, 413, { message: `A request may have ${maxBodyBytes} bytes.` });
+      return answer(response, 413, { message: `A request may have at most ${maxBodyBytes} bytes.` });
     }
     answer(response, 200, { payloads: payloadsOut(await codec[operation](payloadsIn(body.toString('utf8')))) });
   }
@@ -134,7 +134,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A body without `payloads` has none: Temporal's command line sends such.
+ * A body without `payloads` counts as an empty list, because Temporal's command line sends such bodies.
  * @throws SandflowError `bad_payloads`
  */
 function payloadsIn(body: string): Payload[] {

@@ -19,7 +19,7 @@ export async function* readCsvRows(
   content: AsyncIterable<string | Uint8Array>,
   options: { readonly delimiter: ',' | '\t' },
 ): AsyncGenerator<CsvRow> {
-  // Lines are counted as records are parsed: after an error those that nobody has read yet are gone.
+  // Counted in the parser, not in the loop below: after an error, the parsed records that nobody has read yet are lost.
   const begins: number[] = [];
   // The parser counts a CRLF within quotes as two lines.
   let countedTwice = 0;
@@ -36,7 +36,7 @@ export async function* readCsvRows(
       return cells;
     },
   });
-  // Its errors come out of the parser.
+  // The loop over `parser` receives the errors of the pipeline, so its callback ignores them.
   pipeline(Readable.from(decode(file, content, () => lastEnd + 1)), parser, () => undefined);
   try {
     for await (const cells of parser as AsyncIterable<readonly string[]>) yield { line: begins.shift() ?? 1, cells };
@@ -63,7 +63,7 @@ function explain({ code, message }: CsvError): string {
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'a quote stands within a cell. Put the cell in quotes and double the quotes in it: "say ""hello""".';
     case 'CSV_MAX_RECORD_SIZE':
-      return `this record is longer than an item may be (${maxItemBytes} bytes). Put long texts into files, and write them into the fork with put.`;
+      return `this record is longer than an item may be (${maxItemBytes} bytes). Keep long texts in files, and copy these into the fork with the field put.`;
     default:
       return `this is not CSV: ${message}.`;
   }

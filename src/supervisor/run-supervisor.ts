@@ -21,16 +21,16 @@ const electionPollMs = 100;
 interface RunSupervisorOptions {
   /** How this program is started, for the children. */
   readonly main: MainProgram;
-  /** True for `sandflow dev`: does not end by idleness. */
+  /** True for `sandflow dev`: stays up even if it is idle. */
   readonly foreground: boolean;
-  /** How long without a client and an open job until it ends, in ms. Default: 10000. */
+  /** How long the supervisor stays up with no clients and no open jobs, in ms. Default: 10000. */
   readonly idleMs?: number;
   /** A line for the log, without a line end. */
   readonly log: (line: string) => void;
   /** SIGTERM or Ctrl-C: ends the stack in order. */
   readonly signal: AbortSignal;
   readonly onReady?: (stack: StackDescription) => void;
-  /** A Temporal binary. Default: found or made. */
+  /** A Temporal binary. Default: one that is installed, cached, downloaded or built. */
   readonly temporalBinary?: string;
 }
 
@@ -38,7 +38,7 @@ interface RunSupervisorOptions {
  * Runs until it is idle or gets a signal, and ends everything that it started. One per home: returns `already_running` if
  * another supervisor holds the stack; clients join that one.
  * @throws SandflowError `bad_configuration`, `home_not_writable`, `home_not_trusted`; `supervisor_unresponsive` if the holder of the lock does not answer;
- *   what the part says that cannot start
+ *   or the error of the part of the stack that could not start
  */
 export async function runSupervisor(
   config: Config,
@@ -65,7 +65,7 @@ export async function runSupervisor(
 }
 
 /**
- * A stack replaces what is not configured. If an installation has lost the setting of its service, the stack would start a
+ * A stack supplies every part that is not configured. If an installation has lost the setting of its service, the stack would start a
  * service that nobody requested instead of the configured one.
  * @throws SandflowError `bad_configuration`
  */

@@ -1,4 +1,4 @@
-/** Lists and describes workflows even if a memo cannot be read: a value with a lost key must hide only itself. */
+/** Lists and describes workflows even if part of a memo cannot be read: a value with a lost key must not hide the others. */
 import { Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { isRefusedInput } from '../contract/refused-input.js';
@@ -15,8 +15,8 @@ const mark = 'sandflowUnreadable';
 
 /**
  * A client on the same connection that replaces each unreadable value, instead of failing the whole list or description;
- * `memoOf` finds the replacements in memos. For lists, descriptions and writes. Use the client itself for results and
- * queries: its errors say why a value cannot be read. Sends no request.
+ * `memoOf` finds the replacements in memos. For lists, descriptions and writes. For results and queries use the original
+ * client: its errors say why a value cannot be read. Sends no request.
  */
 export function lenientClient({ connection, options }: Client): Client {
   const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
@@ -51,7 +51,7 @@ export async function describeReadable(client: Client, workflowId: string): Prom
   return { ...described, memo: { ...memoOf(described.memo).memo } };
 }
 
-/** @returns the values of a memo that can be read, and why the first of the others cannot; null if all can */
+/** @returns the readable values of a memo, and why the first unreadable one cannot be read; null if there is none */
 export function memoOf(memo: Readonly<Record<string, unknown>> | undefined): {
   readonly memo: Readonly<Record<string, unknown>>;
   readonly unreadable: UnreadableMemo | null;

@@ -15,8 +15,9 @@ Items:
          each prompt may span several lines, up to the next ---
   JSONL  a prompt as a string, or an object: prompt or prompts, id, provider, model, effort, type, end, deadline,
          put {"remote": "local"}, get ["remote"], labels
-  CSV    with a header row; columns with the same names (put as LOCAL:REMOTE), all others are labels
-  --prompt builds each prompt from columns: {{column}}; {{prompt}} is a line of a text file.
+  CSV    with a header row; columns named like the fields of JSONL set them (put as LOCAL:REMOTE), all others
+         become labels
+  --prompt is a template: {{column}} is the value of that column, {{prompt}} the line of a text file.
 
 Source of the forks:
   --source or --snapshot, or a sandbox that the batch creates, prepares and stops: --environment, --setup,
@@ -43,7 +44,7 @@ Exit codes:
 
 const machineSizes = ['small', 'default', 'large', 'xlarge'] as const;
 
-/** Options of the batch's policy. The defaults are in the help and in `options.ts`: a resume changes only what it names. */
+/** Options of the batch's policy. None has a default here, since a resume changes only the options that it names; `options.ts` sets them. */
 const withPolicy = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   command
     .option('--concurrency <count>', 'maximum number of forks that run at once (default: 20)')
@@ -52,7 +53,10 @@ const withPolicy = <A extends unknown[], O extends OptionValues>(command: AnyCom
     .option('--fail-fast', 'end when an item has failed its last attempt')
     .option('--item-deadline <duration>', 'hard deadline of each item (default: 1h)')
     .option('--deadline <duration>', 'hard deadline of the batch, before clean-up (default: 1d)')
-    .option('--budget <duration>', 'machine-time limit for all forks together, at multiplier 1, like 10h or 90m')
+    .option(
+      '--budget <duration>',
+      'limit of machine time for all forks together, like 10h or 90m; a larger machine size counts more',
+    )
     .addOption(
       command
         .createOption('--type <size>', 'machine size of the forks (default: that of the source)')
@@ -111,16 +115,33 @@ const withItems = (parent: Parent) =>
     .option('--snapshot <name>', 'start from a named snapshot')
     .option('--environment <name>', 'environment of the prepared sandbox, or of forks from a snapshot')
     .option('--setup <script>', 'setup script of the prepared sandbox: text, or @file')
-    .option('--prepare-put <local:remote>', 'a file or folder to write into it (repeatable)', collect, [])
-    .option('--command <command>', 'a command to run in it, after the files (repeatable)', collect, [])
-    .option('--prepare-prompt <text>', 'a prompt for it, after the commands, or @file (repeatable)', collect, [])
-    .addOption(parent.createOption('--prepare-type <size>', 'its machine size').choices(machineSizes))
+    .option(
+      '--prepare-put <local:remote>',
+      'a file or folder to write into the prepared sandbox (repeatable)',
+      collect,
+      [],
+    )
+    .option(
+      '--command <command>',
+      'a command to run in the prepared sandbox, after the files (repeatable)',
+      collect,
+      [],
+    )
+    .option(
+      '--prepare-prompt <text>',
+      'a prompt for the prepared sandbox, after the commands, or @file (repeatable)',
+      collect,
+      [],
+    )
+    .addOption(
+      parent.createOption('--prepare-type <size>', 'machine size of the prepared sandbox').choices(machineSizes),
+    )
     .option('--prepare-deadline <duration>', 'deadline of the whole preparation (default: 1h)')
     .addOption(
       parent
         .createOption(
           '--prepare-then <end>',
-          'what to do with it after the batch; a batch cannot be resumed after delete (default: stop)',
+          'what to do with the prepared sandbox after the batch; after delete, the batch cannot be resumed (default: stop)',
         )
         .choices(['stop', 'delete']),
     );
@@ -189,7 +210,7 @@ export const addFanout: AddCommand = (parent, context) => {
   });
   batches
     .command('cancel')
-    .description('Cancel a batch: interrupt every fork, stop or delete it, and confirm that')
+    .description('Cancel a batch: interrupt every fork, stop or delete it, and check that it is stopped or deleted')
     .argument('<batch>', 'id of the batch')
     .option('--wait', 'wait until the batch has ended')
     .option('--json', 'print one JSON object on stdout')

@@ -3,14 +3,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Core } from '../core/context.js';
 import type { CredentialRecord } from '../store/credential-store.js';
 
-/** Assumption: the service's prefix of a token is not shown. */
+/** Assumption: the specification does not show the service's token prefixes, so these are our own. */
 const prefixes: Readonly<Record<CredentialRecord['kind'], string>> = {
   api_key: 'svc_key_',
   session: 'svc_session_',
   sandbox: 'svc_sandbox_',
 };
 const shownOfSecret = 4;
-/** Of a shorter key nothing is shown: it would be a large part of it. */
+/** Nothing of a shorter key is shown: four characters would be a large part of it. */
 const minShownLength = 16;
 
 type Keeping = Pick<Core, 'stores' | 'clock'>;
@@ -37,7 +37,7 @@ function newSecret(kind: CredentialRecord['kind']): string {
   return `${prefixes[kind]}${randomBytes(32).toString('base64url')}`;
 }
 
-/** Makes a credential, part of the current transaction. Not safe to repeat: each is a new one. */
+/** Creates a credential within the current transaction. Not safe to repeat: each call creates another. */
 export function issue({ stores, clock }: Keeping, wanted: Wanted, secret = newSecret(wanted.kind)): Issued {
   const id = `${wanted.kind === 'session' ? 'ses' : 'sak'}_${randomBytes(12).toString('hex')}`;
   const credential = { ...wanted, ...tracesOf(secret), id, createdAt: clock.iso(), revokedAt: null };

@@ -29,7 +29,7 @@ export function dispatchGrants(run: BatchState): void {
   }
 }
 
-/** Asks a chunk that an earlier execution started for its progress. The chunk keeps its grant. */
+/** Requests the progress of a chunk that an earlier execution started. The chunk keeps its grant. */
 export function requestReport(run: BatchState, record: ChunkRecord): void {
   const { throttle, ending } = run;
   const grant = { seq: Date.now(), pausedUntilMs: throttle.pausedUntilMs, isEnding: ending !== null };

@@ -1,6 +1,6 @@
 /**
- * The devices of sandboxes of a service that runs as root. Those of the machine belong to root, which a sandbox then is for the
- * kernel, capabilities or not: it could shut /dev/null to everybody. Of these it is not the owner.
+ * Devices for the sandboxes of a service that runs as root. The machine's own devices belong to root, and to the kernel such a
+ * sandbox is root, even without capabilities: it could make /dev/null inaccessible to everybody. It does not own these.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ const devices = {
   tty: [5, 0],
 } as const;
 
-/** Nobody's, by all that users are known by; no sandbox has it. */
+/** The conventional id of the user and group `nobody`. No sandbox runs under it. */
 const nobodyUserId = 65_534;
 
 /**
- * Creates them in `folder` and removes what it held.
+ * Creates the devices in `folder`, which it empties first.
  * @returns bubblewrap's arguments; undefined if this user may make no devices
  */
 export async function makeDevices(folder: string): Promise<string[] | undefined> {
