@@ -52,7 +52,6 @@ export async function withAnswerTimeout<T>(
 }
 
 function isLostReplay(error: unknown): boolean {
-  return (
-    error instanceof QueryNotRegisteredError && error.message.includes('Missing associated machine for LocalActivity')
-  );
+  const texts = /Missing associated machine for LocalActivity|Activity type of recorded marker/;
+  return error instanceof QueryNotRegisteredError && texts.test(error.message);
 }
