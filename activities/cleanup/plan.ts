@@ -130,7 +130,9 @@ async function readSnapshots(
   for (const snapshot of snapshots) {
     if (snapshot.sandboxId == null || (snapshot.status ?? 'completed') !== 'completed') continue;
     const { id, name = null, createdAt = null } = snapshot;
-    found.set(snapshot.sandboxId, [...(found.get(snapshot.sandboxId) ?? []), { id, name, createdAt }]);
+    const known = found.get(snapshot.sandboxId);
+    if (known) known.push({ id, name, createdAt });
+    else found.set(snapshot.sandboxId, [{ id, name, createdAt }]);
   }
   return { snapshots: found, rowsLeftOut };
 }

@@ -43,7 +43,10 @@ function withResults(plan: CleanupPlan, byNumber: ReadonlyMap<number, ActionResu
   const bySandbox = new Map<string, ActionResult[]>();
   for (const { number, facts } of actions) {
     const result = byNumber.get(number);
-    if (result) bySandbox.set(facts.id, [...(bySandbox.get(facts.id) ?? []), result]);
+    if (!result) continue;
+    const known = bySandbox.get(facts.id);
+    if (known) known.push(result);
+    else bySandbox.set(facts.id, [result]);
   }
   return { ...rest, entries: entries.map((entry) => ({ ...entry, results: bySandbox.get(entry.sandboxId) ?? [] })) };
 }

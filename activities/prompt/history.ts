@@ -1,6 +1,7 @@
 /** Reads the full history of a sandbox, or of one of its conversations, oldest first. */
 import type { ListEventsQuery, SandboxClient } from '../../src/client/index.js';
 import { idPatterns } from '../../src/contract/ids.js';
+import { createLengthLimit } from '../../src/contract/length-limit.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
 import type { Attempt } from '../retry/attempt.js';
 
@@ -18,7 +19,10 @@ export interface HistoryOptions {
 
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
-/** Limit of pages: 100,000 events if a page holds 1,000. Events beyond it are not read; these are the newest. */
+/**
+ * Limit of pages: 100,000 events if a page holds 1,000. Events beyond it, or beyond 128 Mi characters, are not read; these are the
+ * newest.
+ */
 const maxPages = 100;
 
 /** Assumption: paging by `after`. A service without it sends the first page again, which ends the loop. */
@@ -30,6 +34,7 @@ export async function readHistory(
   const { conversationId, attempt, timeoutMs, throughCancel = false, onLeftOut } = options;
   const filter: ListEventsQuery = conversationId === null ? {} : { conversation: conversationId };
   const byId = new Map<string, SandboxHistoryEvent>();
+  const length = createLengthLimit();
   let after: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const query = after === undefined ? filter : { ...filter, after };
@@ -47,6 +52,7 @@ export async function readHistory(
     after = events.at(-1)?.id;
     if (events.length + leftOut < smallestPage || byId.size === known || !idPatterns.sandboxEvent.test(after ?? ''))
       break;
+    if (!length.takes(events)) break;
   }
   return [...byId.values()];
 }

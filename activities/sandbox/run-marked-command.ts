@@ -2,6 +2,7 @@
  * Runs a command at most once, under a marker on the sandbox's own disk. The direct answer counts. After a lost answer, or in
  * a later attempt, the marker shows the outcome: the command is never sent again under the same marker.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SandboxClient } from '../../src/client/index.js';
@@ -47,6 +48,8 @@ interface Intent {
 const answerMarginMs = 15_000;
 /** How much longer than its own limit a command is waited for; after that its outcome is unknown. */
 const endMarginMs = 30_000;
+/** A machine that does not wait by itself must not be asked without a pause. */
+const recoverPauseMs = 1_000;
 
 interface MarkedCall {
   readonly client: SandboxClient;
@@ -138,7 +141,8 @@ async function recover(call: MarkedCall): Promise<MarkedEnd> {
   const timeoutMs = timeoutSeconds * 1_000 + answerMarginMs;
   return withHeartbeat(
     async () => {
-      for (;;) {
+      for (let reads = 0; ; reads += 1) {
+        if (reads > 0) await sleep(recoverPauseMs);
         const answer = await attempt
           .call((signal) => client.runCommand(sandboxId, { command, timeoutSeconds }, { signal, timeoutMs }))
           .catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { createByteCollector } from '../contract/byte-collector.js';
 
 /**
  * The exact bytes of a request's body.
@@ -8,17 +9,15 @@ import type { IncomingMessage } from 'node:http';
 export function readRawBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve('too_large');
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const collected = createByteCollector();
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
+      if (collected.size + chunk.length <= maxBytes) collected.add(chunk);
       else {
         request.pause();
         resolve('too_large');
       }
     });
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)));
+    request.once('end', () => resolve(Buffer.from(collected.bytes().buffer)));
     request.once('error', reject);
     request.once('close', () => reject(new Error('the sender went away')));
   });

@@ -110,7 +110,8 @@ export function createCaller(given: SandboxClientOptions) {
       const response = await streamExchange(pool, request);
       status = response.status;
       if (status < 200 || status >= 300) {
-        throw readFailure(endpoint, { ...response, body: await readWhole(response.body) }, key);
+        const body = await readWhole(endpoint, response.body, request.timeoutMs);
+        throw readFailure(endpoint, { ...response, body }, key);
       }
       finished(response.body, (error) => record.end(response.status, error ?? undefined));
       return response;

@@ -3,6 +3,7 @@
  * reaches the socket, and certainty about whether the request can have left.
  */
 import type { Dispatcher } from 'undici';
+import { createByteCollector } from '../contract/byte-collector.js';
 import type { CallName } from './call-options.js';
 import { exchangeError, TimeoutError, UnexpectedResponseError } from './errors.js';
 
@@ -57,8 +58,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
 
     let status = 0;
     let received: Record<string, string | string[] | undefined> = {};
-    let size = 0;
-    const chunks: Buffer[] = [];
+    const collected = createByteCollector();
 
     dispatcher.dispatch(
       // The deadline above covers everything, so undici's own timeouts for headers and body are off.
@@ -74,14 +74,13 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
           received = responseHeaders;
         },
         onResponseData(_, chunk) {
-          size += chunk.length;
-          if (size > maxResponseBytes) {
+          if (collected.size + chunk.length > maxResponseBytes) {
             fail(new UnexpectedResponseError(endpoint, status, 'body', `is larger than ${maxResponseBytes} bytes`));
-          } else chunks.push(chunk);
+          } else collected.add(chunk);
         },
         onResponseEnd() {
           const header = (name: string) => [received[name]].flat()[0];
-          settle(() => resolve({ status, header, body: Buffer.concat(chunks, size) }));
+          settle(() => resolve({ status, header, body: Buffer.from(collected.bytes().buffer) }));
         },
         onResponseError(_, error) {
           fail(exchangeError(endpoint, error, controller !== undefined));

@@ -15,15 +15,43 @@ export type LenientParse<T> =
 
 /** Rows hold rows; deeper than this nothing of the service's is. */
 const roundsAtMost = 4;
+/** How many rows are read at once: an issue takes far more memory than the value that it is about. */
+const rowsAtOnce = 100;
+/** An answer with more bad parts is refused: each takes time. */
+const issuesAtMost = 200_000;
 
 /** @param answer parsed JSON; not changed */
 export function lenientParse<T>(schema: z.ZodType<T>, answer: unknown): LenientParse<T> {
+  const long = Object.entries(answer ?? {}).filter(([, part]) => Array.isArray(part) && part.length > rowsAtOnce);
+  if (long.length === 0) return parsePart(schema, answer, { left: issuesAtMost });
+  const lists: Record<string, readonly unknown[]> = Object.fromEntries(long);
+  const emptied = Object.fromEntries(long.map(([name]) => [name, []]));
+  const budget = { left: issuesAtMost };
+  const whole = parsePart(schema, { ...(answer as object), ...emptied }, budget);
+  if (whole.problem !== undefined) return whole;
+  let { rowsLeftOut } = whole;
+  for (const [name, rows] of Object.entries(lists)) {
+    const good: unknown[] = [];
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const some = { ...(answer as object), ...emptied, [name]: rows.slice(from, from + rowsAtOnce) };
+      const part = parsePart(schema, some, budget);
+      if (part.problem !== undefined) return part;
+      rowsLeftOut += part.rowsLeftOut;
+      good.push(...((part.read as Record<string, readonly unknown[]>)[name] ?? []));
+    }
+    lists[name] = good;
+  }
+  return { read: { ...whole.read, ...lists }, rowsLeftOut };
+}
+
+function parsePart<T>(schema: z.ZodType<T>, answer: unknown, budget: { left: number }): LenientParse<T> {
   const first = schema.safeParse(answer);
   if (first.success) return { read: first.data, rowsLeftOut: 0 };
-  const repaired = structuredClone(answer);
   let { issues } = first.error;
-  const fieldOf = () => issues[0]?.path.map(String).join('.') || 'body';
-  const problem = fieldOf();
+  const problem = issues[0]?.path.map(String).join('.') || 'body';
+  budget.left -= issues.length;
+  if (budget.left < 0) return { problem };
+  const repaired = structuredClone(answer);
   const left = new Set<string>();
   const rowsBefore = countRows(answer);
   for (let round = 0; round < roundsAtMost; round += 1) {

@@ -1,14 +1,21 @@
 /** What a response means: the parsed body of a 2xx, or an ApiError. */
 import type { Readable } from 'node:stream';
+import { readBytes } from '../contract/byte-collector.js';
 import { type EndpointName, endpoints, errorEnvelopeSchema, type ResponseOf } from '../contract/endpoints.js';
 import { currentErrorCode, errorMeaning } from '../contract/error-codes.js';
+import { isShortText } from '../contract/short-text.js';
+import { cut, payloadBytes } from '../contract/texts.js';
 import { foreignField } from './answer-identity.js';
 import type { CallName, CallOptions } from './call-options.js';
-import { ApiError, UnexpectedResponseError } from './errors.js';
+import { ApiError, TimeoutError, UnexpectedResponseError } from './errors.js';
 import type { ExchangeResponse } from './exchange.js';
 import { isOverlargeJson } from './json-size.js';
 import { lenientParse } from './lenient-parse.js';
 import { retryAfterMs } from './retry-after.js';
+
+/** Longest message of an error, in characters, and largest details, in bytes: they are printed, and travel in histories. */
+const maxMessageLength = 8_000;
+const maxDetailsBytes = 64 * 1024;
 
 /**
  * Reads the body of a 2xx liberally: keeps unknown fields and enum values, and leaves out unreadable rows of lists.
@@ -71,17 +78,19 @@ export function readFailure(endpoint: CallName, response: ExchangeResponse, secr
       details: null,
     });
   }
-  const { message, error, requestId } = envelope.data;
-  const code = currentErrorCode(envelope.data.code);
-  return new ApiError(`${endpoint}: ${message || 'refused'} (${status} ${code})`, {
+  const { error, requestId } = envelope.data;
+  const code = isShortText(envelope.data.code) ? currentErrorCode(envelope.data.code) : `http_${status}`;
+  const message = cut(envelope.data.message || 'refused', maxMessageLength);
+  const details = error?.details ?? null;
+  return new ApiError(`${endpoint}: ${message} (${status} ${code})`, {
     endpoint,
     status,
     code,
     typed: true,
     meaning: errorMeaning(status, code),
-    requestId: requestId ?? null,
+    requestId: requestId != null && isShortText(requestId) ? requestId : null,
     retryAfterMs: waitMs,
-    details: error?.details ?? null,
+    details: payloadBytes(details) > maxDetailsBytes ? null : details,
   });
 }
 
@@ -97,14 +106,17 @@ function parseJson(body: Buffer | string): unknown {
 /** The most that is read of an error body. */
 const maxErrorBytes = 1024 * 1024;
 
-/** Reads the error body of a refused download. */
-export async function readWhole(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxErrorBytes) break;
+/**
+ * Reads the error body of a refused download.
+ * @returns nothing of a body that is longer than 1 MiB
+ * @throws TimeoutError if it is not whole after `timeoutMs`, however often a piece of it comes; what ends the body
+ */
+export async function readWhole(endpoint: CallName, body: Readable, timeoutMs: number): Promise<Buffer> {
+  const timer = setTimeout(() => body.destroy(new TimeoutError(endpoint, true, timeoutMs)), timeoutMs);
+  try {
+    const bytes = await readBytes(body as AsyncIterable<Buffer>, maxErrorBytes);
+    return bytes === 'too_large' ? Buffer.alloc(0) : Buffer.from(bytes.buffer);
+  } finally {
+    clearTimeout(timer);
   }
-  return Buffer.concat(chunks, size);
 }

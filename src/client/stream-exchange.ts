@@ -91,7 +91,7 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
         },
         onResponseData(given, chunk) {
           if (!body || ended) return;
-          if (body.push(chunk)) return void timer?.refresh();
+          if (body.push(ownBytes(chunk))) return void timer?.refresh();
           given.pause();
           clearTimeout(timer);
           timer = undefined;
@@ -107,6 +107,11 @@ export function streamExchange(dispatcher: Dispatcher, request: ExchangeRequest)
       },
     );
   });
+}
+
+/** A small piece is cut from a read of the socket, all of which it would keep until its reader has taken it. */
+function ownBytes(chunk: Buffer): Buffer {
+  return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
 }
 
 /** A stream ends with an error or with none; the reason of a signal may be anything. */

@@ -1,6 +1,7 @@
 /** Records of the account and of what belongs to no single sandbox; read liberally, as those in `records.ts`. */
 import { z } from 'zod';
 import { dateTimeOrNull } from './records.js';
+import { shortText } from './short-text.js';
 
 /** Assumption: the limits record is not shown by the specification. */
 export const limitsSchema = z
@@ -50,7 +51,7 @@ export const secretNameSchema = z
 
 const environmentVersionSchema = z
   .looseObject({
-    id: z.string(),
+    id: shortText(),
     versionNumber: z.number(),
     sandboxCount: z.number().optional(),
     createdAt: dateTimeOrNull('When it was made'),
@@ -60,10 +61,10 @@ const environmentVersionSchema = z
 /** Specification, "Environment". */
 export const environmentSchema = z
   .looseObject({
-    id: z.string(),
+    id: shortText(),
     name: z.string(),
     isDefault: z.boolean().optional(),
-    latestVersionId: z.string().nullish(),
+    latestVersionId: shortText().nullish(),
     safeForThirdParties: z.boolean().optional(),
     passRepoHost: z.boolean().optional(),
     passSecrets: z.boolean().optional(),
@@ -81,7 +82,7 @@ export type Environment = z.infer<typeof environmentSchema>;
 /** Assumption: field names beyond `id`, `name`, `usage.requests` and `resources.total` are not shown. */
 export const apiKeySchema = z
   .looseObject({
-    id: z.string(),
+    id: shortText(),
     name: z.string().nullish(),
     prefix: z.string().nullish(),
     lastFour: z.string().nullish(),

@@ -1,6 +1,7 @@
 /** Records of what runs on a machine and of what was kept of it; read liberally, as those in `records.ts`. */
 import { z } from 'zod';
 import { dateTimeOrNull, openEnum, snapshotStatuses } from './records.js';
+import { shortText } from './short-text.js';
 
 /** Specification, "Process entry". */
 export const processSchema = z
@@ -12,7 +13,7 @@ export const processSchema = z
     cpuPercent: z.number().optional(),
     memoryMB: z.number().optional(),
     startedAt: dateTimeOrNull('When it was started'),
-    commandId: z.string().nullish().describe('The command that started it'),
+    commandId: shortText().nullish().describe('The command that started it'),
   })
   .meta({ id: 'Process', description: 'A process in a sandbox' });
 /** A process in a sandbox. */
@@ -21,8 +22,8 @@ export type ProcessEntry = z.infer<typeof processSchema>;
 /** Assumption: the snapshot record is not shown by the specification. */
 export const snapshotSchema = z
   .looseObject({
-    id: z.string().describe('snap_ and 24 hex digits'),
-    sandboxId: z.string().nullish(),
+    id: shortText().describe('snap_ and 24 hex digits'),
+    sandboxId: shortText().nullish(),
     name: z.string().nullish().describe('Given by PATCH of the sandbox; creates take it as from'),
     status: openEnum(snapshotStatuses, 'Status of the snapshot').optional(),
     sizeBytes: z.number().nullish(),

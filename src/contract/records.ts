@@ -5,18 +5,19 @@
  */
 import { z } from 'zod';
 import { idPatterns } from './ids.js';
+import { shortText } from './short-text.js';
 import { promptStatuses, sandboxStates, stopStatuses } from './states.js';
 
 /**
  * An enum of a response: known values complete in an editor and stand in the OpenAPI document, unknown ones are kept.
  */
 export function openEnum<const T extends string>(values: readonly T[], description?: string) {
-  return z.string().meta({ enum: [...values], description }) as unknown as z.ZodType<T | (string & {}), string>;
+  return shortText().meta({ enum: [...values], description }) as unknown as z.ZodType<T | (string & {}), string>;
 }
 
 /** A moment, or null. The document gives its format; a reader takes the text as it is. */
 export const dateTimeOrNull = (description: string) =>
-  z.string().meta({ format: 'date-time' }).nullish().describe(description);
+  shortText().meta({ format: 'date-time' }).nullish().describe(description);
 
 /** Validates a sandbox id (specification, "Resources and their fields"). */
 export const sandboxIdSchema = z
@@ -27,7 +28,7 @@ export const sandboxIdSchema = z
 /** The record of a stop (specification, "Resources and their fields"). */
 export const stopOperationSchema = z
   .looseObject({
-    id: z.string().describe('Stable id; stopping again while this stop is pending returns the same one'),
+    id: shortText().describe('Stable id; stopping again while this stop is pending returns the same one'),
     status: openEnum(
       stopStatuses,
       'pending: archiving. failing: the last attempt failed and is repeated. completed: archived. superseded: a resume ended it first',
@@ -64,7 +65,7 @@ export const hydrationSchema = z
 /** Machine time since the first of this month, 00:00 UTC, the machine's multiplier applied. */
 export const usageSchema = z
   .looseObject({
-    since: z.string().meta({ format: 'date-time', description: 'First of this month, 00:00 UTC' }),
+    since: shortText().meta({ format: 'date-time', description: 'First of this month, 00:00 UTC' }),
     seconds: z.number().describe('Billable machine-seconds, multiplier applied'),
     dollars: z.number().describe('At list price'),
   })
@@ -78,7 +79,7 @@ export const snapshotStatuses = ['queued', 'in_progress', 'completed', 'failed',
 /** The record of a sandbox (specification, "Resources and their fields"). */
 export const sandboxSchema = z
   .looseObject({
-    id: z.string().meta({ pattern: idPatterns.sandbox.source, description: 'Sandbox id' }),
+    id: shortText().meta({ pattern: idPatterns.sandbox.source, description: 'Sandbox id' }),
     name: z.string().optional().describe('Display name'),
     state: openEnum(sandboxStates, 'State; ready, idle and running accept prompts'),
     error: z.string().nullish().describe('Why it is stopped, failed or cancelled'),
@@ -110,9 +111,9 @@ export const sandboxSchema = z
     snapshotVerifiedAt: dateTimeOrNull('Last time a snapshot confirmed the saved state'),
     lastSnapshotAttemptAt: dateTimeOrNull('Most recent snapshot attempt of any status'),
     lastSnapshotStatus: openEnum(snapshotStatuses, 'Status of the latest attempt').nullish(),
-    team: z.looseObject({ id: z.string(), name: z.string() }).nullish().describe('Organization that is billed'),
+    team: z.looseObject({ id: shortText(), name: z.string() }).nullish().describe('Organization that is billed'),
     createdBy: z.string().nullish().describe('Display name of the creator'),
-    createdById: z.string().nullish().describe('Account id of the creator'),
+    createdById: shortText().nullish().describe('Account id of the creator'),
     access: openEnum(['owner', 'use', 'view'], 'What the caller may do').optional(),
     holdsCreatorLogins: z.boolean().optional().describe('True while it holds personal logins of its creator'),
     visibility: openEnum(['shared', 'private'], 'Organization sandboxes only').nullish(),
@@ -136,9 +137,9 @@ export type Sandbox = z.infer<typeof sandboxSchema>;
 /** Assumption: the prompt run record is not shown by the specification. */
 export const promptSchema = z
   .looseObject({
-    id: z.string().describe('prm_ and 24 hex digits'),
-    sandboxId: z.string().optional(),
-    conversationId: z.string().nullish().describe('conv_ and 24 hex digits'),
+    id: shortText().describe('prm_ and 24 hex digits'),
+    sandboxId: shortText().optional(),
+    conversationId: shortText().nullish().describe('conv_ and 24 hex digits'),
     provider: z.string().nullish(),
     model: z.string().nullish(),
     reasoningEffort: z.string().nullish(),
@@ -166,11 +167,11 @@ const historyEventTypes = [
 /** Assumption: the item shape of the event history is not shown by the specification. */
 export const sandboxHistoryEventSchema = z
   .looseObject({
-    id: z.string().describe('sev_ and 24 hex digits, ordered within the sandbox'),
+    id: shortText().describe('sev_ and 24 hex digits, ordered within the sandbox'),
     type: openEnum(historyEventTypes, 'What happened'),
-    conversationId: z.string().nullish(),
-    promptId: z.string().nullish(),
-    createdAt: z.string().meta({ format: 'date-time' }),
+    conversationId: shortText().nullish(),
+    promptId: shortText().nullish(),
+    createdAt: shortText().meta({ format: 'date-time' }),
     data: z.looseObject({}).optional().describe('agent.message carries text, prompt.queued carries prompt'),
   })
   .meta({ id: 'HistoryEvent', description: 'An event of the history of a sandbox' });
@@ -180,9 +181,9 @@ export type SandboxHistoryEvent = z.infer<typeof sandboxHistoryEventSchema>;
 /** Assumption: the deletion-operation record is not shown by the specification. */
 export const deletionOperationSchema = z
   .looseObject({
-    id: z.string().describe('del_ and 24 hex digits'),
-    sandboxId: z.string().nullish(),
-    snapshotId: z.string().nullish(),
+    id: shortText().describe('del_ and 24 hex digits'),
+    sandboxId: shortText().nullish(),
+    snapshotId: shortText().nullish(),
     status: openEnum(['pending', 'running', 'completed', 'failed'], 'Poll until completed'),
     requestedAt: dateTimeOrNull('When accepted'),
     completedAt: dateTimeOrNull('When done'),
@@ -195,7 +196,7 @@ export type DeletionOperation = z.infer<typeof deletionOperationSchema>;
 /** The record of a webhook. Assumption: `A-webhook-record`. */
 export const webhookSchema = z
   .looseObject({
-    id: z.string().describe('wh_ and 24 hex digits'),
+    id: shortText().describe('wh_ and 24 hex digits'),
     name: z.string().optional(),
     url: z.string(),
     events: z.array(z.string()).describe('Names of the events that are delivered'),

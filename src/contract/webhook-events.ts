@@ -3,6 +3,7 @@
  * (`box.*`, trap S15) is normalised to the current one and says that it was.
  */
 import { z } from 'zod';
+import { shortText } from './short-text.js';
 import { type SandboxEventType, sandboxEventTypes } from './states.js';
 
 /** Request headers of a delivery, in lower case as Node presents them. */
@@ -37,16 +38,16 @@ export interface SandboxWebhookEvent {
   readonly legacy: boolean;
 }
 
-const subject = z.looseObject({ id: z.string(), name: z.string() });
+const subject = z.looseObject({ id: shortText(), name: z.string().max(1_000) });
 const payloadSchema = z.looseObject({
-  id: z.string().min(1),
+  id: shortText().min(1),
   type: z.string(),
-  createdAt: z.string(),
+  createdAt: shortText(),
   data: z.looseObject({
     sandbox: subject.optional(),
     box: subject.optional(),
-    previousState: z.string().nullish(),
-    state: z.string().nullish(),
+    previousState: shortText().nullish(),
+    state: shortText().nullish(),
   }),
 });
 

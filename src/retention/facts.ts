@@ -1,4 +1,5 @@
 /** What a cleanup knows of a sandbox. No secrets, and small: ten thousand of them are planned at once. */
+import { isDate } from '../contract/is-date.js';
 import type { Sandbox } from '../contract/records.js';
 import { isUsable } from '../contract/states.js';
 
@@ -64,7 +65,7 @@ function idleSinceOf(sandbox: Sandbox): string | null {
       ? Number.NaN
       : Date.parse(sandbox.archiveAfter) - sandbox.ttlSeconds * 1_000;
   const times = [sandbox.createdAt, sandbox.updatedAt, sandbox.hydratedAt].map((at) => Date.parse(at ?? ''));
-  const known = [...times, renewedMs].filter((ms) => !Number.isNaN(ms));
+  const known = [...times, renewedMs].filter(isDate);
   return known.length === 0 ? null : new Date(Math.max(...known)).toISOString();
 }
 

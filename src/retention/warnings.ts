@@ -1,4 +1,5 @@
 /** Whose data is about to expire, although it is protected. Pure. */
+import { isDate } from '../contract/is-date.js';
 import type { SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
@@ -12,7 +13,7 @@ const dataKeptMs = 14 * 86_400_000;
 export function dataExpiresAtMs({ state, stoppedAt, dataExpiredAt, saved }: SandboxFacts): number | undefined {
   if (state !== 'archived' || stoppedAt === null || dataExpiredAt !== null || saved === 'none') return undefined;
   const ms = Date.parse(stoppedAt) + dataKeptMs;
-  return Number.isNaN(ms) ? undefined : ms;
+  return isDate(ms) ? ms : undefined;
 }
 
 /** Soonest first. */

@@ -1,4 +1,5 @@
 /** Reads whole answers into memory, up to a limit. */
+import { readBytes } from '../../contract/byte-collector.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 
 /** The limit, decompressed: a few bytes on the wire can be gigabytes. */
@@ -6,16 +7,9 @@ const maxBytes = 64 * 1024 * 1024;
 
 /** @throws SandflowError `unexpected_response` for more than 64 MiB */
 export async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw new SandflowError('unexpected_response', `The answer is larger than ${maxBytes} bytes.`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const bytes = await readBytes(body, maxBytes);
+  if (bytes !== 'too_large') return Buffer.from(bytes.buffer);
+  throw new SandflowError('unexpected_response', `The answer is larger than ${maxBytes} bytes.`);
 }
 
 /** @throws SandflowError `unexpected_response` for more than 64 MiB */

@@ -9,6 +9,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from '../../client/index.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
 import { refusalOf } from './service-refusal.js';
 
@@ -67,7 +68,7 @@ export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): A
             throw isPermanent(error) ? error : refusalOf(error, apiUrl);
           }
           failingSince ??= askedAt;
-          reason = error instanceof Error ? error.message : String(error);
+          reason = oneLine(error instanceof Error ? error.message : String(error));
           const askedMs = askedPauseOf(error);
           if (leftMs() <= 0 || askedMs > leftMs()) throw refusalOf(error, apiUrl, Date.now() - failingSince);
           await sleep(Math.min(leftMs(), Math.max(askedMs, backOffOf(attempt))), undefined, { signal: over }).catch(

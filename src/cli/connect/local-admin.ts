@@ -1,12 +1,19 @@
 /** The administration of a running local service by `sandflow local …`, under `/_local` beside its base URL. */
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import type { z } from 'zod';
+import { isOverlargeJson } from '../../client/json-size.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
+import { cut } from '../../contract/texts.js';
+import { parseJson } from '../api/plan-request.js';
 import type { CommandContext } from '../command.js';
 import { badConfiguration } from '../usage-error.js';
 import { answerText } from './answer-text.js';
 import { apiKeyOf } from './check-service.js';
 import { withService } from './with-service.js';
+
+/** Longest text of a refusal, in characters. */
+const maxTextLength = 8_000;
 
 /** A refusal of the local service. */
 class LocalAdminError extends SandflowError {
@@ -73,7 +80,9 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
   return {
     async call(method, path, { body, contentType } = { body: '', contentType: '' }) {
       const response = await send(method, path, body === '' ? undefined : body, contentType);
-      return JSON.parse(await answerText(response)) as Readonly<Record<string, unknown>>;
+      const fields = fieldsOf(await answerText(response));
+      if (fields) return fields;
+      throw new SandflowError('unexpected_response', `The answer of ${base.origin} is not that of a local service.`);
     },
     async download(path) {
       const { body } = await send('GET', path);
@@ -82,13 +91,24 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
   };
 }
 
+/** Undefined for what is no JSON object, or too large to parse. */
+function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  const parsed = isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
+  return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
+}
+
+/** @throws SandflowError `unexpected_response` for an answer of another shape */
+export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const read = schema.safeParse(answer);
+  if (read.success) return read.data;
+  throw new SandflowError('unexpected_response', 'The answer is not that of a local service of this version.');
+}
+
 async function refusalOf(response: Response, base: URL): Promise<SandflowError> {
-  const envelope: unknown = await answerText(response)
-    .then(JSON.parse)
-    .catch(() => undefined);
+  const envelope = fieldsOf(await answerText(response).catch(() => ''));
   const field = (name: string): string | undefined => {
-    const value = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, name) : undefined;
-    return typeof value === 'string' ? value : undefined;
+    const value = envelope?.[name];
+    return typeof value === 'string' ? cut(value, maxTextLength) : undefined;
   };
   const code = field('code');
   if (code === undefined || (response.status === 404 && code === 'not_found')) {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Config, splitSecrets } from '../../config.js';
 import type { Webhook } from '../../contract/records.js';
 import { sandboxEventTypes } from '../../contract/states.js';
-import { withoutEndSlashes } from '../../contract/urls.js';
+import { isLoopbackHost, withoutEndSlashes } from '../../contract/urls.js';
 import { answerText } from '../connect/answer-text.js';
 import type { ServiceReads } from '../connect/ask-service.js';
 import { failureOf } from '../errors.js';
@@ -19,7 +19,22 @@ export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
   return webhooks.filter(({ url }) => URL.canParse(url) && new URL(url).pathname.endsWith(webhookPath));
 }
 
-export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check; bridgeUrl: string | undefined }> {
+/**
+ * The base URL of a registered bridge; undefined if `doctor` must not call it. The service chooses the address: it could name
+ * one of this machine or of a private network.
+ */
+function bridgeOf(registered: string, apiUrl: string): string | undefined {
+  const { protocol, hostname, origin, pathname } = new URL(registered);
+  const isLocal = isLoopbackHost(hostname) && isLoopbackHost(new URL(apiUrl).hostname);
+  if (!isLocal && (protocol !== 'https:' || isLoopbackHost(hostname))) return undefined;
+  return `${origin}${pathname.slice(0, -webhookPath.length)}`;
+}
+
+/** @param apiUrl of the service that is read */
+export async function checkWebhook(
+  reads: Pick<ServiceReads, 'listWebhooks'>,
+  apiUrl: string,
+): Promise<{ check: Check; bridgeUrl: string | undefined }> {
   let webhooks: Webhook[];
   try {
     ({ webhooks } = await reads.listWebhooks({ timeoutMs }));
@@ -32,7 +47,7 @@ export async function checkWebhook(reads: ServiceReads): Promise<{ check: Check;
   if (!first) {
     return { check: failed('webhook', `No bridge is registered. ${meanwhile}.`, ensure), bridgeUrl: undefined };
   }
-  const bridgeUrl = first.url.slice(0, -webhookPath.length);
+  const bridgeUrl = bridgeOf(first.url, apiUrl);
   const covered = [first, ...others].some(({ events }) => sandboxEventTypes.every((type) => events.includes(type)));
   if (!covered) {
     const check = failed('webhook', `${first.url} is not registered for all four events. ${meanwhile}.`, ensure);
@@ -57,7 +72,7 @@ export async function checkBridge(bridgeUrl: string | undefined): Promise<Check>
   if (bridgeUrl === undefined) return skipped('bridge', 'The address is unknown; set it with --bridge URL.');
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;
   try {
-    const response = await fetch(readyUrl, { signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(readyUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     const body = (await answerText(response)).slice(0, 300);
     if (response.ok) return ok('bridge', `It is ready at ${bridgeUrl}.`);
     return failed('bridge', `${readyUrl} answers ${response.status}: ${body}`, 'See the log of the bridge.');

@@ -121,7 +121,8 @@ type AskingFor = Asking & { readonly patienceMs: number };
 
 async function webhookChecks(config: Config, givenBridge: string | undefined, asking: AskingFor): Promise<Check[]> {
   if (!config.sandboxService) return [skipped('webhook', 'There is no service to check.')];
-  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, checkWebhook);
+  const { apiUrl } = config.sandboxService;
+  const { check, bridgeUrl } = await withReads(config.sandboxService, asking, (reads) => checkWebhook(reads, apiUrl));
   return [check, await checkSecret(config), await checkBridge(givenBridge ?? bridgeUrl)];
 }
 

@@ -5,6 +5,7 @@ import type { CommandContext } from '../command.js';
 import { openEncryption } from '../connect/encryption.js';
 import { withPlatform } from '../connect/with-platform.js';
 import { printJson } from '../output/json.js';
+import { oneLine, setIn } from '../output/terminal-safe.js';
 
 export function showEncryption({ json }: { readonly json?: boolean }, context: CommandContext): Promise<void> {
   const { io } = context;
@@ -17,9 +18,9 @@ export function showEncryption({ json }: { readonly json?: boolean }, context: C
     if (json) return printJson(io.stdout, { here, deployment, problem, error: null });
     io.stdout.write(`here:        ${here.join(', ') || 'no keys'}\n`);
     io.stdout.write(
-      `deployment:  ${deployment ? `${deployment.keys.join(', ')}; encrypts with ${deployment.current}` : 'no keys'}\n`,
+      `deployment:  ${deployment ? oneLine(`${deployment.keys.join(', ')}; encrypts with ${deployment.current}`) : 'no keys'}\n`,
     );
-    if (problem !== null) io.stdout.write(`problem:     ${problem}\n`);
+    if (problem !== null) io.stdout.write(`problem:     ${setIn(problem)}\n`);
   });
 }
 

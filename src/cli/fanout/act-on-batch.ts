@@ -35,7 +35,7 @@ export function showFanout(
       for (const { text } of boardLines(view, { width, paint: createPaint(io.stdout) })) io.stdout.write(`${text}\n`);
       const outcomes = Object.entries(progress.counts.byOutcome);
       for (const [name, count] of outcomes) if (count > 0) io.stdout.write(`  ${count} ${oneLine(name)}\n`);
-      if (error) io.stdout.write(`${error.code}: ${setIn(error.message)}\n`);
+      if (error) io.stdout.write(`${oneLine(error.code)}: ${setIn(error.message)}\n`);
     }
     return outcome === null || outcome === 'completed' ? exitCodes.done : exitCodes.otherOutcome;
   });

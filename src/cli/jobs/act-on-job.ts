@@ -6,6 +6,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { exitCodes } from '../exit-codes.js';
 import { leftText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { parseGetPairs } from '../run/file-pairs.js';
 import { readPrompts } from '../run/read-prompts.js';
 import { seeThrough } from '../run/run-job.js';
@@ -61,7 +62,7 @@ export async function cancelAndReport(
   const requested = again
     ? againText(jobId)
     : `Cancelling job ${jobId}. It collects files first; cancel again to skip that.`;
-  io.stderr.write(`${result ? `Job ${jobId} ended: ${result.outcome}.` : requested}\n`);
+  io.stderr.write(`${result ? oneLine(`Job ${jobId} ended: ${result.outcome}.`) : requested}\n`);
   for (const one of left) io.stderr.write(`  ${leftText(one)}\n`);
   if (left.length > 0) return exitCodes.otherOutcome;
   return end?.kind === 'detached' ? exitCodes.detached : exitCodes.done;

@@ -5,9 +5,10 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { CommandContext } from '../command.js';
-import { withLocalAdmin } from '../connect/local-admin.js';
+import { readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import { printJson } from '../output/json.js';
 import { printList } from '../output/table.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { replaceFile } from '../replace-file.js';
 import { parseDurationMs } from '../units.js';
 import { UsageError } from '../usage-error.js';
@@ -23,7 +24,7 @@ const assumptionsSchema = z.array(
 
 export async function listAssumptions({ json }: JsonOption, context: CommandContext): Promise<void> {
   const answer = await withLocalAdmin(context, (admin) => admin.call('GET', '/assumptions'));
-  const assumptions = assumptionsSchema.parse(answer.assumptions);
+  const assumptions = readAnswer(assumptionsSchema, answer.assumptions);
   printList(
     context.io,
     json,
@@ -48,9 +49,9 @@ export async function setClock({ hold, release, advance, json }: ClockOptions, c
   const answer = await withLocalAdmin(context, (admin) =>
     changes ? admin.call('POST', '/clock', { body, contentType: 'application/json' }) : admin.call('GET', '/clock'),
   );
-  const clock = clockSchema.parse(answer.clock);
+  const clock = readAnswer(clockSchema, answer.clock);
   if (json) return printJson(context.io.stdout, { clock, error: null });
-  context.io.stdout.write(`${clock.now}${clock.held ? ' (held)' : ''}\n`);
+  context.io.stdout.write(`${oneLine(clock.now)}${clock.held ? ' (held)' : ''}\n`);
 }
 
 export async function exportState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {
@@ -77,7 +78,8 @@ export async function importState(file: string, { json }: JsonOption, context: C
     admin.call('POST', '/import', { body: createReadStream(path), contentType: 'application/gzip' }),
   );
   if (json) return printJson(io.stdout, { sandboxes, snapshots, exportedAt, error: null });
-  io.stderr.write(`Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.\n`);
+  const text = `Imported the state of ${exportedAt}: ${sandboxes} sandboxes, ${snapshots} snapshots.`;
+  io.stderr.write(`${oneLine(text)}\n`);
 }
 
 export async function seedState(file: string, { json }: JsonOption, context: CommandContext): Promise<void> {

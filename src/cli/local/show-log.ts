@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { CommandContext } from '../command.js';
-import { type LocalAdmin, withLocalAdmin } from '../connect/local-admin.js';
+import { type LocalAdmin, readAnswer, withLocalAdmin } from '../connect/local-admin.js';
 import { jsonText } from '../output/json.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { UsageError } from '../usage-error.js';
@@ -63,7 +63,7 @@ function filterOf({ endpoint, status }: LocalLogOptions): Record<string, string>
 }
 
 async function readPage(admin: LocalAdmin, query: Record<string, string>): Promise<z.output<typeof pageSchema>> {
-  return pageSchema.parse(await admin.call('GET', `/log?${new URLSearchParams(query)}`));
+  return readAnswer(pageSchema, await admin.call('GET', `/log?${new URLSearchParams(query)}`));
 }
 
 /** Time, method, path, status, code, duration, request and sandbox; a dash for a missing value. */

@@ -64,8 +64,8 @@ function printSummary(report: JobReport, io: Streams): void {
   const paint = createPaint(io.stderr);
   const completed = report.outcome === 'completed';
   const parts = [
-    paint(completed ? 'green' : 'red', `${report.outcome}`),
-    `job ${report.jobId}`,
+    paint(completed ? 'green' : 'red', oneLine(`${report.outcome}`)),
+    oneLine(`job ${report.jobId}`),
     ...(report.sandboxId ? [`sandbox ${oneLine(report.sandboxId)}${endOfSandbox(report)}`] : []),
     formatDuration(report.durationMs),
     `${report.apiCalls} calls`,
@@ -75,9 +75,10 @@ function printSummary(report: JobReport, io: Streams): void {
     const where = file.localPath ? `→ ${file.localPath}` : (file.error ?? `(save it with: --get ${file.path})`);
     io.stderr.write(`  ${oneLine(file.path)} ${oneLine(where)}${marksOf(file)}\n`);
   }
-  if (report.error) io.stderr.write(`  ${report.error.code}: ${setIn(report.error.message, '    ')}\n`);
+  if (report.error) io.stderr.write(`  ${oneLine(report.error.code)}: ${setIn(report.error.message, '    ')}\n`);
   for (const { status, error } of report.prompts) {
-    if (error && error !== report.error?.message) io.stderr.write(`  prompt ${status}: ${setIn(error, '    ')}\n`);
+    if (error && error !== report.error?.message)
+      io.stderr.write(`  prompt ${oneLine(status)}: ${setIn(error, '    ')}\n`);
   }
   for (const one of report.left) io.stderr.write(`${paint('yellow', `  ${leftText(one)}`)}\n`);
 }
@@ -93,9 +94,9 @@ function marksOf({ ref, partial, unchanged }: ReportedFile): string {
 }
 
 function endOfSandbox({ stop, deletion }: JobReport): string {
-  if (deletion) return ` (delete ${deletion.status})`;
+  if (deletion) return ` (delete ${oneLine(deletion.status)})`;
   if (!stop) return ' (kept running)';
-  return ` (stop ${stop.status}${stop.kept ? `, ${keptTexts[stop.kept]}` : ''})`;
+  return ` (stop ${oneLine(stop.status)}${stop.kept ? `, ${keptTexts[stop.kept]}` : ''})`;
 }
 
 /** Restores cut results and lists missing files. */

@@ -39,13 +39,14 @@ export function blockedText(progress: Pick<JobProgress, 'jobId' | 'blocked'>): s
   if (!blocked) return '';
   if (blocked.reason === 'outcome_unknown') {
     return [
-      `The job waits for your decision since ${blocked.since}: ${oneLine(blocked.message)}`,
+      oneLine(`The job waits for your decision since ${blocked.since}: ${blocked.message}`),
       `  it took effect:  sandflow jobs resolve ${jobId} --sent${blocked.step === 'create' ? ' --sandbox ID' : ''}`,
       `  it did not:      sandflow jobs resolve ${jobId} --resend`,
       `  end the job:     sandflow jobs resolve ${jobId} --abandon`,
     ].join('\n');
   }
-  return `The service has refused ${blocked.step} since ${blocked.since}; the job waits until that is resolved: ${oneLine(blocked.message)}`;
+  const told = `The service has refused ${blocked.step} since ${blocked.since}; the job waits until that is resolved`;
+  return oneLine(`${told}: ${blocked.message}`);
 }
 
 /** What a stop saved. */

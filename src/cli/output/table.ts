@@ -23,11 +23,14 @@ export function printList<Row>(
   else stdout.write(formatTable(header, rows.map(cells)));
 }
 
+/** Longer cells move the rest of their own row; padding all others to one of a megabyte would fill the memory. */
+const widestColumn = 100;
+
 /** Left-aligned columns, two spaces apart; the last one is not padded. Every cell stays in its line. */
 export function formatTable(header: readonly string[], texts: readonly (readonly string[])[]): string {
   const rows = texts.map((cells) => cells.map(oneLine));
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+    rows.reduce((widest, row) => Math.max(widest, Math.min(widestColumn, (row[column] ?? '').length)), title.length),
   );
   return [header, ...rows]
     .map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))))

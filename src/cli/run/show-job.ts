@@ -7,6 +7,7 @@ import { finish } from '../output/finish.js';
 import { emptyReport } from '../output/job-report.js';
 import { blockedText, phaseText } from '../output/job-text.js';
 import { printJson } from '../output/json.js';
+import { oneLine } from '../output/terminal-safe.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
@@ -34,8 +35,10 @@ export function showJob(jobId: string, options: { readonly json?: boolean }, con
       printJson(io.stdout, { ...emptyReport(jobId, null), sandboxId, prompts, wakes, apiCalls, progress, waitingFor });
       return exitCodes.done;
     }
-    io.stdout.write(`${phaseText(progress)}, since ${progress.since}; deadline ${progress.deadlineAt}\n`);
-    for (const [index, prompt] of prompts.entries()) io.stdout.write(`  prompt ${index + 1}: ${prompt.status}\n`);
+    io.stdout.write(`${oneLine(`${phaseText(progress)}, since ${progress.since}; deadline ${progress.deadlineAt}`)}\n`);
+    for (const [index, { status }] of prompts.entries()) {
+      io.stdout.write(`  prompt ${index + 1}: ${oneLine(status)}\n`);
+    }
     if (progress.blocked) io.stdout.write(`${blockedText(progress)}\n`);
     for (const call of waitingFor) io.stdout.write(`${waitingText(call)}\n`);
     return exitCodes.done;

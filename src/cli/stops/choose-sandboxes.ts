@@ -34,7 +34,9 @@ export async function chooseSandboxes(
   const chosen = stoppable(all, options.name ?? '*');
   const ids = chosen.map(({ id }) => id);
   if (options.yes || ids.length === 0) return ids;
-  for (const { id, name, state } of chosen) stderr.write(`  ${id}  ${state.padEnd(12)}  ${oneLine(name ?? '')}\n`);
+  for (const { id, name, state } of chosen) {
+    stderr.write(`  ${oneLine(id)}  ${oneLine(state).padEnd(12)}  ${oneLine(name ?? '')}\n`);
+  }
   const these = ids.length === 1 ? 'this sandbox' : `these ${ids.length} sandboxes`;
   if (!stderr.isTTY) throw new UsageError(`This stops ${these}. Confirm with --yes.`);
   stderr.write(`Stop ${these}? [y/N] `);

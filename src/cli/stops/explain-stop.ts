@@ -2,6 +2,7 @@
 import type { PreservedWork } from '../../../workflows/job/types.js';
 import type { StopReport, StopRequestView } from '../../../workflows/stop/types.js';
 import { ownerWorkflowId } from '../../contract/addresses.js';
+import { isDate } from '../../contract/is-date.js';
 import { preservedWorkOf } from '../../contract/preserved-work.js';
 import type { Sandbox, StopOperation } from '../../contract/records.js';
 import { isUsable } from '../../contract/states.js';
@@ -141,7 +142,7 @@ function nextOf(state: StopState, { sandbox, stop }: KnownOfStop): string | null
     case 'completed':
       if (sandbox?.dataExpiredAt != null) return `Nothing: its data was deleted at ${sandbox.dataExpiredAt}.`;
       if (stop?.endedAt == null) return null;
-      return `Its data is deleted 14 days after the stop, at ${new Date(Date.parse(stop.endedAt) + dataKeptMs).toISOString()}.`;
+      return `Its data is deleted 14 days after the stop, at ${dateText(Date.parse(stop.endedAt) + dataKeptMs)}.`;
     case 'never_stopped':
     case 'resumed':
     case 'superseded':
@@ -195,6 +196,11 @@ function requestFacts(report: StopReport | null | undefined): string[] {
 function ownerFacts(sandbox: Sandbox | null): string[] {
   const owner = ownerWorkflowId(sandbox?.name ?? '');
   return owner === undefined ? [] : [`It was created by the workflow ${owner}.`];
+}
+
+/** The service may send any text, and any year, as a time. */
+function dateText(ms: number): string {
+  return isDate(ms) ? new Date(ms).toISOString() : 'an unknown time';
 }
 
 function ago(at: string, nowMs: number): string {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { createLengthLimit } from '../../contract/length-limit.js';
 import type { Sandbox } from '../../contract/records.js';
 import type {
   CreateSandboxBody,
@@ -61,10 +62,12 @@ export function sandboxCalls(call: Call): SandboxCalls {
 /** An account has fewer; an endless list would fill the memory. */
 const maxPages = 1_000;
 const maxSandboxes = 100_000;
+const maxCursorLength = 4_096;
 
 /**
  * Reads every page of the list. Assumption: paging by `nextCursor`.
- * @throws UnexpectedResponseError when a cursor comes back twice, or the list has more than 1,000 pages or 100,000 sandboxes
+ * @throws UnexpectedResponseError when a cursor comes back twice or is longer than 4,096 characters, or the list has more than
+ *   1,000 pages, 100,000 sandboxes or 128 Mi characters
  */
 export async function listAllSandboxes(
   listPage: SandboxCalls['listSandboxes'],
@@ -73,16 +76,20 @@ export async function listAllSandboxes(
 ): Promise<Sandbox[]> {
   const byId = new Map<string, Sandbox>();
   const seen = new Set<string>();
+  const length = createLengthLimit();
   let cursor: string | undefined;
   do {
     const page = await listPage({ ...query, cursor }, options);
     for (const sandbox of page.sandboxes) byId.set(sandbox.id, sandbox);
+    const isFirst = cursor === undefined;
     cursor = page.nextCursor || undefined;
+    const isLong = !(isFirst && cursor === undefined) && !length.takes(page.sandboxes);
     if (cursor !== undefined && seen.has(cursor)) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'names a page that was already read');
     }
     if (cursor !== undefined) seen.add(cursor);
-    if (seen.size >= maxPages || byId.size > maxSandboxes) {
+    const isEndless = seen.size >= maxPages || byId.size > maxSandboxes || isLong;
+    if (isEndless || (cursor?.length ?? 0) > maxCursorLength) {
       throw new UnexpectedResponseError('listSandboxes', 200, 'nextCursor', 'has no end');
     }
   } while (cursor !== undefined);

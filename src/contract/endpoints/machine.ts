@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, read } from '../endpoint.js';
 import { processSchema } from '../machine-records.js';
 import { desktopBodySchema, desktopQuerySchema, filePathQuerySchema, sshKeyBodySchema } from '../requests.js';
+import { shortText } from '../short-text.js';
 
 export const machineEndpoints = {
   listProcesses: {
@@ -13,7 +14,7 @@ export const machineEndpoints = {
     scope: 'sandbox.read',
     response: z.looseObject({
       live: z.boolean(),
-      sampledAt: z.string().nullish(),
+      sampledAt: shortText().nullish(),
       total: z.number().optional(),
       processes: z.array(processSchema),
     }),

@@ -9,6 +9,7 @@ import {
   resumeBodySchema,
   updateSandboxBodySchema,
 } from '../requests.js';
+import { shortText } from '../short-text.js';
 
 const ofSandbox = z.looseObject({ sandbox: sandboxSchema });
 
@@ -67,7 +68,7 @@ export const sandboxEndpoints = {
     scope: 'sandbox.delete',
     retry: 'safe',
     confirmDelete: true,
-    response: z.looseObject({ operationId: z.string(), operation: deletionOperationSchema.optional() }),
+    response: z.looseObject({ operationId: shortText(), operation: deletionOperationSchema.optional() }),
     assumed: ['A-deletion-operation'],
   },
   stopSandbox: {
@@ -78,7 +79,7 @@ export const sandboxEndpoints = {
     type: 'sandbox.stopping',
     scope: 'sandbox.stop',
     retry: 'read-first',
-    response: z.looseObject({ id: z.string().optional(), stop: stopOperationSchema.optional() }),
+    response: z.looseObject({ id: shortText().optional(), stop: stopOperationSchema.optional() }),
     assumed: ['A-stop-answer'],
   },
   getStop: {
@@ -87,7 +88,7 @@ export const sandboxEndpoints = {
     summary: 'Read a stop',
     type: 'stop.status',
     scope: 'sandbox.read',
-    response: z.looseObject({ id: z.string().optional(), stop: stopOperationSchema }),
+    response: z.looseObject({ id: shortText().optional(), stop: stopOperationSchema }),
   },
   resumeSandbox: {
     method: 'POST',
@@ -113,7 +114,7 @@ export const sandboxEndpoints = {
     body: forkBodySchema,
     bodyOptional: true,
     idempotent: true,
-    response: z.looseObject({ sandbox: sandboxSchema, sourceSandboxId: z.string().optional() }),
+    response: z.looseObject({ sandbox: sandboxSchema, sourceSandboxId: shortText().optional() }),
     assumed: ['A-fork'],
   },
   getSandboxUsage: {

@@ -4,6 +4,7 @@ import { type Endpoint, read } from '../endpoint.js';
 import { snapshotSchema, treeEntrySchema } from '../machine-records.js';
 import { deletionOperationSchema } from '../records.js';
 import { filePathQuerySchema, treeQuerySchema } from '../requests.js';
+import { shortText } from '../short-text.js';
 
 const ofSnapshots = z.looseObject({ snapshots: z.array(snapshotSchema) });
 
@@ -75,7 +76,7 @@ export const snapshotEndpoints = {
     scope: 'snapshot.write',
     retry: 'safe',
     confirmDelete: true,
-    response: z.looseObject({ operationId: z.string(), operation: deletionOperationSchema.optional() }),
+    response: z.looseObject({ operationId: shortText(), operation: deletionOperationSchema.optional() }),
     assumed: ['A-snapshot-delete', 'A-deletion-operation'],
   },
 } as const satisfies Record<string, Endpoint>;

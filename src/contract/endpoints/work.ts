@@ -10,6 +10,7 @@ import {
   promptBodySchema,
   writeFileBodySchema,
 } from '../requests.js';
+import { shortText } from '../short-text.js';
 
 export const workEndpoints = {
   sendPrompt: {
@@ -21,7 +22,7 @@ export const workEndpoints = {
     scope: 'agent.prompt',
     retry: 'evidence',
     body: promptBodySchema,
-    response: z.looseObject({ promptId: z.string().nullish(), conversationId: z.string() }),
+    response: z.looseObject({ promptId: shortText().nullish(), conversationId: shortText() }),
     assumed: ['A-prompt-id'],
   },
   getPrompt: {
@@ -92,7 +93,7 @@ export const workEndpoints = {
     retry: 'once',
     body: commandBodySchema,
     response: z.looseObject({
-      commandId: z.string().optional(),
+      commandId: shortText().optional(),
       exitCode: z.number().nullable(),
       stdout: z.string(),
       stderr: z.string(),

@@ -55,6 +55,12 @@ describe('facts of a sandbox', () => {
     expect(dataExpiresAtMs(factsOf(sandbox({})))).toBeUndefined();
   });
 
+  test('leave out moments that no date can hold', () => {
+    expect(factsOf(sandbox({ archiveAfter: at(1), ttlSeconds: -1e300 })).idleSince).toBe(at(2));
+    const late = { ...stop, endedAt: '+275760-09-13T00:00:00.000Z' };
+    expect(dataExpiresAtMs(factsOf(sandbox({ state: 'archived', stop: late })))).toBeUndefined();
+  });
+
   test('contain no URL and no token', () => {
     const secret = 'https://desktop.example.com/?_token=secret';
     expect(JSON.stringify(factsOf(sandbox({ desktopUrl: secret, url: secret })))).not.toContain('secret');

@@ -69,7 +69,7 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
   const { counts, throttledUntil } = progress;
   const left = timeLeftMs(leftOf(counts), perMinute);
   return [
-    phaseText(progress),
+    oneLine(phaseText(progress)),
     `${endedOf(counts)} of ${total(progress)}`,
     countParts(counts)
       .map((part) => (typeof part === 'string' ? part : part[1]))
@@ -181,10 +181,11 @@ function fitted(parts: readonly Part[], width: number, paint: Paint): ScreenLine
   let text = '';
   for (const part of parts) {
     const [style, whole] = typeof part === 'string' ? [undefined, part] : part;
-    const cut = cutToWidth(whole, width - used);
+    const line = oneLine(whole);
+    const cut = cutToWidth(line, width - used);
     used += displayWidth(cut);
     text += style === undefined || cut === '' ? cut : paint(style, cut);
-    if (cut !== whole) break;
+    if (cut !== line) break;
   }
   return { text, width: used };
 }

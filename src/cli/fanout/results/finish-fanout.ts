@@ -81,7 +81,7 @@ export function summaryLines(
   const minutes = durationMs / 60_000;
   const { spentSeconds } = budget;
   const head = [
-    paint(outcome === 'completed' ? 'green' : 'red', outcome),
+    paint(outcome === 'completed' ? 'green' : 'red', oneLine(outcome)),
     `batch ${batchId}`,
     `${plural(counts.items, 'item')} in ${formatDuration(durationMs)}`,
     ...(minutes > 0 && home.forks > 0 ? [`${(home.forks / minutes).toFixed(1)} forks a minute`] : []),
@@ -94,10 +94,10 @@ export function summaryLines(
   const again = counts.items > counts.completed && outcome !== 'completed';
   return [
     head.join(' · '),
-    ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${name}`),
+    ...outcomes.map(([name, count]) => `  ${String(count).padStart(widest)} ${oneLine(name)}`),
     ...(counts.retried > 0 ? [`  ${counts.retried} retried`] : []),
-    ...(error ? [`  ${error.code}: ${setIn(error.message, '    ')}`] : []),
-    ...(leftSandboxIds.length > 0 ? [paint('yellow', `  not cleaned up: ${leftSandboxIds.join(', ')}`)] : []),
+    ...(error ? [`  ${oneLine(error.code)}: ${setIn(error.message, '    ')}`] : []),
+    ...(leftSandboxIds.length > 0 ? [paint('yellow', oneLine(`  not cleaned up: ${leftSandboxIds.join(', ')}`))] : []),
     ...home.left.slice(0, problemsShown).map((text) => paint('yellow', `  ${oneLine(text)}`)),
     ...(home.left.length > problemsShown ? [`  … and ${home.left.length - problemsShown} more left by items`] : []),
     ...home.problems.slice(0, problemsShown).map((problem) => paint('yellow', `  ${oneLine(problem)}`)),

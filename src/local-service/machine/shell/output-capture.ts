@@ -1,6 +1,7 @@
 /** Collects what a command prints: bounded, and passed on as text whose characters are never cut in two. */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { createByteCollector } from '../../../contract/byte-collector.js';
 
 /** How much of each stream an outcome keeps. */
 const maxOutputBytes = 8 * 1024 * 1024;
@@ -15,17 +16,16 @@ export interface OutputCapture {
 /** `onText` gets everything, also what is past the limit. */
 export function captureOutput(stream: Readable, onText: ((text: string) => void) | undefined): OutputCapture {
   const decoder = new StringDecoder('utf8');
-  const kept: Buffer[] = [];
-  let [keptBytes, droppedBytes, pieces, finished] = [0, 0, 0, false];
+  const kept = createByteCollector();
+  let [droppedBytes, pieces, finished] = [0, 0, false];
   const pass = (text: string): void => {
     if (text !== '') onText?.(text);
   };
   stream.on('data', (chunk: Buffer) => {
     if (finished) return;
     pieces += 1;
-    const fits = chunk.subarray(0, maxOutputBytes - keptBytes);
-    if (fits.length > 0) kept.push(fits);
-    keptBytes += fits.length;
+    const fits = chunk.subarray(0, maxOutputBytes - kept.size);
+    kept.add(fits);
     droppedBytes += chunk.length - fits.length;
     pass(decoder.write(chunk));
   });
@@ -38,7 +38,7 @@ export function captureOutput(stream: Readable, onText: ((text: string) => void)
     finish() {
       finished = true;
       pass(decoder.end());
-      const bytes = Buffer.concat(kept);
+      const bytes = Buffer.from(kept.bytes().buffer);
       if (droppedBytes === 0) return bytes.toString('utf8');
       return `${new StringDecoder('utf8').write(bytes)}\n[truncated: ${droppedBytes} more bytes]\n`;
     },

@@ -187,3 +187,12 @@ it.each([
   expect(exitCode).toBe(2);
   expect(stderr).toContain(message);
 });
+
+describe('the explanation of a stop', () => {
+  it.each(['garbage', '+275760-09-13T00:00:00.000Z', ''])('survives the time %j of a service', (endedAt) => {
+    const stop = stopOf('completed', { endedAt });
+    const sandbox: Sandbox = { ...aSandbox, state: 'archived', stop };
+    const { next } = explainStop({ sandboxId, sandbox, stop, report: null, nowMs });
+    expect(next).toBe('Its data is deleted 14 days after the stop, at an unknown time.');
+  });
+});

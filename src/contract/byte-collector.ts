@@ -1,0 +1,68 @@
+/**
+ * Collects bytes that arrive in pieces. A list of the pieces could take a thousand times their bytes: whoever sends them decides
+ * their size, each is an object, and one that is cut from a read of a socket keeps the whole read.
+ */
+
+/** Blocks grow up to this size, in bytes: most bodies are short. */
+const largestBlock = 64 * 1024;
+const smallestBlock = 1024;
+
+export interface ByteCollector {
+  /** In bytes. */
+  readonly size: number;
+  /** Copies a piece. */
+  add(piece: Uint8Array): void;
+  /** All pieces in one. */
+  bytes(): Uint8Array;
+}
+
+export function createByteCollector(): ByteCollector {
+  const blocks: Uint8Array[] = [];
+  let free = new Uint8Array(0);
+  let size = 0;
+
+  return {
+    get size() {
+      return size;
+    },
+    add(piece) {
+      for (let from = 0; from < piece.length; ) {
+        if (free.length === 0) {
+          free = new Uint8Array(Math.min(largestBlock, Math.max(smallestBlock, size)));
+          blocks.push(free);
+        }
+        const copied = piece.subarray(from, from + free.length);
+        free.set(copied);
+        free = free.subarray(copied.length);
+        size += copied.length;
+        from += copied.length;
+      }
+    },
+    bytes() {
+      const whole = new Uint8Array(size);
+      let at = 0;
+      for (const block of blocks) {
+        whole.set(block.subarray(0, size - at), at);
+        at += block.length;
+      }
+      return whole;
+    },
+  };
+}
+
+/**
+ * All bytes of a stream.
+ * @returns `'too_large'` as soon as more than `maxBytes` have come; the rest is not read
+ * @throws what the stream throws
+ */
+export async function readBytes(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array | 'too_large'> {
+  const collected = createByteCollector();
+  for await (const piece of pieces) {
+    if (collected.size + piece.length > maxBytes) return 'too_large';
+    collected.add(piece);
+  }
+  return collected.bytes();
+}
