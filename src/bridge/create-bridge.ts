@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Registry } from 'prom-client';
 import { SandflowError } from '../contract/sandflow-error.js';
 import { createBridgeMetrics, createMetricsHandler, metricsPath } from './bridge-metrics.js';
@@ -117,13 +117,33 @@ interface ListenAddress {
 /** @throws what listening throws, such as EADDRINUSE */
 async function listenOn(handler: RequestListener, { port, host = '127.0.0.1' }: ListenAddress) {
   // The sender gives up after 5 s; a request that trickles in for longer is of no use to anybody.
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 }, handler);
+  const timeouts = { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 };
+  // Node enforces the timeouts this often; by default only every 30 s.
+  const server = createServer({ ...timeouts, connectionsCheckingInterval: 1_000 }, handler);
+  limitConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve());
   });
   const bound = (server.address() as AddressInfo).port;
   return { server, url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`, port: bound };
+}
+
+/** Anyone may connect, and a process has a limited number of files. */
+const maxConnections = 500;
+
+/**
+ * Closes the oldest connection for each one too many: a delivery takes milliseconds, and whoever only holds connections must not
+ * keep it out.
+ */
+function limitConnections(server: Server): void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > maxConnections) oldest?.destroy();
+  });
 }
 
 function closeServer(server: Server): Promise<void> {
