@@ -2,16 +2,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
+import { listAllSandboxes } from '../../src/client/areas/sandbox-calls.js';
 import { ApiError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
-import {
-  aSandbox,
-  createClosing,
-  errorBody,
-  rejectionOf,
-  sendJson,
-  startStand,
-  startTcpStand,
-} from './http-harness.js';
+import { aSandbox, createClosing, errorBody, rejectionOf, startStand, startTcpStand } from './http-harness.js';
 
 const closing = createClosing();
 afterEach(closing.closeAll);
@@ -55,12 +48,11 @@ describe('an answer in pieces of one byte', () => {
 describe('a list', () => {
   const row = JSON.stringify(aSandbox);
 
-  it('of millions of bad parts is refused before each of them is described', async () => {
-    const bad = `{"id":1,"state":1,"name":1,"error":1,"type":1,"url":1,"ip":1,"team":1,"access":1,"createdBy":1}`;
-    const client = await clientOf(`{"ok":true,"sandboxes":[${Array(150_000).fill(bad).join()}]}`);
-    const startedAt = performance.now();
-    expect(await rejectionOf(client.listSandboxes())).toBeInstanceOf(UnexpectedResponseError);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  it('of hundreds of thousands of bad fields is refused before each of them is described', async () => {
+    const fields = ['name', 'error', 'health', 'type', 'url', 'ip', 'team', 'access', 'createdBy', 'subdomain'];
+    const bad = `{"id":"bx_23456789","state":"ready",${fields.map((name) => `"${name}":1`).join()}}`;
+    const client = await clientOf(`{"ok":true,"sandboxes":[${Array(25_000).fill(bad).join()}]}`);
+    expect(await rejectionOf(client.listSandboxes({}, { timeoutMs: 60_000 }))).toBeInstanceOf(UnexpectedResponseError);
   }, 60_000);
 
   it('of a hundred thousand rows is read with one bad row among them', async () => {
@@ -73,15 +65,15 @@ describe('a list', () => {
 
   it('ends where its pages are too large together', async () => {
     let page = 0;
-    const name = 'n'.repeat(50 * mib);
-    const stand = await startStand((_, response) => {
+    const sandboxes = [{ ...aSandbox, name: 'n'.repeat(50 * mib) }];
+    const listPage = async () => {
       page += 1;
-      sendJson(response, 200, { ok: true, sandboxes: [{ ...aSandbox, name }], nextCursor: String(page) });
-    });
-    const error = await rejectionOf(closing.client(closing.keep(stand)).listAllSandboxes({}, { timeoutMs: 60_000 }));
+      return { sandboxes, nextCursor: String(page) };
+    };
+    const error = await rejectionOf(listAllSandboxes(listPage));
     expect(error).toMatchObject({ code: 'unexpected_response', field: 'nextCursor' });
     expect(page).toBe(3);
-  }, 60_000);
+  });
 
   it('ends where its cursor is a text of megabytes, which a thousand pages would add up', async () => {
     const client = await clientOf(`{"ok":true,"sandboxes":[${row}],"nextCursor":"${'c'.repeat(5_000)}"}`);
