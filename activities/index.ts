@@ -80,7 +80,7 @@ export function createActivities(dependencies: ActivityDependencies) {
 /** The activities of the main task queue. */
 export type SandflowActivities = ReturnType<typeof createActivities>;
 
-/** Creates and forks of batches, on a task queue whose rate all workers share. */
+/** Creates and forks for batches, on a task queue whose rate limit all workers share. */
 export function createForkActivities({ client, results }: Pick<ActivityDependencies, 'client' | 'results'>) {
   return { createSandbox: createSandboxActivity(client, results), forkSandbox: forkSandboxActivity(client, results) };
 }

@@ -40,7 +40,7 @@ const claimLastsMs = 600_000;
 const answerWithinMs = 30_000;
 const crowdedPauseMs = 400;
 const grpcResourceExhausted = 8;
-/** A call under a claim must start within this time, in ms; after it, the claim is renewed first. */
+/** A call under a claim must start within this time of the claim, in ms. A later call renews the claim first. */
 const claimIsFreshMs = 20_000;
 
 const ownId = () => activityInfo().workflowExecution?.workflowId ?? '';
@@ -72,7 +72,7 @@ async function sendUpdate<Request>(
   }
 }
 
-/** Temporal accepts ten concurrent Updates per workflow. */
+/** True if the watch has too many Updates: Temporal accepts ten concurrent Updates per workflow. */
 function isCrowded(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) && cause.code === grpcResourceExhausted;
@@ -85,8 +85,8 @@ function claimSandbox(sandboxId: string, options: ClaimOptions, taskQueue: strin
 }
 
 /**
- * The claim of an attempt: `ask` claims, `confirm` renews an old claim, because Temporal may have abandoned a delayed attempt
- * and its claim may have been released.
+ * The claim of an attempt. `ask` requests the claim. `confirm` renews it if it is old: Temporal may have abandoned a
+ * delayed attempt, and the claim may have been released.
  */
 export function createClaim(sandboxId: string, options: ClaimOptions, taskQueue: string) {
   let answer: HoldAnswer | undefined;
@@ -148,7 +148,8 @@ export function createWatchActivities(client: SandboxClient, taskQueue: string) 
 
     /**
      * Deletes a sandbox permanently, unless somebody leases it. Each attempt renews the claim, so that no repeated call
-     * outlives it. It cannot be cancelled; follow the operation to `completed`, then release the claim. Safe to repeat.
+     * outlives it. The deletion cannot be cancelled; follow the operation to `completed`, then release the claim. Safe
+     * to repeat.
      * @throws `sandbox_claimed` while somebody else has claimed it
      */
     async deleteClaimed(

@@ -1,4 +1,7 @@
-/** Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use one name per purpose: a key is found by its name. */
+/**
+ * Retry class `evidence`: scoped keys. See `retry/send-at-most-once.ts`. Use one name per purpose, because a key is
+ * found by its name.
+ */
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -15,12 +18,12 @@ import { checkSecretsCanBeKept, type KeptApiKey } from './secrets.js';
 type Created = { readonly kept: KeptApiKey } | { readonly lost: ApiKey };
 
 /**
- * Creates a scoped key, once; stored as `api-key-<id>`. If the answer is lost, the only new key with this name is the one
- * that was created: its secret is rotated. If the service refuses the rotation, as it does to API keys, the key is revoked
- * and another one is created.
+ * Creates a scoped key, once; stored as `api-key-<id>`. If the answer is lost, a single new key with this name must be
+ * the created key: its secret is rotated. The service refuses the rotation to callers with an API key. The new key is
+ * then revoked, and another key is created.
  *
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if a key remains whose secret
- *   is lost; the message names that key
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether a key was created, or if a key remains whose
+ *   secret is lost; the message names that key
  */
 export function createApiKeyActivity(client: SandboxClient, secrets: SecretStore) {
   return async function createApiKey(body: CreateApiKeyBody): Promise<Counted<KeptApiKey>> {
@@ -67,7 +70,7 @@ async function adopt(
     return { apiKey: apiKey ? apiKeyView(apiKey) : null, secretRef: await secrets.put(`api-key-${id}`, secret) };
   }
   if (await unlessRefused(attempt, (signal) => client.revokeApiKey(id, { signal }))) {
-    // No key remains that the next attempt could mistake for its own.
+    // The key is gone, so the next attempt cannot mistake it for its own.
     await Context.current().client.activity.heartbeat(activityInfo().taskToken, { phase: 'not_sent' });
     throw ApplicationFailure.retryable(`The key ${id}, whose secret was lost, was revoked`, 'api_key_revoked');
   }
@@ -75,7 +78,7 @@ async function adopt(
   throw outcomeUnknown(left, { endpoint: 'createApiKey', calls: attempt.calls() });
 }
 
-/** @returns undefined if the service refuses permanently; the next attempt repeats any other failure */
+/** @returns undefined if the service refuses permanently; after any other failure, the next attempt repeats the call */
 async function unlessRefused<T>(attempt: Attempt, make: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   try {
     return await attempt.call(make);

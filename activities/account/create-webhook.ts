@@ -14,8 +14,8 @@ export interface CreatedWebhook extends KeptSecret {
 }
 
 /**
- * Registers a webhook, once; its secret is stored as `webhook-<id>`. If the answer is lost, the only new webhook with this
- * URL and name is adopted, and its lost secret is rotated.
+ * Registers a webhook, once; its secret is stored as `webhook-<id>`. If the answer is lost, the only new webhook with
+ * this URL and name is adopted, and its lost secret is rotated.
  *
  * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the webhook was created
  */

@@ -1,4 +1,4 @@
-/** Views of records that may hold secrets: workflows see only fields that hold none. */
+/** Views of records that may hold secrets: workflows see only fields without secrets. */
 import type { ApiKey, Environment } from '../../src/contract/account-records.js';
 import type { Webhook } from '../../src/contract/records.js';
 

@@ -1,6 +1,6 @@
 /**
- * Secrets that the service shows once. They stay in the worker's secret store, and workflows get references to them. Retry
- * class `secret` (rotate): repeated until a secret is stored.
+ * Secrets that the service shows once. They stay in the worker's secret store, and workflows get references to them.
+ * Retry class `secret` (rotate): the call is repeated until a secret is stored.
  */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
@@ -17,7 +17,7 @@ export interface KeptSecret {
 }
 
 export interface KeptApiKey extends KeptSecret {
-  /** Null if the service did not show it. */
+  /** Null if the service did not show the key. */
   readonly apiKey: ApiKeyView | null;
 }
 
@@ -34,7 +34,10 @@ export async function rotateAndKeep(
 
 export function createSecretActivities(client: SandboxClient, secrets: SecretStore) {
   return {
-    /** Replaces the signing secret of a webhook; stored as `webhook-<id>`. A repetition replaces it again. */
+    /**
+     * Replaces the signing secret of a webhook, and stores the new one as `webhook-<id>`. A repetition replaces it
+     * again.
+     */
     async rotateWebhookSecret(webhookId: string): Promise<Counted<KeptSecret>> {
       return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
@@ -42,7 +45,10 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       });
     },
 
-    /** Replaces the secret of a key immediately; stored as `api-key-<id>`. A repetition replaces it again. */
+    /**
+     * Replaces the secret of a key immediately, and stores the new one as `api-key-<id>`. A repetition replaces it
+     * again.
+     */
     async rotateApiKey(apiKeyId: string): Promise<Counted<KeptApiKey>> {
       return withCallCount(async ({ call }) => {
         await checkSecretsCanBeKept(secrets);
@@ -52,7 +58,7 @@ export function createSecretActivities(client: SandboxClient, secrets: SecretSto
       });
     },
 
-    /** Requests the URL of a desktop, which is a secret; stored as `desktop-<sandbox>`. Safe to repeat. */
+    /** Requests the URL of a desktop. The URL is a secret, and is stored as `desktop-<sandbox>`. Safe to repeat. */
     async openDesktop(sandboxId: string, request: DesktopRequest = {}): Promise<Counted<KeptSecret>> {
       return withCallCount(async ({ call }) => {
         const { url } = await call((signal) => client.openDesktop(sandboxId, request, { signal }));
@@ -84,7 +90,7 @@ export async function checkSecretsCanBeKept(secrets: SecretStore): Promise<void>
 
 /**
  * Reads the secret that a workflow names.
- * @throws ApplicationFailure, which is final, if there is none: another attempt cannot help
+ * @throws ApplicationFailure if there is no such secret; it is final, since another attempt cannot help
  */
 export async function takeSecret(secrets: SecretStore, secretRef: string): Promise<string> {
   try {

@@ -1,4 +1,7 @@
-/** Retry class `evidence`: environment update. A repetition could create another version. See `retry/send-at-most-once.ts`. */
+/**
+ * Retry class `evidence`: environment update. A repetition could create another version. See
+ * `retry/send-at-most-once.ts`.
+ */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Environment } from '../../src/contract/account-records.js';
 import type { UpdateEnvironmentBody } from '../../src/contract/account-requests.js';
@@ -12,7 +15,7 @@ import { takeSecret } from './secrets.js';
 export interface UpdateEnvironmentInput {
   readonly environmentId: string;
   readonly body: Omit<UpdateEnvironmentBody, 'envContents' | 'secretFiles'>;
-  /** Reference to the worker's secret store: the content would stay in history. */
+  /** Reference to the worker's secret store: the content itself would stay in history. */
   readonly envContentsRef?: string;
   readonly secretFiles?: readonly { readonly path: string; readonly contentsRef: string }[];
 }

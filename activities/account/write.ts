@@ -11,7 +11,7 @@ import { type WebhookView, webhookView } from './redact.js';
 import { takeSecret } from './secrets.js';
 
 export interface UpdateSecretsInput {
-  /** Values by reference to the worker's secret store: a value would stay in history. */
+  /** References to values in the worker's secret store: the values themselves would stay in history. */
   readonly set?: Readonly<Record<string, { readonly secretRef: string }>>;
   readonly unset?: readonly string[];
 }

@@ -23,8 +23,8 @@ export function createCleanupApply(client: SandboxClient, results: ResultStore, 
 
   return {
     /**
-     * Checks all guards again, and performs the action if none refuses. Safe to repeat: it detects what an earlier attempt
-     * has done.
+     * Checks all guards again, and performs the action if no guard refuses. Safe to repeat: it detects what an earlier
+     * attempt has done.
      * @throws as every activity; a sandbox that must not be touched is not an error
      */
     async applyCleanup({ chunkRef, index }: ApplyCleanupInput): Promise<Counted<AppliedAction>> {

@@ -10,7 +10,10 @@ import {
 import type { HoldAnswer } from '../../workflows/messages.js';
 import type { ClaimOptions } from '../watch.js';
 
-/** What was started. `gone`: an earlier attempt with a lost answer, or somebody else, has deleted it. */
+/**
+ * What the action started. `gone`: somebody else, or an earlier attempt whose answer was lost, has already deleted the
+ * resource.
+ */
 export interface AppliedAction {
   readonly number: number;
   readonly sandboxId: string;
@@ -19,7 +22,7 @@ export interface AppliedAction {
   readonly why: string | null;
   /** Id of the stop or the deletion operation; null if the service did not return one. */
   readonly operationId: string | null;
-  /** The claim that is still held; release it once the deletion has ended. Null: none. */
+  /** The claim that is still held; release it once the deletion has ended. Null if no claim is held. */
   readonly claim: ClaimOptions | null;
 }
 
@@ -29,11 +32,11 @@ export type Removal = { readonly operationId: string } | 'unnamed' | 'gone';
 /** What an action reads and does, through the service, Temporal and the clock. Null stands for a missing resource. */
 export interface ActionPorts {
   readonly claim: (sandboxId: string) => Promise<HoldAnswer>;
-  /** The claim right before the act. */
+  /** Confirms the claim right before the act. */
   readonly confirm: (sandboxId: string) => Promise<HoldAnswer>;
   readonly release: (sandboxId: string) => Promise<void>;
   readonly read: (sandboxId: string) => Promise<SandboxFacts | null>;
-  /** Those that are complete. */
+  /** The complete snapshots of the sandbox. */
   readonly snapshotsOf: (sandboxId: string) => Promise<readonly SnapshotFacts[]>;
   readonly ownerOf: (sandbox: Pick<SandboxFacts, 'id' | 'name'>) => Promise<Ownership>;
   readonly nowMs: () => number;
@@ -47,7 +50,7 @@ export interface ActionOptions {
   readonly policy: CleanupPolicy;
   /** Number of actions that the limits of the night allow this run. */
   readonly allowed: number;
-  /** True if an earlier attempt may have acted, and its answer was lost. */
+  /** True if an earlier attempt may have acted without its answer arriving. */
   readonly isRepeated: boolean;
   /** The purpose of the claim on the sandbox. */
   readonly claimOptions: ClaimOptions;
@@ -57,8 +60,9 @@ export interface ActionOptions {
 }
 
 /**
- * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the guards and the call,
- * only an old claim is renewed. The caller must release the claim of a started deletion.
+ * Claims the sandbox, reads it, looks up its owner, checks the guards, and only then acts. Between the last read and
+ * the call, it does nothing but renew an old claim and check the guards. The caller must release the claim of a started
+ * deletion.
  */
 export async function doAction(planned: PlannedAction, options: ActionOptions): Promise<AppliedAction> {
   const { ports, claimOptions, isRepeated, verdictOf = judge } = options;
@@ -81,7 +85,8 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     if (isRepeated) {
       const earlier = stopOfEarlier(look);
       if (earlier !== null) return { ...answer, did: 'stopping', operationId: earlier };
-      // A second call would return the operation, but would also delete unguarded what a faulty answer hides.
+      // A second call would return the operation. But if this read were wrong, it would delete the resource without its
+      // guards.
       if (isRemoved(look)) return { ...answer, did: 'gone' };
     }
     const verdict = verdictOf(look);
@@ -97,12 +102,15 @@ export async function doAction(planned: PlannedAction, options: ActionOptions): 
     const operationId = await ports.stop(sandboxId, stopId);
     return { ...answer, did: operationId === null ? 'gone' : 'stopping', operationId };
   } finally {
-    // A claim expires by itself; the action must still be reported.
+    // A failed release is ignored, since a claim expires by itself and the action must still be reported.
     if (!isHeld) await ports.release(sandboxId).catch(() => undefined);
   }
 }
 
-/** Checks the lease first, because its answer lasts, and the owner last, because it may start at any moment. */
+/**
+ * Checks the leases first, because the claim keeps that answer true, and the owner last, because an owner may start at
+ * any moment.
+ */
 async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: ActionOptions): Promise<ApplyLook> {
   const { id, name } = planned.facts;
   const { granted: claimGranted, leasedBy } = await ports.claim(id);
@@ -118,7 +126,7 @@ async function lookAgain(planned: PlannedAction, { policy, allowed, ports }: Act
   return { policy, planned, nowMs, facts, owner, leasedBy, claimGranted, allowed, missingKeeps, snapshots };
 }
 
-/** The stop that an attempt with a lost answer started: it must not count as somebody else's change. */
+/** The stop that an earlier attempt with a lost answer started: it must not count as somebody else's change. */
 function stopOfEarlier({ planned, facts }: ApplyLook): string | null {
   if (planned.action !== 'stop' || facts === null || facts.stopId === planned.facts.stopId) return null;
   return facts.state === 'archiving' || facts.state === 'archived' ? facts.stopId : null;

@@ -1,4 +1,4 @@
-/** Finds what other runs of the same policy have done this night, and whether one of them still runs. */
+/** Finds what other runs of the same policy have done this night, and whether another run has not finished. */
 import type { Client } from '@temporalio/client';
 import { cleanupId } from '../../src/contract/addresses.js';
 import { SandflowError } from '../../src/contract/sandflow-error.js';
@@ -8,9 +8,9 @@ import type { CleanupMemo } from '../../workflows/cleanup/types.js';
 import { workflowTypes } from '../../workflows/messages.js';
 
 export interface Night {
-  /** Number of actions that this run may no longer do. */
+  /** Number of actions that other runs have taken from the limit of this night. */
   readonly taken: number;
-  /** Of these, the actions of ended runs. */
+  /** The part of `taken` that belongs to ended runs. */
   readonly ended: number;
   /** Number of sandboxes that the first run of this night counted, or null. */
   readonly fleet: number | null;
@@ -26,12 +26,12 @@ export interface NightQuery {
   readonly nowMs: number;
 }
 
-/** Runs may be long: one that started before the night may still run in it. */
+/** A run that started before the night may still act during the night. */
 const lookBackMs = 86_400_000;
 
 /**
- * A run records its next actions in its memo before it does them, so that a killed run counts too.
- * @throws SandflowError if the memo of a run is unreadable: its actions must not count as none
+ * A run records its next actions in its memo before it does them, so that the actions of a killed run count too.
+ * @throws SandflowError if the memo of a run is unreadable: its actions are unknown, and must not count as zero
  */
 export async function readNight(client: Client, night: NightQuery): Promise<Night> {
   const { deployment, policy, nowMs } = night;
@@ -59,7 +59,7 @@ export async function readNight(client: Client, night: NightQuery): Promise<Nigh
       const what = `What the cleanup ${run.workflowId} has done cannot be read, so this one does nothing.`;
       throw new SandflowError({ foreign: unreadable.code }, `${what} ${unreadable.message}`);
     }
-    // Other policies' names may begin with this one's.
+    // The name of another policy may begin with the name of this policy.
     if (memo.policy !== policy.name || memo.mode !== 'apply' || run.status.name === 'CONTINUED_AS_NEW') continue;
     const isOpen = run.status.name === 'RUNNING';
     if (isOpen) others.push({ workflowId: run.workflowId, startedMs });

@@ -7,20 +7,20 @@ import type { KeptMemo } from '../../workflows/job/end/clean-up.js';
 
 /** Any other status, even one that is unknown today, counts as open. */
 const closed: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
-/** How many earlier executions of an id are searched. */
+/** Limit of the earlier executions of a workflow id that are searched. */
 const earlierExecutions = 200;
 
-/** Ids of sandboxes; null if a memo is unreadable, so that the owner is unknown. */
+/** Ids of kept sandboxes; null if a memo is unreadable: the owner is then unknown. */
 type Kept = readonly string[] | null;
 type Named = Parameters<typeof ownershipOf>[0];
 
-/** The current owner of the sandbox with this name: by describe, never by a list, which lags. */
+/** Looks up the current owner of the sandbox with this name. Uses describe, because a list lags. */
 export async function askOwner(client: Client, sandbox: Named, deployment: string): Promise<Ownership> {
   const owner = ownerToAsk(sandbox.name, deployment);
   return ownershipOf(sandbox, deployment, owner && (await ownerSeen(client, owner)));
 }
 
-/** A cache for one plan: sandboxes of one job share their owner. */
+/** Looks up owners, with a cache for one plan: sandboxes of one job share their owner. */
 export function createOwnerReader(client: Client, deployment: string) {
   const seen = new Map<string, Promise<OwnerSeen | undefined>>();
   return async (sandbox: Named): Promise<Ownership> => {
@@ -41,7 +41,7 @@ async function ownerSeen(client: Client, owner: OwnerToAsk): Promise<OwnerSeen |
   if ([newest, item].some((seen) => seen !== undefined && !closed.has(seen.status))) {
     return { isOpen: true, closedFirstRunIds: [] };
   }
-  // Temporal drops an item before its batch, and with it the information that the item kept its fork on purpose.
+  // Temporal drops an item before its batch. Whether the item kept its fork on purpose is then unknown.
   if (itemWorkflowId !== undefined && item === undefined) return undefined;
   // An earlier generation of an item may have kept its own fork.
   const keptSandboxIds = await keptBy(client, { newest, item, itemWorkflowId });
@@ -65,7 +65,7 @@ async function keptBy(
   return item === undefined ? newest.kept : keptByAll(client, itemWorkflowId, item.kept);
 }
 
-/** The sandboxes that all executions of an id have kept. A list lags, so describe finds the newest. */
+/** The sandboxes that the executions of a workflow id have kept. A list lags, so `newest` comes from describe. */
 async function keptByAll(client: Client, workflowId: string, newest: Kept): Promise<Kept> {
   if (newest === null) return null;
   const kept = [...newest];
@@ -86,7 +86,7 @@ function keptIn(memo: Record<string, unknown> | undefined): Kept {
   return typeof kept === 'string' ? [kept] : [];
 }
 
-/** For a reused id: the matching earlier execution, found by a list and confirmed by describe. */
+/** Finds the matching earlier execution of a reused workflow id by a list, and confirms it by describe. */
 async function earlierFirstRunIds(
   client: Client,
   { workflowId, execution }: Pick<OwnerToAsk, 'workflowId' | 'execution'>,
@@ -98,7 +98,8 @@ async function earlierFirstRunIds(
     if (looked > earlierExecutions) break;
     if (executionOf(runId) !== execution) continue;
     const found = await describe(client, workflowId, runId);
-    // Its chain has ended, whatever the status of its first run: a later execution has the id, and has ended too.
+    // The chain of this run has ended, whatever the run's own status: a later execution has the same id, and has ended
+    // too.
     const hasEnded = found !== undefined && (closed.has(found.status) || found.status === 'CONTINUED_AS_NEW');
     if (hasEnded && executionOf(found.firstRunId) === execution) return [found.firstRunId];
   }

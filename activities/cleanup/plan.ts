@@ -29,7 +29,7 @@ export interface PlanCleanupInput {
 }
 
 export interface LookAtOthersInput extends Pick<PlanCleanupInput, 'deployment' | 'policy'> {
-  /** What other runs had done or were about to do at the time of this plan. */
+  /** Number of actions that other runs had done or announced when the plan was created. */
   readonly takenTonight: number;
 }
 
@@ -53,8 +53,8 @@ export function createCleanupPlanning(client: SandboxClient, results: ResultStor
 
   return {
     /**
-     * Why a planned run must not act, or null. Checks the other runs of the night, once they have had time to become visible.
-     * Safe to repeat.
+     * Returns why a planned run must not act, or null. Call it once the other runs of the night have had time to become
+     * visible. Safe to repeat.
      */
     async lookAtOtherCleanups(input: LookAtOthersInput): Promise<string | null> {
       const { otherRun, ended } = await nightOf(input, Date.now());
@@ -114,7 +114,7 @@ async function readCandidates(
   return { candidates, unreadable };
 }
 
-/** By sandbox; those that are complete. */
+/** Reads the complete snapshots, by sandbox. */
 async function readSnapshots(
   client: SandboxClient,
   attempt: Attempt,

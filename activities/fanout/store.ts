@@ -21,7 +21,7 @@ import { withHeartbeat } from '../retry/attempt.js';
 export interface ReadChunkInput {
   readonly place: FanoutPlace;
   readonly chunk: number;
-  /** False omits the results of its items. */
+  /** False omits the known results of the chunk's items. */
   readonly withKnown: boolean;
 }
 
@@ -31,14 +31,15 @@ export interface ReadChunk {
   readonly known: readonly (KnownItem | null)[];
 }
 
-/** A chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
+/** Summary of a chunk of an earlier execution of the batch. Its size does not depend on the number of items. */
 export interface SurveyedChunk {
   readonly chunk: number;
   readonly firstIndex: number;
   readonly items: number;
   readonly digest: string;
   /**
-   * Number of items by outcome of their newest generation. Excludes items without a result, or with a fork still to end.
+   * Number of items by outcome of their newest generation. Excludes items without a result, and items whose fork must
+   * still be ended.
    */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;
   readonly spentSeconds: number;
@@ -54,7 +55,7 @@ export interface AssembleInput {
   readonly result: Omit<FanoutResult, 'resultsRef'>;
 }
 
-/** The end of the fork of an item whose work is already stored. */
+/** How the fork of an item ended. The result of the item's work is already stored. */
 export interface ItemEnding {
   readonly stop: StopResult | null;
   readonly deletion: DeletionResult | null;
@@ -77,7 +78,7 @@ export function createFanoutStore(results: ResultStore) {
     let spentSeconds = 0;
     for (const at of items.keys()) {
       const known = await readKnownItem(results, place, firstIndex + at);
-      // An item whose fork must still be ended has another turn.
+      // An item whose fork must still be ended does not count: it gets another turn.
       if (!known || known.toEnd) continue;
       byOutcome[known.outcome] = (byOutcome[known.outcome] ?? 0) + 1;
       spentSeconds += known.machineSeconds;
@@ -105,7 +106,7 @@ export function createFanoutStore(results: ResultStore) {
 
     /**
      * Replaces the stored result of an item, to add the end of its fork. Safe to repeat.
-     * @returns the total cost of the fork, if known
+     * @returns the machine time of the fork, and the reference of the result; 0 and null if no result is stored
      */
     async settleFanoutItem({ key, ending }: SettleItemInput) {
       const object = (await results.list(posix.dirname(key))).find((listed) => listed.key === key);
@@ -152,7 +153,7 @@ export function createFanoutStore(results: ResultStore) {
 
 function settled(item: ItemResult, { endedAt, apiCalls, error, ...ending }: ItemEnding): ItemResult {
   const { job, times, type } = item;
-  // An earlier attempt with a lost answer already stored it.
+  // Nothing is left to store: there is no job, or an earlier attempt with a lost answer has stored its end.
   if (job === null || times.endedAt !== null) return item;
   const from = Date.parse(times.forkedAt ?? times.queuedAt ?? endedAt);
   return {

@@ -10,7 +10,7 @@ import { withHeartbeat } from '../retry/attempt.js';
 /** Temporal's name of the status; `NOT_FOUND` for an unknown workflow. */
 export type WorkflowStatus = string;
 
-/** The result of a job that a workflow started, but that is not its child. */
+/** The result of a job that a workflow started, but not as its child. */
 export interface AwaitedJob {
   /** Null if the job's workflow returned no outcome: it was terminated or does not exist. */
   readonly outcome: JobOutcome | null;
@@ -69,14 +69,14 @@ export async function awaitJob(workflowId: string): Promise<AwaitedJob> {
   });
 }
 
-/** The workflow of an item that has ended. */
+/** An item whose workflow has ended. */
 export interface EndedItem {
   readonly workflowId: string;
   /** Null if the workflow returned no outcome: it was terminated or does not exist. */
   readonly summary: ItemSummary | null;
 }
 
-/** Items of one chunk often end together. */
+/** Once an item has ended, waits this long for others, in ms: items of one chunk often end together. */
 const gatherMs = 500;
 
 /** Waits until at least one of these items has ended. @returns the ended items. Safe to repeat. */

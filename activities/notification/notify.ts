@@ -12,8 +12,8 @@ export interface Notification {
   /** Id of the message; the same for every delivery attempt. */
   readonly id: string;
   /**
-   * `stop_failing`: a stop has not ended within its alert time. `data_expiring`: the service will soon delete the data of
-   * protected sandboxes.
+   * `stop_failing`: a stop has not ended within its alert time. `data_expiring`: the service will soon delete the data
+   * of protected sandboxes.
    */
   readonly event: 'ended' | 'blocked' | 'stop_failing' | 'data_expiring';
   /** Null for a stop or a cleanup, which belong to no job. */
@@ -37,9 +37,9 @@ export interface NotifyDependencies {
 }
 
 const timeoutMs = 20_000;
-/** Time limit for the rest of a response. */
+/** Time limit for the body of a response, in ms. */
 const restMs = 1_000;
-/** Refusals that may be temporary. */
+/** Statuses of refusals that may be temporary. */
 const passingStatuses: ReadonlySet<number> = new Set([404, 408, 425, 429]);
 
 /**
@@ -75,7 +75,7 @@ export function notifyActivity({ notifyCommands, notifySecrets }: NotifyDependen
   };
 }
 
-/** A problem in the worker's own configuration may be fixed between attempts. */
+/** Reads the worker's own configuration. A failure is not final: it may be fixed before the next attempt. */
 async function own<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -94,7 +94,7 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** Follows no redirects: the responder must not choose the receiver. */
+/** Sends the notification. Follows no redirects: the responder must not choose the receiver. */
 async function post(url: string, { id, body, secrets, signal }: Post): Promise<void> {
   const signed = notificationHeaders({ secrets, id, timestamp: Math.floor(Date.now() / 1_000), rawBody: body });
   const headers = { 'content-type': 'application/json', ...signed };

@@ -1,6 +1,6 @@
 /**
  * Reads whether a prompt has ended: by its id if the service returned one, otherwise by the events of its conversation
- * (trap S2). The only adapter between the two.
+ * (trap S2). Only this module knows both ways.
  */
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
 import type { SandboxHistoryEvent } from '../../src/contract/records.js';
@@ -14,7 +14,7 @@ export type PromptEndSeen = Omit<PromptEnd, 'sandboxState' | 'resultRef'>;
 
 /** Identifies a prompt in a history. */
 export type PromptInHistory = Pick<FollowPromptInput, 'promptId' | 'prompt' | 'knownPromptIds'> & {
-  /** The record of the state before it; null if there is none. */
+  /** The record of the state before the prompt; null if there is none. */
   readonly record: Pick<PromptRecord, 'seen' | 'seenAll'> | null;
 };
 
@@ -56,7 +56,10 @@ export async function readPromptEnd(
   return promptEndOfEvents(events, { ...input, record: await readRecord() });
 }
 
-/** The state of a prompt by the history of its conversation; undefined if the history does not hold it. */
+/**
+ * The state of a prompt according to the history of its conversation; undefined if the history does not hold the
+ * prompt.
+ */
 export function promptEndOfEvents(
   events: readonly SandboxHistoryEvent[],
   input: PromptInHistory,
@@ -93,7 +96,10 @@ function beginOf(events: readonly SandboxHistoryEvent[], input: PromptInHistory)
   ).find(({ promptId: of }) => of == null || (promptId === null && !knownPromptIds.includes(of)));
 }
 
-/** The events of one prompt, without prompt ids: prompts of a conversation run sequentially. */
+/**
+ * The events of one prompt, if the events name no prompt: prompts of a conversation run sequentially, so the order
+ * shows which prompt an event belongs to.
+ */
 function turnOf(events: readonly SandboxHistoryEvent[], queued: SandboxHistoryEvent): SandboxHistoryEvent[] {
   const waiting: SandboxHistoryEvent[] = [];
   const own: SandboxHistoryEvent[] = [];

@@ -10,15 +10,17 @@ import { newTo, type PromptRecord } from './record.js';
 /** Identifies a prompt without its text, which is large and travels separately. */
 export interface PromptQuery {
   readonly sandboxId: string;
-  /** The conversation that receives it; null for a new one. */
+  /** The conversation that receives the prompt; null for a new one. */
   readonly conversationId: string | null;
-  /** Other prompts of this job with the same text, and their conversations. */
+  /** Ids of this job's other prompts with the same text. */
   readonly knownPromptIds: readonly string[];
+  /** Conversations of this job's other prompts. */
+  /** Conversations of this job's other prompts. */
   readonly knownConversationIds: readonly string[];
-  /** The requested provider; undefined leaves the choice to the service, and it is then not compared. */
+  /** The requested provider. If it is undefined, the service chooses, and the search does not compare it. */
   readonly provider?: string;
   readonly model?: string;
-  /** Key of its record in the result store. */
+  /** Key of the prompt's record in the result store. */
   readonly recordKey: string;
   /** False if others use the same sandbox: then no prompt is adopted, because its owner is unknown. */
   readonly isOwnSandbox: boolean;
@@ -36,18 +38,18 @@ export interface EvidenceOptions {
   readonly attempt: Attempt;
   /** The prompt's exact text, or its digest. */
   readonly text: Text;
-  /** The record of the state before the first byte; null if there is none. */
+  /** The record of the state before the prompt was sent; null if there is none. */
   readonly record: PromptRecord | null;
 }
 
-/** Time limit of the search; it must end long before the attempt does. */
+/** Time limit of each call of the search, in ms. The search must end long before the attempt does. */
 const lookTimeoutMs = 8_000;
-/** How often the history is read for the record if some of its events are unreadable. */
+/** Limit of the reads of the history for the record, while some of its events are unreadable. */
 const recordReads = 3;
 
 /**
- * Finds the prompt that the history holds beyond the record, or null. If several match, it adopts none: the wrong one would
- * report somebody else's answer. In a shared sandbox it never adopts one.
+ * Searches the history for the prompt, among the events that the record does not list. Returns null if no event or
+ * several events match: a wrong match would report somebody else's answer. Always returns null in a shared sandbox.
  */
 export async function findPromptEvidence(query: PromptQuery, options: EvidenceOptions): Promise<PromptEvidence | null> {
   if (!query.isOwnSandbox) return null;
@@ -72,7 +74,7 @@ async function findOnce(
   return match && fitting.length === 1 ? match : null;
 }
 
-/** Reads the content of the record: the events that queued the same text, in the conversation if there is one. */
+/** Reads the events for the record: those that queued the same text, in the prompt's conversation if it has one. */
 export async function readEqualPrompts(
   client: SandboxClient,
   query: PromptQuery,
@@ -86,7 +88,8 @@ export async function readEqualPrompts(
     };
     const reading = { ...options, conversationId: query.conversationId, onLeftOut };
     const history = await readHistory(client, query.sandboxId, reading);
-    // An event that is unreadable now and readable later would pass for a new prompt. One that stays unreadable is harmless.
+    // An event that is unreadable now and readable later would pass for a new prompt. An event that stays unreadable is
+    // harmless.
     if (leftOut === 0 || reads === recordReads) return history.filter((event) => isQueued(event, text));
   }
 }
@@ -114,7 +117,7 @@ export function newPrompts(
   });
 }
 
-/** A prompt that starts a new conversation is the first one in it. */
+/** The first queued prompt of each conversation. A prompt that starts a new conversation must be among these. */
 function firstOfTheirConversations(history: readonly SandboxHistoryEvent[]): ReadonlySet<SandboxHistoryEvent> {
   const first = new Map<string | null | undefined, SandboxHistoryEvent>();
   for (const event of history) {
@@ -139,7 +142,7 @@ async function isAsAsked(
       shown.provider ??= prompt.provider;
       shown.model ??= prompt.model;
     } catch (error) {
-      // Prompts by id are an assumption: a service may have none.
+      // Prompts by id are an assumption: a service may not offer them.
       if (!(error instanceof ApiError && error.typed && error.status === 404)) throw error;
     }
   }

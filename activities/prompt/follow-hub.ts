@@ -1,9 +1,9 @@
 /**
- * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are followed.
- * The loop runs only while a follow waits.
+ * Shares the reads of all follows of a worker process: one `GET /sandboxes` per tick, however many sandboxes are
+ * followed. The loop runs only while a follow waits.
  *
- * The list is a hint. If it keeps failing, hangs, or omits a sandbox, a follow reads the sandbox itself: each at growing
- * intervals, and all of them within one rate limit.
+ * The list is a hint. If it keeps failing, hangs, or omits a sandbox, a follow reads its sandbox by itself. Each follow
+ * does so at growing intervals, and all of them share one rate limit.
  */
 import type { SandboxClient } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
@@ -24,8 +24,8 @@ export interface SharedRead {
 
 export interface FollowHub {
   /**
-   * Waits for the first shared read that starts after this call, or for the turn of this follow to read by itself. Does not
-   * fail if the list fails.
+   * Waits for the first shared read that starts after this call, or for the turn of this follow to read by itself. Does
+   * not fail if the list fails.
    * @throws the signal's reason
    */
   next(
@@ -43,25 +43,28 @@ export interface FollowHub {
 interface Waiter {
   readonly sandboxId: string;
   readonly intervalMs: number;
-  /** From when on it may read by itself. */
+  /** When the follow may read by itself, in ms since the epoch. */
   readonly lookDueMs: number;
   isMissing: boolean;
   readonly resolve: (read: SharedRead) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Follows of this age ask for the longest interval; the interval grows in proportion to the age. */
+/** The interval between ticks for a follow, as a share of the follow's age. */
 const ageShare = 1 / 20;
-/** A follow reads by itself half as often as the list would update it. The interval grows to at most 30 s. */
+/** The interval between a follow's own reads, as a share of its age: twice the share for ticks. At most 30 s. */
 const lookAgeShare = 1 / 10;
 const rarestLookMs = 30_000;
-/** One read is usually two calls: 1,000 follows make 8 calls a second, and each follow reads every 4 minutes. */
+/**
+ * Interval between the own reads of all follows, in ms. One read is usually two calls, so 1,000 follows make 8 calls a
+ * second, and each follow reads every 4 minutes.
+ */
 const everyMs = 250;
 /** Number of reads allowed in a burst after a quiet period. */
 const burst = 8;
 /** Longest interval between reads of a failing list. */
 const rarestListMs = 60_000;
-/** After this many consecutive failures, or this long without an answer, follows read by themselves. */
+/** After this many consecutive failures of the list, or this many ms without its answer, follows read by themselves. */
 const silentAfterFailures = 2;
 const silentAfterMs = 5_000;
 
@@ -73,7 +76,7 @@ export function createFollowHub(client: SandboxClient, options: FollowHubOptions
   let wake: AbortController | undefined;
   let failures = 0;
   let listing = false;
-  // These outlive the loop, which ends when no follow waits: the next waiter must not cause an immediate tick.
+  // The loop ends when no follow waits. These variables outlive it, so that the next waiter causes no immediate tick.
   let lastTickMs = 0;
   let notBeforeMs = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Follows a prompt to its end. The service pushes no event when a prompt finishes (trap S1), so this polls cheaply: shared
- * reads show when something may have ended, and one read of the prompt or its conversation confirms it.
+ * Follows a prompt to its end. The service pushes no event when a prompt finishes (trap S1), so this polls cheaply:
+ * shared reads show when something may have ended, and one read of the prompt or its conversation confirms it.
  */
 import { heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -20,7 +20,7 @@ export interface FollowPromptInput {
   readonly conversationId: string | null;
   /** The prompt's text or digest, to find it in the history if there is no id. */
   readonly prompt: Text;
-  /** Other prompts of this job with the same text, to exclude them if the history names them. */
+  /** Ids of this job's other prompts with the same text, to exclude these prompts if the history names them. */
   readonly knownPromptIds: readonly string[];
   /** Key of the record of the state before the prompt, in the result store. */
   readonly recordKey: string;
@@ -30,7 +30,7 @@ export interface FollowPromptInput {
   readonly resultKey: string;
   /** Longest part of the answer that history and the job can hold, in bytes. */
   readonly answerBytes: number;
-  /** True if conversations run in parallel: then the sandbox's state does not show which one ended. */
+  /** True if conversations run in parallel: then the sandbox's state does not show which conversation ended. */
   readonly sideBySide: boolean;
   /** How long a read may lag behind a write, in ms. An observation that lasts longer is final. */
   readonly readLagMs: number;
@@ -38,8 +38,9 @@ export interface FollowPromptInput {
 
 export interface PromptEnd {
   /**
-   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the service
-   * has not shown the prompt for longer than a read may lag: its answer belonged to another prompt.
+   * A final status; `sandbox_lost` if the sandbox is no longer usable and the prompt has not ended; `not_found` if the
+   * service has not shown the prompt for longer than a read may lag: the ids in the answer to the send belonged to
+   * another prompt.
    */
   readonly status: string;
   /** State of the sandbox once the prompt had ended or the sandbox was lost; null if the sandbox does not exist. */
@@ -64,9 +65,12 @@ interface Follow {
 
 const heartbeatEveryMs = 20_000;
 const maxErrorLength = 2_000;
-/** While conversations run in parallel, a prompt is checked every this many ticks, even if the sandbox is running. */
+/** Number of ticks between two checks of a prompt while the sandbox is running, if conversations run in parallel. */
 const confirmEveryTicks = 4;
-/** If a prompt ended as if by a stop, the state of the sandbox may change a moment later. */
+/**
+ * Wait before the state of the sandbox is read again, in ms: if a stop ended the prompt, the state may change a moment
+ * later.
+ */
 const stateFollowsMs = 1_000;
 
 /** Follows a prompt until it has ended. Safe to repeat; lasts as long as the prompt; heartbeats every 20 s. */
@@ -151,7 +155,7 @@ async function stateAtEnd(one: Follow, { status }: PromptEndSeen): Promise<{ rea
     await new Promise((resolve) => setTimeout(resolve, stateFollowsMs));
     return { sandboxState: await readState(one) };
   } catch {
-    // The end of the prompt is known; a failed read that would only explain it must not lose it.
+    // The end of the prompt is known, and must not be lost because a read that would explain it failed.
     return { sandboxState: 'idle' };
   }
 }

@@ -20,8 +20,8 @@ export interface HistoryOptions {
 /** No known service sends smaller pages, so a shorter answer is the last page. */
 const smallestPage = 100;
 /**
- * Limit of pages: 100,000 events if a page holds 1,000. Events beyond it, or beyond 128 Mi characters, are not read; these are the
- * newest.
+ * Limit of pages: 100,000 events if a page holds 1,000. The newest events, beyond this limit or beyond 128 Mi
+ * characters, are not read.
  */
 const maxPages = 100;
 

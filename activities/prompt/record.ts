@@ -1,7 +1,7 @@
 /**
- * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that could
- * be mistaken for this prompt. It is in the result store, where a reset job, a second run of an item, and the activity that
- * follows the prompt can find it.
+ * The record of a prompt, written before the first byte of the prompt is sent. It lists the earlier history events that
+ * could be mistaken for this prompt. It is in the result store, where a reset job, a second run of an item, and the
+ * activity that follows the prompt can find it.
  *
  *     sending ──accepted──► accepted
  *        └──certainly not──► not_sent
@@ -19,7 +19,9 @@ export interface PromptRecord {
   readonly accepted: PromptEvidence | null;
   /** Digests of the ids of earlier events that queued the same text; only the newest if there are too many. */
   readonly seen: readonly string[];
-  /** False if older events were left out of `seen`. Then every event before the newest seen one counts as old. */
+  /**
+   * False if older events were left out of `seen`. Then every event before the newest event in `seen` counts as old.
+   */
   readonly seenAll: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** Retry class `evidence`: prompt. The service has no idempotency key for it (trap S3); see `retry/send-at-most-once.ts`. */
+/**
+ * Retry class `evidence`: prompt. The service accepts no idempotency key for a prompt (trap S3); see
+ * `retry/send-at-most-once.ts`.
+ */
 import { activityInfo } from '@temporalio/activity';
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { PromptBody } from '../../src/contract/requests.js';
@@ -16,8 +19,10 @@ export interface SendPromptInput {
   readonly query: PromptQuery;
   readonly body: Omit<PromptBody, 'prompt'> & { readonly prompt: Text };
   /**
-   * - `ask_record`: the record in the result store shows whether an earlier run may have sent it; no record means not sent.
-   * - `doubt`: the same, but no record means unknown, for example after a reset, on a worker with another store.
+   * - `ask_record`: the record in the result store shows whether an earlier run may have sent the prompt. Without a
+   *   record, it was not sent.
+   * - `doubt`: like `ask_record`, but without a record it is unknown, for example after a reset on a worker with
+   *   another store.
    * - `known_not`: this run knows that it was not sent, or a person decided to send it again.
    */
   readonly earlier: 'ask_record' | 'doubt' | 'known_not';
@@ -29,8 +34,8 @@ const recordTimeoutMs = 8_000;
 /**
  * Queues a prompt. Sends it at most once, even across runs that share the record.
  *
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the prompt was accepted; `result_not_found` if the
- *   prompt's text is in a store that this worker does not use
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the prompt was accepted; `result_not_found` if
+ *   the prompt's text is in a store that this worker does not use
  */
 export function sendPromptActivity(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
@@ -78,7 +83,7 @@ async function whatOthersDid(
   if (earlier === 'known_not') return { was: 'not_sent' };
   const record = await records.read(query.recordKey);
   if (record?.phase === 'accepted' && record.accepted) return { was: 'accepted', value: record.accepted };
-  // An earlier attempt of this activity recorded no intent, so it sent nothing.
+  // If this activity wrote the record, nothing was sent: otherwise, its intent would also be recorded in Temporal.
   if (record?.phase === 'sending' && record.by !== by) return { was: 'perhaps_sent', known: record };
   if (record === null && earlier === 'doubt') return { was: 'perhaps_sent', known: undefined };
   return { was: 'not_sent' };
@@ -118,7 +123,10 @@ export interface FindPromptInput {
 export function createPromptReads(client: SandboxClient, results: ResultStore) {
   const records = createPromptRecords(results);
   return {
-    /** Searches for evidence that a prompt was accepted; null if there is none, which proves nothing. Safe to repeat. */
+    /**
+     * Searches for evidence that a prompt was accepted; null if there is no evidence, which proves nothing. Safe to
+     * repeat.
+     */
     async findPrompt({ query, text, despiteAnswer = false }: FindPromptInput): Promise<Counted<PromptEvidence | null>> {
       return withCallCount(async (attempt: Attempt) => {
         const record = await records.read(query.recordKey);

@@ -10,7 +10,7 @@ const heartbeatEveryMs = 3_000;
 /** What the attempts of an activity have done so far; passed on as heartbeat details. */
 export interface Spent {
   readonly calls: number;
-  /** True if one of them may have taken effect. */
+  /** True if one of these calls may have taken effect. */
   readonly maybeSent: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** Makes and counts a call. */
   call<T>(make: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Number of calls so far, including earlier attempts that could report theirs. */
+  /** Number of calls so far, including the calls that earlier attempts reported. */
   readonly calls: () => number;
   /** True if an earlier attempt may have taken effect. */
   readonly maybeSent: boolean;
@@ -44,7 +44,10 @@ export function createAttempt(): Attempt {
   };
 }
 
-/** A local activity has no heartbeat and makes one call per attempt; the calls of a killed worker are unknown. */
+/**
+ * What earlier attempts have spent. A local activity has no heartbeat and makes one call per attempt. The calls of an
+ * attempt whose worker was killed are unknown.
+ */
 function spentBefore(): Spent {
   const { attempt, isLocal, heartbeatDetails } = activityInfo();
   if (isLocal) return { calls: attempt - 1, maybeSent: false };

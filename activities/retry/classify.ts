@@ -1,4 +1,6 @@
-/** Maps an error of the client to a Temporal failure. The only place that decides whether and when a call is retried. */
+/**
+ * Maps an error of the client to a Temporal failure. The only place that decides whether and when a call is retried.
+ */
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApiError, ConnectionError, TimeoutError, UnexpectedResponseError } from '../../src/client/index.js';
 import type { ErrorMeaning } from '../../src/contract/error-codes.js';
@@ -19,7 +21,9 @@ const maxDetailsBytes = 4_000;
 /** Longest Retry-After that is obeyed, in ms: a proxy may request any pause, even after the service is back. */
 const longestPauseMs = 300_000;
 
-/** Whether the call that failed with `error` may have had an effect. For errors not from the client, this is unknown. */
+/**
+ * Whether the call that failed with `error` may have had an effect. For errors not from the client, this is unknown.
+ */
 export function effectOf(error: unknown): Effect {
   if (error instanceof ApiError) {
     const refused = error.typed && error.status >= 400 && error.status < 500;

@@ -1,6 +1,6 @@
 /**
- * Records the intent of an attempt in heartbeats sent directly to Temporal. The SDK throttles its heartbeats and returns
- * before delivery, so they could arrive late and overwrite a newer intent.
+ * Records the intent of an attempt in heartbeats sent directly to Temporal. The SDK throttles its heartbeats and
+ * returns before delivery, so they could arrive late and overwrite a newer intent.
  */
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
@@ -15,13 +15,16 @@ export interface IntentBeats<Intent> {
   readonly isCancelled: () => boolean;
   /** Stops the heartbeats. Resolves when none is in flight. */
   stop(): Promise<void>;
-  /** Sets what the next attempt finds; sent with the failure of this one. Call it after `stop`. */
+  /**
+   * Adds to the details that the next attempt finds; they are sent with the failure of this attempt. Call it after
+   * `stop`.
+   */
   leave(more: Partial<Intent>): void;
 }
 
 const everyMs = 3_000;
 
-/** @param first the details of an earlier attempt, which must not be lost while this one prepares */
+/** @param first the details of an earlier attempt, which must not be lost while this attempt prepares */
 export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeats<Intent> {
   const context = Context.current();
   const { taskToken } = activityInfo();
@@ -39,7 +42,7 @@ export function createIntentBeats<Intent>(first: Intent | undefined): IntentBeat
     }
   };
   const timer = setInterval(() => {
-    // The SDK sends its own heartbeats for silent attempts. They must not be older than the recorded details.
+    // The SDK sends its own heartbeats for silent attempts. Those must not carry older details than the recorded ones.
     if (isRecorded) heartbeat(current);
     onItsWay = onItsWay.then(beat).catch(() => undefined);
   }, everyMs);

@@ -1,6 +1,6 @@
 /**
- * Retry class `keyed`: shared by create and fork. An idempotency key makes a call repeatable for 24 h. After that, and after
- * a reset, the name shows whether the call took effect: it is unique to its job, step and generation.
+ * Retry class `keyed`: shared by create and fork. An idempotency key makes a call repeatable for 24 h. After that, and
+ * after a reset, the name shows whether the call took effect: it is unique to its job, step and generation.
  */
 import { type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import { ownerWorkflowId } from '../../src/contract/addresses.js';
@@ -13,7 +13,7 @@ import { outcomeUnknown } from './classify.js';
 export interface KeyedCall {
   /** The exact name: the address of the owner. */
   readonly name: string;
-  /** Earliest time at which the key may have been sent first, in ms since the epoch. */
+  /** Earliest possible time of the key's first send, in ms since the epoch. */
   readonly firstSentAtMs: number;
   /** True after a reset: an earlier run, unknown to this one, may have sent the key. */
   readonly lookFirst: boolean;
@@ -41,8 +41,8 @@ const clockSkewMs = 300_000;
 const verbs = { createSandbox: 'create', forkSandbox: 'fork' } as const;
 
 /**
- * Safe to repeat: within 23 h of the first send, by the key (specification, "Idempotency results"); after that, and after a
- * reset, by a search for the exact name first (trap S4).
+ * Creates or forks a sandbox. Safe to repeat: within 23 h of the first send, because of the key (specification,
+ * "Idempotency results"); later, and after a reset, because it first searches for the exact name (trap S4).
  *
  * @throws ApplicationFailure `outcome_unknown` if the key is too old and the name is not found, or found twice
  */
@@ -68,8 +68,9 @@ export async function createIdempotently(call: KeyedCall, options: KeyedOptions)
 }
 
 /**
- * True if an answer to a create names a sandbox that this call cannot have created. The service may not keep the name, so a
- * different name alone proves nothing; the address of another workflow does, and so does an older creation time.
+ * True if an answer to a create names a sandbox that this call cannot have created. The service may not keep the name,
+ * so a different name alone proves nothing. The address of another workflow is proof, and so are foreign access and an
+ * older creation time.
  */
 function isOfOthers(call: KeyedCall, { name, access, createdAt }: Sandbox): boolean {
   if (name === call.name) return false;

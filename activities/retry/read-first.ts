@@ -1,6 +1,6 @@
 /**
- * Retry class `read-first`: calls that may be repeated while the state still calls for them. The state before the first byte
- * is recorded in Temporal before that byte is sent, so that a later attempt can detect changes.
+ * Retry class `read-first`: calls that may be repeated as long as the state still requires them. The state before the
+ * first byte is recorded in Temporal before that byte is sent, so that a later attempt can detect changes.
  */
 import { ApplicationFailure, activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApiError, type SandboxClient } from '../../src/client/index.js';
@@ -13,17 +13,21 @@ import { describeFailure, effectOf, repeatableFailure } from './classify.js';
 /** What one attempt passes to the next. */
 interface Memory {
   readonly before: BeforeRequest | null;
-  /** Since when the service has reported the sandbox missing, in ms since the epoch; null if it is known. */
+  /**
+   * When the service first reported the sandbox missing, in ms since the epoch; null if the service knows the sandbox.
+   */
   readonly missingSinceMs: number | null;
   /** Number of calls so far, as `withCallCount` counts them. */
   readonly spent?: { readonly calls: number; readonly maybeSent: boolean };
 }
 
 export interface ReadFirst {
-  /** The state before the first request that may have been accepted; null if there was none. */
+  /** The state before the first request that may have been accepted; null if there was no such request. */
   readonly before: () => BeforeRequest | null;
   look(): Promise<Sandbox>;
-  /** Makes the call once Temporal has the state before it. A cancel does not abort it: its effect would be unknown. */
+  /**
+   * Makes the call after Temporal has recorded `before`. A cancel does not abort the call: its effect would be unknown.
+   */
   send<T>(before: BeforeRequest, make: () => Promise<T>): Promise<T>;
   /** True for a 404 that has lasted longer than reads may lag. */
   isBelieved(error: unknown): boolean;
@@ -31,7 +35,7 @@ export interface ReadFirst {
 
 export interface ReadFirstOptions {
   readonly sandboxId: string;
-  /** The state before the first byte of an earlier activity for the same request. Default: nothing was sent. */
+  /** The state before an earlier activity for the same request sent its first byte. Default: nothing was sent. */
   readonly before?: BeforeRequest | null | undefined;
   /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number | undefined;
@@ -46,8 +50,8 @@ const defaultReadLagMs = 90_000;
 const longestPauseMs = 15_000;
 
 /**
- * Runs `body` as an attempt that reads before it sends. A 404 is retried until it has lasted.
- * @throws as `withCallCount`; if a request may have been accepted, the second detail is a `SentBefore`
+ * Runs `body` as an attempt that reads before it sends. A 404 is retried until it has lasted for `readLagMs`.
+ * @throws as `withCallCount`; if a request may have been accepted, the second detail of the failure is a `SentBefore`
  */
 export async function readFirst<T>(
   client: SandboxClient,
@@ -127,7 +131,7 @@ function withMemory(failure: unknown, sent: SentBefore): unknown {
   });
 }
 
-/** An activity that runs inside another one records no heartbeat details. */
+/** The memory of an earlier attempt. Details of another form belong to an activity that runs this one inside itself. */
 function rememberedOf(details: unknown): Memory | undefined {
   const isMemory = typeof details === 'object' && details !== null && 'missingSinceMs' in details;
   return isMemory ? (details as Memory) : undefined;

@@ -1,7 +1,7 @@
 /**
- * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be resumed days
- * later, with another policy, by a run without knowledge of earlier ones; and the service's list may omit the fork (trap
- * S13). A key is trusted for a day from its first send, and only with the same body.
+ * Records in the result store when the key of an item's fork was first sent, and with which body. A batch may be
+ * resumed days later, with another policy, by a run that knows nothing of earlier runs. The service's list may omit the
+ * fork (trap S13). A key is trusted for a day from its first send, and only with the same body.
  */
 import { posix } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
@@ -13,7 +13,7 @@ import type { KeyedSandbox } from './idempotent-create.js';
 /** The parts of a keyed call that must be the same when it is repeated. */
 export interface RecordedCall<Body> {
   readonly body: Body;
-  /** Earliest time at which the key may have been sent first, in ms since the epoch. */
+  /** Earliest possible time of the key's first send, in ms since the epoch. */
   readonly firstSentAtMs: number;
   readonly lookFirst: boolean;
   /** Key of the record in the result store. Default: no record. */
@@ -24,12 +24,12 @@ interface SentKey<Body> {
   /** `not_sent`: every call with the key was refused, so none had an effect. */
   readonly state: 'sent' | 'not_sent';
   readonly firstSentAtMs: number;
-  /** Run id of the workflow that sent it first. */
+  /** Run id of the workflow that sent the key first. */
   readonly by: string;
   readonly body: Body;
 }
 
-/** A sandbox that is older than the call by more than this clock skew was created before it. */
+/** Allowed clock skew, in ms. A sandbox that is older than the call by more than this was created before the call. */
 const clockSkewMs = 300_000;
 
 /**
@@ -59,7 +59,9 @@ export async function sendRecorded<Body, Call extends RecordedCall<Body>>(
   }
 }
 
-/** The service remembers a refused call for some minutes, and then accepts its key only with the same body. */
+/**
+ * The service remembers a refused call for some minutes. During that time, it accepts the key only with the same body.
+ */
 async function again<Body, T>(before: Body | undefined, send: (body?: Body) => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -1,15 +1,15 @@
 /**
- * Retry class `evidence`: calls without an idempotency key that must run at most once (trap S3). The activity records its
- * intent in Temporal, and waits for the confirmation, before it sends the first byte:
+ * Retry class `evidence`: calls without an idempotency key that must run at most once (trap S3). The activity records
+ * its intent in Temporal, and waits for the confirmation, before it sends the first byte:
  *
  *     (nothing) ──intent──► sending ──accepted──► done
  *                              └──certainly not──► not_sent
  *
- * A later attempt that finds no intent, or `not_sent`, sends. One that finds `sending` searches for evidence and never
- * sends. An attempt that Temporal has abandoned can no longer record its intent, and so cannot send either.
+ * A later attempt sends if it finds no intent, or `not_sent`. If it finds `sending`, it searches for evidence and never
+ * sends. An attempt that Temporal has abandoned can no longer record its intent, and therefore cannot send.
  *
- * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow must
- * learn its outcome.
+ * Heartbeats during the call show Temporal that the worker still waits. A cancel does not abort the call: the workflow
+ * must learn its outcome.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -19,11 +19,14 @@ import type { Attempt, Spent } from './attempt.js';
 import { describeFailure, effectOf, finalFailure, outcomeUnknown, retryOwner } from './classify.js';
 import { createIntentBeats, type IntentBeats } from './heartbeat.js';
 
-/** What other activities may have done before, as they recorded it. */
+/** What other activities may have done before, according to their records. */
 export type Earlier<Value, Known> =
   | { readonly was: 'not_sent' }
   | { readonly was: 'accepted'; readonly value: Value }
-  /** Unknown: the call is only searched for, never sent. `known` is undefined if no record exists. */
+  /**
+   * The outcome is unknown: this activity only searches for evidence, and never sends. `known` is undefined if no
+   * record exists.
+   */
   | { readonly was: 'perhaps_sent'; readonly known: Known | undefined };
 
 export interface EvidenceCall<Value, Known> {
@@ -36,11 +39,11 @@ export interface EvidenceCall<Value, Known> {
   /** Called first: reports what another activity may have sent. Default: nothing was sent. */
   readonly earlier?: () => Promise<Earlier<Value, Known>>;
   /**
-   * Records what `look` must know about the state before the first byte. The intent includes it, so it must be small and hold
-   * no secret. If it fails, nothing is sent, and Temporal retries the activity.
+   * Returns what `look` must know about the state before the first byte. The result is part of the intent, so it must
+   * be small and hold no secret. If `before` fails, nothing is sent, and Temporal retries the activity.
    */
   readonly before: () => Promise<Known>;
-  /** Time limit of the call, in ms, if the attempt allows it. Default: 30 s. */
+  /** Time limit of the call, in ms, if the attempt has that much time left. Default: 30 s. */
   readonly longestMs?: number | undefined;
   /** Makes the call. Has no abort signal: aborting a call would needlessly leave its outcome unknown. */
   readonly send: (timeoutMs: number) => Promise<Value>;
@@ -58,10 +61,10 @@ interface Intent<Known> {
   readonly spent?: Spent;
 }
 
-/** The call is abandoned this long before the end of the attempt. */
+/** The call is abandoned this long before the end of the attempt, in ms. */
 const marginMs = 5_000;
 const longestCallMs = 30_000;
-/** An attempt with less time than this for its call does not make it. */
+/** An attempt that has less time than this left, in ms, does not make the call. */
 const shortestCallMs = 5_000;
 /** If recording the intent takes longer than this, Temporal may have abandoned the attempt. */
 const slowestIntentMs = 5_000;
@@ -69,8 +72,8 @@ const evidenceDelaysMs = [0, 500, 1_500, 3_000];
 
 /**
  * Makes the call at most once.
- * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the call took effect; `not_sent` if a cancel arrived
- *   before the first byte
+ * @throws ApplicationFailure `outcome_unknown` if it is unknown whether the call took effect; `not_sent` if a cancel
+ *   arrived before the first byte
  */
 export async function sendOnce<Value, Known>(call: EvidenceCall<Value, Known>): Promise<Value> {
   const earlier = activityInfo().heartbeatDetails as Intent<Known> | undefined;
@@ -89,7 +92,7 @@ async function sendOrAdopt<Value, Known>(
   beats: IntentBeats<Intent<Known>>,
 ): Promise<Value> {
   if (call.attempt.attempt > 1 && earlier?.phase === 'sending') return adoptOrGiveUp(call, 'crash', earlier.known);
-  // This activity's own record is the best proof that it did not send. Without one, others may have sent.
+  // If this activity recorded `not_sent`, nothing was sent. Without that record, other activities may have sent.
   const others = earlier?.phase === 'not_sent' ? undefined : await prepared(call, () => call.earlier?.());
   if (others?.was === 'accepted') return others.value;
   if (others?.was === 'perhaps_sent') return adoptOrGiveUp(call, 'others', others.known);
@@ -128,7 +131,7 @@ async function sendNow<Value, Known>(
 
 const spentOf = ({ calls, maybeSent }: Attempt): Spent => ({ calls: calls(), maybeSent });
 
-/** The result of `make`; if it fails, nothing was sent. */
+/** Returns the result of `make`. If `make` fails, nothing was sent. */
 async function prepared<T>({ attempt }: { readonly attempt: Attempt }, make: () => Promise<T> | T): Promise<T> {
   try {
     return await make();
@@ -161,7 +164,7 @@ const tooLate = (what: string) =>
 const cancelledBefore = (what: string) =>
   ApplicationFailure.nonRetryable(`A cancel came before ${what} was sent`, notSentCode);
 
-/** The failure of a call that certainly had no effect: another attempt may make it. */
+/** The failure of a call that certainly had no effect: another attempt may make the call. */
 function notSent(error: unknown, attempt: Attempt): unknown {
   const failure = describeFailure(error, attempt.calls());
   if (!failure) return error;

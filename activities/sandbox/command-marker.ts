@@ -1,16 +1,17 @@
 /**
- * Builds the POSIX shell script that runs a command at most once: an atomic `mkdir` decides whether it may run. That directory
- * holds its exit code and both outputs until they are recorded elsewhere.
+ * Builds the POSIX shell script that runs a command at most once: an atomic `mkdir` decides whether it may run. The
+ * created directory holds the command's exit code and both outputs until they are recorded elsewhere.
  *
  *     claim:   (nothing) ──mkdir──► running ──► ended         recover: (nothing) ──mkdir──► never
  *
- * A claim that finds the directory runs nothing. A recovery that finds none creates it, so that a claim that arrives later
- * runs nothing. The command is a child process that inherits the script's descriptors, variables, working directory and signals.
+ * A claim that finds the directory runs nothing. A recovery that finds no directory creates it: a claim that arrives
+ * later then runs nothing. The command is a child process that inherits the script's descriptors, variables, working
+ * directory and signals.
  */
 
 /** Answers of the script in place of a result. */
 export type MarkerWord =
-  /** Another copy of the claim, or a recovery, came first: this one ran nothing. */
+  /** Another copy of the claim, or a recovery, came first: this copy ran nothing. */
   | 'taken'
   /** No marker can be created here: nothing was run. */
   | 'no_place'
@@ -56,8 +57,8 @@ function tag(name: string): string {
 }
 
 /**
- * The script that runs `command` if nobody has tried before. It removes all other markers of its owner, whose results have
- * been recorded. Send it once; a duplicate is harmless.
+ * The script that runs `command` if nobody has tried before. It also removes the owner's other markers, because their
+ * results have been recorded. Send it once; a duplicate is harmless.
  * @param owner prefix of the name, and of all markers of one job in one sandbox
  */
 export function claimText(owner: string, name: string, command: string): string {
@@ -102,8 +103,8 @@ sandflow_end "$sandflow_x" "$sandflow_k"
 }
 
 /**
- * The script that reproduces the command's outputs and exit code, or reports why it cannot. Never runs the command. Safe to
- * repeat.
+ * The script that reproduces the command's outputs and exit code, or reports why it cannot. Never runs the command.
+ * Safe to repeat.
  * @param waitSeconds how long it waits for the end of a running command, in seconds
  */
 export function recoverText(name: string, waitSeconds: number = recoveryWaitSeconds): string {
@@ -143,8 +144,8 @@ done
 }
 
 /**
- * The script that removes an owner's markers, with two exceptions: the one that a claim has just created, and those of
- * commands that never started, which stop a late duplicate from running. Safe to repeat.
+ * The script that removes an owner's markers. It keeps the marker that a claim has just created. It also keeps markers
+ * of commands that never started, because they stop a late duplicate from running. Safe to repeat.
  * @throws RangeError as `claimText`
  */
 export function removalText(owner: string): string {
@@ -154,7 +155,7 @@ export function removalText(owner: string): string {
 done 2>/dev/null`;
 }
 
-/** The answer of a text in place of a result; undefined if `stderr` is the command's own. */
+/** The script's answer in place of a result; undefined if `stderr` comes from the command itself. */
 export function markerWord(name: string, stderr: string): MarkerWord | undefined {
   return words.find((word) => stderr.includes(`${tag(name)} ${word}\n`));
 }

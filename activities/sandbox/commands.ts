@@ -28,8 +28,8 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
   return {
     /**
      * Runs a command in a sandbox, at most once unless it is marked idempotent.
-     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` if it ran and its output
-     *   is too large for a workflow: set `keepTail`
+     * @throws ApplicationFailure `outcome_unknown` after a lost answer or a crash; `answer_too_large` if the command
+     *   ran but its output is too large for a workflow: set `keepTail`
      */
     async runCommand(input: RunCommandInput): Promise<Counted<ResponseOf<'runCommand'>>> {
       const { value, calls } = await runOnce(client, results, input);
@@ -37,10 +37,10 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
     },
 
     /**
-     * Runs a command in a sandbox at most once, even if answers are lost or workers end. It leaves a marker on the sandbox's
-     * disk: remove it with `removeCommandMarkers` once the result is recorded.
-     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` if it must be called again with
-     *   `recover`
+     * Runs a command in a sandbox at most once, even if answers are lost or workers end. It leaves a marker on the
+     * sandbox's disk: remove it with `removeCommandMarkers` once the result is recorded.
+     * @throws ApplicationFailure `outcome_unknown`; a `ServiceFailure` with `maybeSent` if the activity must be called
+     *   again with `recover`
      */
     async runMarkedCommand(input: RunMarkedCommandInput): Promise<Counted<MarkedEnd>> {
       const attempt = createAttempt();
@@ -51,7 +51,7 @@ export function createCommandActivities(client: SandboxClient, results: ResultSt
       return { value: fitting({ ...end, answer: shortened(end.answer, input.keepTail) }, calls), calls };
     },
 
-    /** Removes all markers of an owner: the results of their commands are recorded. Safe to repeat. */
+    /** Removes all markers of an owner. Call it once the results of their commands are recorded. Safe to repeat. */
     async removeCommandMarkers(sandboxId: string, owner: string): Promise<Counted<null>> {
       return withCallCount(async (attempt) => {
         await removeMarkers({ client, sandboxId, attempt }, owner);

@@ -18,16 +18,16 @@ interface RecordedKey {
 export interface CreateSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
   readonly body: Omit<CreateSandboxBody, 'setupScript'> & { readonly name: string; readonly setupScript?: Text };
-  /** Derived from the execution chain, the step and the generation; never drawn. */
+  /** Derived from the execution chain, the step and the generation; never random. */
   readonly idempotencyKey: string;
 }
 
 export interface ForkSandboxInput extends Omit<KeyedCall, 'name'>, RecordedKey {
-  /** The source. */
+  /** Id of the sandbox to fork. */
   readonly sandboxId: string;
   /** Byte-stable across attempts: it comes from history. `name` is the address of the owner. */
   readonly body: ForkBody & { readonly name: string };
-  /** Derived from the execution chain, the step and the generation; never drawn. */
+  /** Derived from the execution chain, the step and the generation; never random. */
   readonly idempotencyKey: string;
 }
 

@@ -12,22 +12,22 @@ export interface BeforeRequest {
  * - `ask`: no stop is in progress, and no earlier request was accepted: send the request.
  * - `joined`: a stop is in progress; the call would return it.
  * - `already_archived`: there is nothing to stop.
- * - `resumed_since`: a stop newer than our request has ended, and the sandbox is not archived: a person has resumed it and
- *   must not lose it again.
+ * - `resumed_since`: a stop newer than our request has ended, and the sandbox is not archived: a person has resumed it
+ *   and must not lose it again.
  * - `gone`: the sandbox never got a machine.
  */
 export type StopDecision = 'ask' | 'joined' | 'already_archived' | 'resumed_since' | 'gone';
 
 type Seen = Pick<Sandbox, 'state' | 'stop'>;
 
-/** @param before null if no request was sent that may have been accepted */
+/** @param before null if no earlier request may have been accepted */
 export function decideStop({ state, stop }: Seen, before: BeforeRequest | null): StopDecision {
   if (state === 'cancelled') return 'gone';
   if (isOpenStop(stop)) return 'joined';
   const isNew = before !== null && stop != null && stop.id !== before.previousStopId;
   if (state === 'archived') return isNew ? 'joined' : 'already_archived';
   if (!isNew) return 'ask';
-  // During archiving, the two fields of one answer can reflect different moments.
+  // During archiving, `state` and `stop` of one answer can reflect different moments.
   if (state === 'archiving') return stop.status === 'superseded' ? 'ask' : 'joined';
   return stop.status === 'superseded' || stop.status === 'completed' ? 'resumed_since' : 'joined';
 }

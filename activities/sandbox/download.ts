@@ -55,7 +55,9 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
       return store(key, (signal) => client.openSnapshot(snapshotId, { signal }));
     },
 
-    /** Reads a file: into the answer, or into the result store if it is longer than 64 Ki. Safe to repeat. */
+    /**
+     * Reads a file: into the answer, or into the result store if it is longer than 64 Ki characters. Safe to repeat.
+     */
     async readFile(sandboxId: string, { path, key }: DownloadInput): Promise<Counted<ReadFile>> {
       return withCallCount(async ({ call, attempt }) => {
         const timeoutMs = timeToReceive(attempt);
@@ -67,7 +69,10 @@ export function createDownloads(client: SandboxClient, results: ResultStore) {
       });
     },
 
-    /** Writes a small file; its content is in history. `putFile` reads larger content from the result store. Safe to repeat. */
+    /**
+     * Writes a small file; its content is in history. `putFile` reads larger content from the result store. Safe to
+     * repeat.
+     */
     async writeFile(sandboxId: string, body: WriteFileBody): Promise<Counted<null>> {
       return withCallCount(async ({ call }) => {
         await call((signal) => client.writeFile(sandboxId, body, { signal }));

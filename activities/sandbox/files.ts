@@ -76,7 +76,10 @@ export function createFileActivities(client: SandboxClient, results: ResultStore
   };
 }
 
-/** True for a 404 of this file. A missing sandbox may be a read that lags, and the workflow waits for it. */
+/**
+ * True if the service refuses this file permanently. A missing sandbox does not count: the read may lag, and the
+ * workflow waits for the sandbox.
+ */
 function isRefusal(error: unknown): error is ApiError {
   return (
     error instanceof ApiError && error.typed && error.meaning === 'permanent' && error.code !== 'sandbox_not_found'

@@ -18,7 +18,10 @@ export async function orNullWhenMissing<T>(read: Promise<T>): Promise<T | null> 
 
 export function createReads(client: SandboxClient) {
   return {
-    /** Reads a sandbox; null if it does not exist (a 404: deleted, or `cancelled` and already reported, trap S5). */
+    /**
+     * Reads a sandbox; null if it does not exist (a 404: it was deleted, or was `cancelled` and has already been
+     * reported, trap S5).
+     */
     async getSandbox(sandboxId: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.getSandbox(sandboxId, { signal })));
@@ -26,7 +29,9 @@ export function createReads(client: SandboxClient) {
       });
     },
 
-    /** The caller's own sandbox with this exact name; null if the list shows none or several, which proves nothing. */
+    /**
+     * The caller's own sandbox with this exact name; null if the list shows no match or several, which proves nothing.
+     */
     async findSandboxByName(name: string): Promise<Counted<SandboxView | null>> {
       return withCallCount(async ({ call }) => {
         const all = await call((signal) => client.listAllSandboxes({}, { signal }));

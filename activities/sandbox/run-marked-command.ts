@@ -1,6 +1,6 @@
 /**
- * Runs a command at most once, under a marker on the sandbox's own disk. The direct answer counts. After a lost answer, or in
- * a later attempt, the marker shows the outcome: the command is never sent again under the same marker.
+ * Runs a command at most once, under a marker on the sandbox's own disk. The direct answer counts. After a lost answer,
+ * or in a later attempt, the marker shows the outcome: the command is never sent again under the same marker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
@@ -25,7 +25,10 @@ export interface CommandMarker {
   readonly owner: string;
   /** A new, unique name: owner, step and a random part. */
   readonly name: string;
-  /** True if an earlier activity may have sent the command under this marker: it is then only searched for. */
+  /**
+   * True if an earlier activity may have sent the command under this marker. The command is then only searched for, and
+   * not sent.
+   */
   readonly recover: boolean;
   /** True after a reset: an earlier run, unknown to this one, may have run the command. */
   readonly wasReset?: boolean;
@@ -33,7 +36,7 @@ export interface CommandMarker {
 
 type CommandAnswer = ResponseOf<'runCommand'>;
 
-/** `not_begun`: it has not run, and will not run under this marker on the machine's current disk. */
+/** `not_begun`: the command has not run, and will not run under this marker on the machine's current disk. */
 export type MarkedEnd =
   | { readonly how: 'answered' | 'recovered'; readonly answer: CommandAnswer }
   | { readonly how: 'not_begun' };
@@ -46,9 +49,9 @@ interface Intent {
 }
 
 const answerMarginMs = 15_000;
-/** How much longer than its own limit a command is waited for; after that its outcome is unknown. */
+/** How long a recovery waits beyond the command's own time limit, in ms. After that, the outcome is unknown. */
 const endMarginMs = 30_000;
-/** A machine that does not wait by itself must not be asked without a pause. */
+/** Pause between two recovery scripts, in ms: the script itself may return without waiting. */
 const recoverPauseMs = 1_000;
 
 interface MarkedCall {
@@ -96,8 +99,8 @@ async function claim(call: MarkedCall): Promise<MarkedEnd | 'taken' | 'no_place'
 }
 
 /**
- * Runs a command if no marker can be created. It is still sent only once, and its outcome is unknown if the answer is
- * lost.
+ * Runs a command if no marker can be created. The command is still sent only once. If the answer is lost, the outcome
+ * is unknown.
  */
 async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   const sent = await sendOnce(call, call.body, false);
@@ -105,7 +108,7 @@ async function runUnmarked(call: MarkedCall): Promise<CommandAnswer> {
   return sent;
 }
 
-/** Sends a command once Temporal has the intent. An attempt that Temporal has abandoned cannot send. */
+/** Sends a command after Temporal has recorded the intent. An attempt that Temporal has abandoned cannot send. */
 async function sendOnce(call: MarkedCall, body: CommandBody, marked: boolean): Promise<CommandAnswer | 'lost'> {
   const { client, sandboxId, attempt } = call;
   const timeoutMs = body.timeoutSeconds === undefined ? undefined : body.timeoutSeconds * 1_000 + answerMarginMs;
@@ -178,7 +181,7 @@ function unknown({ attempt }: MarkedCall, seen: string): Error {
   return outcomeUnknown(why, { endpoint: 'runCommand', calls: attempt.calls() });
 }
 
-/** The next attempt, on another worker, finds the command by its marker. */
+/** Fails an attempt whose worker shuts down. The next attempt, on another worker, finds the command by its marker. */
 function failIfDraining(call: MarkedCall, marked: boolean): void {
   if (!call.attempt.signal.aborted) return;
   heartbeat(intentOf(call, marked));

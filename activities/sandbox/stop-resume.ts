@@ -1,5 +1,5 @@
 /**
- * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still calls for.
+ * Retry class `read-first`: stop and resume. Every attempt reads first, and sends only what the state still requires.
  */
 import { ApiError, type SandboxClient, UnexpectedResponseError } from '../../src/client/index.js';
 import type { Sandbox } from '../../src/contract/records.js';
@@ -18,19 +18,19 @@ export type StopAnswer =
   | {
       /** `asked`: the call was made and answered. Otherwise see `StopDecision`. */
       readonly how: 'asked' | Exclude<StopDecision, 'ask' | 'gone'>;
-      /** Null only if an archived sandbox shows none. */
+      /** Null only if an archived sandbox shows no stop. */
       readonly stop: StopView | null;
       /** The latest read of the sandbox. */
       readonly sandbox: SandboxView;
-      /** Pass it to another activity for the same request, if the service no longer knows this stop. */
+      /** If the service no longer knows this stop, pass `before` to the next activity for the same request. */
       readonly before: BeforeRequest | null;
     }
   | 'gone';
 
 /**
- * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. Repeats a request that
- * may have been accepted only while nothing has changed since: a blind repeat would stop what a person has just resumed
- * (specification, stop; trap S7).
+ * Stops a sandbox. Joins a stop in progress; does not mistake somebody else's ended stop for its own. Repeats a request
+ * that may have been accepted only while nothing has changed since: a blind repeat would stop a sandbox that a person
+ * has just resumed (specification, stop; trap S7).
  */
 export function stopSandboxActivity(client: SandboxClient) {
   return async function stopSandbox(input: StopSandboxInput): Promise<Counted<StopAnswer>> {
@@ -90,7 +90,7 @@ function isFinal(error: unknown): boolean {
 export interface ResumeSandboxInput {
   readonly sandboxId: string;
   readonly body: ResumeBody;
-  /** The last known stop before the resume; a newer one means that somebody else requested it. */
+  /** The last known stop before the resume; a newer stop means that somebody else requested it. */
   readonly previousStopId: string | null;
   /** How long a 404 must last to be final, in ms. Default: 90 s. */
   readonly readLagMs?: number;
@@ -98,15 +98,15 @@ export interface ResumeSandboxInput {
 
 export type ResumedSandbox = SandboxView & {
   /**
-   * `resumed`: the service accepted the resume; reads may show the archived sandbox with its old stop for a while. `found`:
-   * it was not archived. `stopped_again`: somebody requested another stop, which a resume would undo.
+   * `resumed`: the service accepted the resume; reads may show the archived sandbox with its old stop for a while.
+   * `found`: the sandbox was not archived. `stopped_again`: somebody requested another stop, which a resume would undo.
    */
   readonly how: 'resumed' | 'found' | 'stopped_again';
 };
 
 /**
- * Resumes a sandbox only if it is archived and has no stop unknown to the caller: a blind repeat would supersede somebody's
- * newer stop.
+ * Resumes a sandbox only if it is archived and has no stop unknown to the caller: a blind repeat would supersede
+ * somebody's newer stop.
  * @returns the sandbox after the resume, or as it was found
  */
 export function resumeSandboxActivity(client: SandboxClient) {

@@ -22,7 +22,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Deletes a sandbox permanently. It cannot be cancelled; follow the operation to `completed`. */
+    /** Deletes a sandbox permanently. The deletion cannot be cancelled; follow the operation to `completed`. */
     async deleteSandbox(sandboxId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSandbox(sandboxId, { signal })));
@@ -30,7 +30,7 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Deletes a snapshot permanently. It cannot be cancelled; follow the operation to `completed`. */
+    /** Deletes a snapshot permanently. The deletion cannot be cancelled; follow the operation to `completed`. */
     async deleteSnapshot(snapshotId: string): Promise<Counted<DeletionStarted>> {
       return withCallCount(async ({ call }) => {
         const answer = await orNullWhenMissing(call((signal) => client.deleteSnapshot(snapshotId, { signal })));
@@ -64,7 +64,10 @@ export function createWrites(client: SandboxClient) {
       });
     },
 
-    /** Interrupts the work of one conversation, or of all; 0 if the sandbox does not exist. */
+    /**
+     * Interrupts the work of one conversation, or of all.
+     * @returns the number of stopped prompts; 0 if the sandbox does not exist
+     */
     async interruptSandbox(sandboxId: string, conversationId: string | null): Promise<Counted<number>> {
       const filter = conversationId === null ? {} : { conversation: conversationId };
       return withCallCount(async ({ call }) => {
