@@ -9,7 +9,7 @@ import type { JobState } from './state.js';
 import { sandboxFailed, serviceFailureOf } from './termination.js';
 import { readSandbox } from './wait-until-usable.js';
 
-/** Why the machine seems to be lost, and how long that must last before it counts. */
+/** Why the machine seems to be lost, and how long this must last before the job ends. */
 interface Loss {
   readonly code: ResultErrorCode;
   readonly message: string;
@@ -19,8 +19,8 @@ interface Loss {
 const longestPauseMs = 15_000;
 
 /**
- * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the sandbox
- * and waits only while the machine may come back.
+ * Like `retryRefusals`. If a call is refused because the machine does not run or does not exist, the job reads the
+ * sandbox and waits only while the machine may come back.
  *
  * @param call an activity that needs a running machine and that may be repeated after a refusal
  * @throws JobTermination `sandbox_failed`: `sandbox_stopped`, `sandbox_gone` or `sandbox_error`; or the error of the
@@ -57,7 +57,7 @@ export async function callMachine<T>(
 async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<string, number>): Promise<void> {
   const loss = await lossOf(run, sandboxId);
   if (loss === undefined) {
-    // The next loss starts a new clock. Refusals with 404 have their own.
+    // The next loss starts a new clock. The clock of 404 refusals keeps running.
     for (const code of lostSinceMs.keys()) if (code !== 'not_found') lostSinceMs.delete(code);
     return;
   }
@@ -66,7 +66,7 @@ async function endIfLost(run: JobState, sandboxId: string, lostSinceMs: Map<stri
 }
 
 /**
- * For work that was cut off in the machine: ends the job if the state of the sandbox explains it.
+ * Ends the job if the state of the sandbox explains why work in the machine was cut off.
  * @throws JobTermination `sandbox_failed` if the machine is lost
  */
 export async function endIfMachineLost(run: JobState, sandboxId: string): Promise<void> {
@@ -74,7 +74,7 @@ export async function endIfMachineLost(run: JobState, sandboxId: string): Promis
   if (loss) throw sandboxFailed(loss.code, loss.message);
 }
 
-/** Time since the first observation, in ms. */
+/** Time since the first observation of `what`, in ms. */
 function lasted(sinceMs: Map<string, number>, what: string): number {
   const now = Date.now();
   const first = sinceMs.get(what) ?? now;
@@ -96,7 +96,7 @@ async function lossOf(run: JobState, sandboxId: string): Promise<Loss | undefine
   }
   const isStopped = state === 'archiving' || state === 'archived' || state === 'cancelled';
   if (!isStopped) return undefined;
-  // Without a new stop, the read may show the sandbox from before this job resumed it.
+  // If the sandbox shows no new stop, the read may be older than this job's resume.
   const isNew = state === 'cancelled' || (stop !== null && stop.id !== run.previousStopId);
   const message = 'The sandbox was stopped while the job ran';
   return { code: 'sandbox_stopped', message, believedAfterMs: isNew ? 0 : readLagMs };

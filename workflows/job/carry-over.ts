@@ -58,7 +58,7 @@ const mayBeUnset: ReadonlySet<string> = new Set(['firstSentAtMs', 'resumedAtMs']
 export function carryJob(run: JobState): CarriedJob {
   const fields: Record<string, unknown> = {};
   for (const name of carriedFields) fields[name] = run[name] === Number.POSITIVE_INFINITY ? null : run[name];
-  // Steps of the input are carried once, in the input.
+  // Steps of the input are carried in the input, and not again in `prompts`.
   fields.prompts = run.prompts.map((prompt, index) =>
     index in run.input.prompts ? { ...prompt, step: null } : prompt,
   );

@@ -27,22 +27,23 @@ const whyMayExist = 'It is unknown whether it was created; the decision was to c
 type OwnSource = Exclude<SandboxSource, { kind: 'existing' }>;
 type Created = { readonly kind: 'created'; readonly sandbox: KeyedSandbox };
 
-/** What a call to create or fork the sandbox of a generation led to. */
+/** The outcome of the call that creates or forks the sandbox of a generation. */
 type Attempt = Created | { readonly kind: 'unknown'; readonly error: unknown; readonly message: string };
 
 /** How a generation ended. */
 type GenerationEnd =
   | { readonly kind: 'usable'; readonly sandboxId: string }
-  /** It is unknown whether it exists, and the decision is to create another one. */
+  /** It is unknown whether the sandbox exists, and the decision is to create another one. */
   | { readonly kind: 'resend' }
-  /** It was created, and is not found any more. */
+  /** The sandbox was created, and is no longer found. */
   | { readonly kind: 'gone'; readonly sandbox: SandboxView }
-  /** The service found no machine, or an earlier run ended with this sandbox. */
+  /** The service found no machine, or the next generation must replace this stopped sandbox. */
   | { readonly kind: 'dead' };
 
 /**
- * Creates or forks a sandbox and waits until it is usable. Starts the next generation if the service found no machine, or
- * if the created sandbox can no longer be found. A lost sandbox is recorded and searched for again at the end of the job.
+ * Creates or forks a sandbox and waits until it is usable. Starts the next generation if the service found no machine,
+ * or if the created sandbox can no longer be found. A lost sandbox is recorded and searched for again at the end of the
+ * job.
  * @returns the id of the sandbox
  * @throws JobTermination `sandbox_cancelled` if no generation became usable
  */
@@ -120,7 +121,8 @@ async function untilUsable(
   const name = sandboxNameOf(run.input, run.generation);
   let { created } = first;
   for (let tries = 0; ; tries += 1) {
-    // If the service does not keep names, no list shows this one. If it does, another name means somebody else's sandbox.
+    // If the service does not keep names, no list shows this name. If it keeps them, a different name means that the
+    // sandbox is somebody else's.
     if (created.name !== name) created = take(run, await identify(run, source, created));
     // If the name changed later, somebody renamed the sandbox on purpose.
     if (tries === 0) await keepAddress(run, created, name);
@@ -147,8 +149,8 @@ async function untilUsable(
 }
 
 /**
- * Until the sandbox is identified, the answer may name somebody else's. If the job ends first, it must not touch that
- * one.
+ * Identifies the job's own sandbox, because the answer to the create may name somebody else's. If the job ends first,
+ * it must not touch the sandbox that the answer names.
  */
 async function identify(run: JobState, source: OwnSource, created: SandboxView): Promise<SandboxView> {
   const name = sandboxNameOf(run.input, run.generation);
@@ -166,7 +168,9 @@ async function identify(run: JobState, source: OwnSource, created: SandboxView):
   }
 }
 
-/** A list may omit our sandbox, and an answer may name another one. Two equal answers to the same key identify ours. */
+/**
+ * A list may omit our sandbox, and an answer may name somebody else's. Two equal answers to the same key identify ours.
+ */
 async function untilAnswersAgree(run: JobState, source: OwnSource, first: SandboxView): Promise<SandboxView> {
   let last = first;
   for (let tries = 0; ; tries += 1) {
@@ -190,7 +194,10 @@ async function createAgain(run: JobState, source: OwnSource): Promise<SandboxVie
   throw outcomeUnknown('It is unknown which sandbox was created');
 }
 
-/** Creates or forks the sandbox of the current generation. @throws the error of the call, if it is not to be repeated */
+/**
+ * Creates or forks the sandbox of the current generation.
+ * @throws the error of the call, if the call must not be repeated
+ */
 async function createGeneration(run: JobState, source: OwnSource): Promise<Created | { readonly kind: 'resend' }> {
   const attempt = await attemptToCreate(run, source);
   if (attempt.kind === 'created') return attempt;
@@ -209,7 +216,7 @@ async function createGeneration(run: JobState, source: OwnSource): Promise<Creat
   }
 }
 
-/** The sandbox that a person has named as the one that the call created. */
+/** Reads the sandbox that a person named as the result of the call. */
 async function readNamed(run: JobState, sandboxId: string | undefined): Promise<SandboxView> {
   const named = sandboxId === undefined ? null : await readSandbox(run, sandboxId);
   if (named === null) throw outcomeUnknown('The sandbox that was named does not exist');
@@ -217,7 +224,7 @@ async function readNamed(run: JobState, sandboxId: string | undefined): Promise<
   return named;
 }
 
-/** @throws the error of a refusal that is permanent */
+/** @throws the error of the call, if the service refuses it permanently */
 async function attemptToCreate(run: JobState, source: OwnSource): Promise<Attempt> {
   const name = sandboxNameOf(run.input, run.generation);
   try {
@@ -253,8 +260,8 @@ function sendCreate(run: JobState, source: OwnSource, name: string): Promise<Cou
 }
 
 /**
- * Webhooks find the job by the sandbox's name. If the service did not keep the name, renames, then falls back to a
- * watch.
+ * Webhooks find the job by the sandbox's name. If the service did not keep the name, renames the sandbox. If the
+ * sandbox still has another name, watches it.
  */
 async function keepAddress(run: JobState, created: SandboxView, name: string): Promise<void> {
   if (created.name === name || run.watched) return;

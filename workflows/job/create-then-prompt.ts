@@ -1,10 +1,11 @@
 /**
- * Runs prompts durably in a sandbox: obtains it, prepares it, prompts, follows, collects files, and ends as the input says.
+ * Runs prompts durably in a sandbox: obtains and prepares the sandbox, sends and follows the prompts, collects files,
+ * and ends the sandbox as the input says.
  *
  *     obtain ─► prepare ─► prompt ⇄ follow ─► collect ─► stop | delete | keep ─► result
  *        └──────────┴──── cancel, deadline, failure ─────────┘
  *
- * It always returns a named outcome, and its cleanup runs in a scope that cannot be cancelled.
+ * The workflow always returns a named outcome, and its cleanup runs in a scope that cannot be cancelled.
  */
 import { allHandlersFinished, CancellationScope, condition, continueAsNew } from '@temporalio/workflow';
 import { sendNotification } from '../notification/notify.js';

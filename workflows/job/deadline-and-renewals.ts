@@ -25,7 +25,7 @@ async function untilDeadline(run: JobState): Promise<void> {
 async function renewWhatExpires(run: JobState): Promise<void> {
   const ttlEveryMs = (run.input.ttlSeconds * 1_000) / 2;
   let ttlDueAtMs = Date.now() + ttlEveryMs;
-  // A run that continues an earlier one does not know when that one renewed the lease.
+  // A run that continues an earlier run does not know when the earlier run renewed the lease.
   let leaseDueAtMs = run.watched ? Date.now() : Number.POSITIVE_INFINITY;
   for (;;) {
     const { watched } = run;
@@ -62,8 +62,8 @@ async function withoutEnding(renew: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Renews the auto-stop, so that the sandbox does not stop by itself. Somebody else's sandbox keeps its current
- * auto-stop.
+ * Renews the auto-stop, so that the sandbox does not stop by itself. The auto-stop of somebody else's sandbox keeps its
+ * current length.
  */
 async function renewTtl(run: JobState): Promise<void> {
   const { sandbox, input } = run;

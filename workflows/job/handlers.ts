@@ -56,7 +56,10 @@ export function handleMessages(run: JobState): void {
   );
 }
 
-/** Why a prompt is refused, or undefined. A prompt too large to carry over would end the job without a result. */
+/**
+ * Why a prompt is refused; undefined if it is accepted. A prompt that is too large to carry over would end the job
+ * without a result.
+ */
 function promptProblem(run: JobState, step: PromptStep): string | undefined {
   const { prompt, ...options } = step;
   const isText = typeof prompt === 'string';

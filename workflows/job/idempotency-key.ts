@@ -1,6 +1,6 @@
 /**
- * What identifies a sandbox that a job creates: the idempotency key of the call, and the sandbox's name. Both are the same for every
- * retry, crash and reset of the job, and differ from generation to generation.
+ * The two identifiers of a sandbox that a job creates: the idempotency key of the call and the sandbox's name. Retries,
+ * crashes and resets of the job do not change them. Each generation has its own.
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { executionOf, ownedSandboxName } from '../../src/contract/addresses.js';

@@ -23,9 +23,9 @@ const tailLength = 2_000;
 const longestRemovalMs = 30_000;
 
 /**
- * Skips the commands that `run` records as done.
- * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a command
- *   ran, and the decision is not to run it again
+ * Runs the commands of the job, except those that `run` records as done.
+ * @throws JobTermination `sandbox_failed` at the first non-zero exit; `outcome_unknown` if it is unknown whether a
+ *   command ran, and the decision is not to run it again
  */
 export async function runCommands(run: JobState, sandboxId: string): Promise<void> {
   const { commands: texts = [] } = run.input;
@@ -79,8 +79,8 @@ function begin(run: JobState, sandboxId: string, generation: number): CommandUnd
 }
 
 /**
- * Runs the command under one marker, and never twice under the same one. If it certainly did not run, the caller resends
- * it under the next.
+ * Runs the command under one marker, and never twice under the same marker. If the command certainly did not run, the
+ * caller sends it again under the next marker.
  */
 async function settled(
   run: JobState,
@@ -93,7 +93,7 @@ async function settled(
     const end = await callMachine(run, sandboxId, 'command', () => send(run, sandboxId, underWay, what));
     if (end.how === 'answered') return end.answer;
     run.command = { ...underWay, recover: true };
-    // A read may lag by this long, and so may not yet show that the machine was replaced.
+    // A read may lag by this long, and may therefore not show yet that the machine was replaced.
     if (end.how === 'not_begun')
       await sleep(run.timing.readLagMs, { summary: 'until a stop of the sandbox would show' });
     if (await isSameMachine(run, sandboxId, underWay)) return end.how === 'recovered' ? end.answer : 'resend';
@@ -142,7 +142,10 @@ function ownerOf(sandboxId: string): string {
   return `${sandboxId}-${executionOf(workflowInfo().firstExecutionRunId)}`;
 }
 
-/** Keeps markers out of snapshots and forks. Does not wait for a machine that does not answer. */
+/**
+ * Removes the job's markers, so that no snapshot or fork contains them. Waits only briefly for a machine that does not
+ * answer.
+ */
 async function removeMarkers(run: JobState, sandboxId: string): Promise<void> {
   if (run.input.end === 'delete') return;
   const scheduleToCloseTimeout = Math.min(longestRemovalMs, run.timing.cleanUpMs / 10);

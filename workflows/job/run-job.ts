@@ -1,6 +1,7 @@
 /**
- * The steps of every job, standalone or an item of a batch: obtain a sandbox, prepare it, prompt, follow, collect files,
- * and end as the input says. A job always ends with a named outcome; its cleanup runs in a scope that cannot be cancelled.
+ * The steps of every job, standalone or an item of a batch: obtain a sandbox, prepare it, prompt, follow, collect
+ * files, and end as the input says. A job always ends with a named outcome; its cleanup runs in a scope that cannot be
+ * cancelled.
  */
 import { CancellationScope, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { ContinueAsNewRequest } from '../shared/continue-as-new.js';
@@ -16,7 +17,7 @@ import type { JobState } from './state.js';
 import { type JobTermination, jobError, toJobTermination } from './termination.js';
 import type { JobResult } from './types.js';
 
-/** Returned by a job that has not ended: its history is long, and a new run continues from `carryJob`. */
+/** Returned if the job has not ended but its history is long: a new run continues from `carryJob`. */
 export const continuesAsNew = 'continues_as_new';
 
 /** How the work of a run ended. */
@@ -45,7 +46,7 @@ export async function runJob(run: JobState): Promise<JobResult | typeof continue
     await work.run(() => doWork(run));
   } catch (error) {
     end = isOverdue ? { kind: 'deadline_exceeded' } : endOf(error, work);
-    // Ends the steps that run in parallel with the one that threw.
+    // Ends the steps that run in parallel with the step that threw.
     work.cancel();
   }
   timers.cancel();

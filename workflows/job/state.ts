@@ -52,7 +52,7 @@ export class JobState {
   readonly inbox: EventInbox;
   readonly timing: JobTiming;
   startedAtMs = Date.now();
-  /** Infinite until an item's fork exists: waits before the fork do not count towards its deadline. */
+  /** For an item, infinite until its fork exists: waits before the fork do not count towards the deadline. */
   deadlineAtMs: number;
   readonly reachedAtMs = new Map<Milestone, number>();
   prompts: JobPrompt[] = [];
@@ -71,11 +71,13 @@ export class JobState {
   generation = 1;
   /** The latest read of the sandbox. */
   sandbox: SandboxView | null = null;
-  /** When the create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
+  /** When a create or fork that may have been accepted was first sent, in ms since the epoch; null before that. */
   firstSentAtMs: number | null = null;
-  /** How often the decision was to create another sandbox, because it was unknown whether one exists. */
+  /** Number of decisions to create another sandbox because it was unknown whether the previous one exists. */
   resends = 0;
-  /** True if this run, or an earlier one of the chain, was reset: it does not know what was sent after that point. */
+  /**
+   * True if this run, or an earlier run of the chain, was reset: it does not know what was sent after the reset point.
+   */
   wasReset = false;
   /** True if an earlier run created the sandbox. */
   isFound = false;
@@ -84,20 +86,25 @@ export class JobState {
   isHydrated = false;
   /** Number of files written. */
   filesPut = 0;
-  /** Digests of the files to collect before the first prompt; null if the file did not exist. */
+  /** Digests, before the first prompt, of the files to collect; null for a file that did not exist. */
   fingerprints: Readonly<Record<string, string | null>> = {};
   /** Name of a sandbox that may or may not have been created. */
   unconfirmedName: string | null = null;
-  /** The last stop of the sandbox that is not this job's own. */
+  /** Id of the sandbox's last stop before this job adopted or resumed it; null if there was none. */
   previousStopId: string | null = null;
-  /** When the job last requested a resume that may have been accepted: reads may show the stopped sandbox for a while. */
+  /**
+   * When the job last requested a resume that may have been accepted: reads may show the stopped sandbox for a while.
+   */
   resumedAtMs: number | null = null;
   /** True if events arrive through the watch, because the sandbox's name is not this job's. */
   watched = false;
-  /** True once another job has leased the sandbox: this job then claims it before it stops it. */
+  /** True once another job has leased the sandbox: this job must then claim the sandbox before it stops it. */
   isShared = false;
   setup: { status: string; error: string | null } | null = null;
-  /** Also set during the wait, so that a later run of the chain does not request the stop again. */
+  /**
+   * The stop of the sandbox. Already set while the job waits for it, so that a later run of the chain does not request
+   * it again.
+   */
   stop: StopResult | null = null;
   /** Requests to stop that may have been accepted. */
   stopRequest: StopMemory = { asked: null };
@@ -107,7 +114,7 @@ export class JobState {
   blocked: JobProgress['blocked'] = null;
   /** A person's decision about a call of unknown outcome, until it is used. */
   resolution: Resolution | null = null;
-  /** True while a prompt that is added now will still be sent. */
+  /** True while the job accepts prompts: a prompt that is added now will still be sent. */
   takesPrompts = true;
   onThrottled: ((untilMs: number) => void) | undefined;
   /** Called with the reason when the job is blocked, and with null when it continues. */
@@ -119,7 +126,7 @@ export class JobState {
   sinceMs = this.startedAtMs;
   /** When the time for cleanup is over, in ms since the epoch; null before cleanup. */
   cleanUpEndsAtMs: number | null = null;
-  /** True once somebody requested that the sandbox end without its files. */
+  /** True once somebody requested that the remaining files be skipped. */
   skipsCollecting = false;
   /** Cancels the collection of files during cleanup. */
   onSkipCollecting: (() => void) | undefined;
@@ -156,14 +163,17 @@ export class JobState {
   recordCreated(sandbox: SandboxView & { readonly found?: true }): void {
     this.sandbox = sandbox;
     this.isFound = sandbox.found === true;
-    // If the first answer was lost, the machine has run since before this one. Clocks may differ.
+    // If an earlier answer was lost, the machine has been running since before this answer. Clocks may differ.
     const createdAtMs = Date.parse(sandbox.createdAt ?? '') || Date.now();
     const madeAtMs = Math.min(Date.now(), Math.max(createdAtMs, this.generationBeganMs));
     this.reachedAtMs.set('made', madeAtMs);
     if (this.input.origin) this.deadlineAtMs = madeAtMs + this.input.deadlineMs;
   }
 
-  /** Starts the time for cleanup, once, at a cancel or the deadline. @returns its end, in ms since the epoch */
+  /**
+   * Starts the cleanup time, unless it has already started.
+   * @returns its end, in ms since the epoch
+   */
   beginCleanUp(): number {
     this.cleanUpEndsAtMs ??= Date.now() + this.timing.cleanUpMs;
     return this.cleanUpEndsAtMs;
@@ -178,7 +188,7 @@ export class JobState {
   }
 
   /**
-   * Call it only during waits, where a new run can repeat whatever is in progress.
+   * Call it only during a wait: a new run must be able to repeat whatever is in progress.
    * @throws ContinueAsNewRequest if the history is long and cleanup has not started
    */
   continueAsNewIfDue(): void {

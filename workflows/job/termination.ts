@@ -23,7 +23,7 @@ export class JobTermination extends Error {
 }
 
 /**
- * @param code one of sandflow's own, or an equivalent code of the service; `foreign` for a code that another part chose
+ * @param code a code of sandflow, or an equivalent code of the service; `foreign` for a code that another part chose
  */
 export function jobError(code: JobErrorCode | ForeignCode, given: string): JobError {
   const own = { status: null, requestId: null, details: null };
@@ -38,7 +38,9 @@ export function outcomeUnknown(message: string): JobTermination {
   return new JobTermination('outcome_unknown', jobError(outcomeUnknownCode, message));
 }
 
-/** A local activity throws its failure directly; any other activity wraps it as the cause of an `ActivityFailure`. */
+/**
+ * The failure of a local activity arrives directly; that of any other activity is the cause of an `ActivityFailure`.
+ */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error;
 }
@@ -70,7 +72,7 @@ export function toJobTermination(error: unknown): JobTermination {
     const outcome = code === outcomeUnknownCode ? 'outcome_unknown' : 'rejected';
     return new JobTermination(outcome, { code, message, status, requestId, details });
   }
-  // Any other error is our defect: rethrow it rather than end the job.
+  // Any other error is a defect of sandflow: it is rethrown, so that it does not end the job.
   if (error instanceof TemporalFailure) {
     const cause = causeOf(error);
     const what = error instanceof ActivityFailure ? error.activityType : 'a step';

@@ -66,13 +66,13 @@ export interface JobOrigin {
   readonly execution: string;
   /** Id of the batch; replaces the job's id in names. */
   readonly batchId: string;
-  /** The step in names and keys. */
+  /** The step, as part of names and keys. */
   readonly step: string;
   /** Number of the first generation, from 1. */
   readonly firstGeneration: number;
   /**
-   * True if an earlier run of the same item may have forked and prompted. The job then searches for the fork by name before
-   * it creates one, and for each prompt in the fork's history before it sends it.
+   * True if an earlier run of the same item may have forked and prompted. The job then searches for the fork by name
+   * before it creates one, and for each prompt in the fork's history before it sends it.
    */
   readonly lookFirst: boolean;
   /** Prefix of the records that the item's runs keep in the result store: see `itemRecords`. Default: no records. */
@@ -83,11 +83,11 @@ export interface JobOrigin {
 export interface PromptStep {
   /** The text of the prompt. */
   readonly prompt: Text;
-  /** The harness that runs the prompt. Default: the one that the user chose at the service. */
+  /** The harness that runs the prompt. Default: the harness that the user chose at the service. */
   readonly provider?: string;
   /** The model. Default: the user's default for the harness. */
   readonly model?: string;
-  /** A level that the model accepts. Default: the service's. */
+  /** A reasoning level that the model accepts. Default: the level that the service chooses. */
   readonly reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 }
 
@@ -126,7 +126,10 @@ export interface JobInput {
   readonly end: JobEnd;
   /** Hard deadline of the job, in ms from its start; for an item, from its fork. Cleanup runs after it. */
   readonly deadlineMs: number;
-  /** Auto-stop of the sandbox, in seconds; renewed while the job runs. The last safeguard if Temporal itself is down. */
+  /**
+   * Auto-stop of the sandbox, in seconds; renewed while the job runs. It is the last safeguard if Temporal itself is
+   * down.
+   */
   readonly ttlSeconds: number;
   /** What to do if the outcome of a call is unknown: wait for a person, or decide immediately. */
   readonly onUnknownOutcome: 'wait' | 'abandon' | 'resend';
@@ -189,9 +192,9 @@ export interface PromptResult {
   readonly error: string | null;
   /** When the service queued the prompt; null if unknown. */
   readonly queuedAt: string | null;
-  /** When the prompt started; null if it did not or if unknown. */
+  /** When the prompt started; null if it has not started, or if the time is unknown. */
   readonly startedAt: string | null;
-  /** When the prompt ended; null if it did not or if unknown. */
+  /** When the prompt ended; null if it has not ended, or if the time is unknown. */
   readonly endedAt: string | null;
 }
 
@@ -237,7 +240,9 @@ export interface CollectedFile {
 
 /** Something that a job could not interrupt, stop, delete or find again. It needs a person's attention. */
 export interface LeftBehind {
-  /** `sandbox`: a machine that may be running. `prompt`, `command`: may still run in a sandbox that remains. */
+  /**
+   * `sandbox`: a machine that may be running. `prompt`, `command`: work that may still run in a sandbox that remains.
+   */
   readonly kind: 'sandbox' | 'prompt' | 'command';
   /** Null if only the name is known. */
   readonly sandboxId: string | null;
@@ -257,9 +262,9 @@ export interface JobError {
   readonly message: string;
   /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** `req_…` of the response, for support requests; null without one. */
+  /** Request id of the response (`req_…`), for support; null if there is none. */
   readonly requestId: string | null;
-  /** `error.details` of the response; null without them. */
+  /** `error.details` of the response; null if there are none. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
@@ -290,8 +295,8 @@ export interface JobResult {
   /** Total number of wakes. */
   readonly wakeCount: number;
   /**
-   * Number of calls to the service by this job's own steps, including every attempt. Excludes the reads that all follows of a
-   * worker share, and the calls of an attempt whose worker was killed before it reported them.
+   * Number of calls to the service by this job's own steps, including every attempt. Excludes the reads that all
+   * follows of a worker share, and the calls of an attempt whose worker was killed before it reported them.
    */
   readonly apiCalls: number;
   /** From start to end, in ms. */

@@ -12,7 +12,7 @@ import { sandboxFailed } from './termination.js';
 /**
  * - `cancelled`: the service reports that it found no machine; no sandbox exists.
  * - `gone`: the sandbox was not found for longer than a read may lag. It may still exist (trap S5).
- * - `foreign`: the job did not create this sandbox: the answer to the create named somebody else's.
+ * - `foreign`: the job did not create this sandbox. The answer to the create named somebody else's.
  */
 export type UsableOrNot = 'usable' | 'cancelled' | 'gone' | 'foreign';
 
@@ -24,7 +24,7 @@ export interface OwnSandbox {
 
 type Seen = UsableOrNot | 'error';
 
-/** Options of every wait of a job: events of the sandbox wake it, and it ends if the history is long. */
+/** Options of every wait of a job: events of the sandbox wake the wait, and a long history ends it. */
 export function waitOptions(run: JobState) {
   const { inbox, timing, onWake, mustContinueAsNew } = run;
   return { inbox, timing, onWake, leave: { when: mustContinueAsNew, by: () => new ContinueAsNewRequest() } };
@@ -70,7 +70,9 @@ export async function waitUntilUsable(
   throw sandboxFailed('sandbox_error', `The sandbox is in error: ${reason}`);
 }
 
-/** Separates stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write. */
+/**
+ * Separates stale reads from facts: an observation counts once it has lasted longer than a read may lag behind a write.
+ */
 export class Lag {
   private readonly firstSeenAtMs = new Map<string, number>();
 
@@ -100,7 +102,7 @@ async function check(
   const { state, stop } = sandbox;
   if (state === 'cancelled') return 'cancelled';
   if (state === 'archived' || state === 'archiving') {
-    // The state from before a resume may be a stale read; a new stop is somebody else's.
+    // A stale read may show the state before a resume. A new stop is somebody else's.
     const isNew = stop !== null && stop.id !== run.previousStopId;
     if (isNew || lag.lasts('stopped'))
       throw sandboxFailed('sandbox_stopped', 'The sandbox was stopped before it could be used');
@@ -115,7 +117,10 @@ async function check(
   return state === 'error' ? 'error' : undefined;
 }
 
-/** Compares creation times: somebody may have renamed the sandbox, and the service may not keep names. */
+/**
+ * If the names differ, compares creation times: somebody may have renamed the sandbox, or the service may not keep
+ * names.
+ */
 export function isOwn(seen: SandboxView, { name, created }: OwnSandbox): boolean {
   if (seen.name === name) return true;
   if (seen.createdAt !== null && created.createdAt !== null) return seen.createdAt === created.createdAt;

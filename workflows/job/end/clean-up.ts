@@ -1,6 +1,6 @@
 /**
- * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested, and
- * reports what it could not do. Bounded in time, whatever the service does.
+ * The cleanup of every job: interrupts running prompts, collects the remaining files, ends the sandbox as requested,
+ * and reports what it could not do. Bounded in time, whatever the service does.
  */
 import { CancellationScope, isCancellation, upsertMemo } from '@temporalio/workflow';
 import { hasEndedAsRequested } from '../../fanout/item/result.js';
@@ -15,7 +15,7 @@ import { collectFiles, nameMissingFiles } from './collect-files.js';
 import { deleteSandbox } from './delete-sandbox.js';
 import { stopSandbox } from './stop-sandbox.js';
 
-/** Shares of the cleanup time for interrupting, collecting and storing; the rest is for stop and delete. */
+/** Shares of the cleanup time. The rest is for the stop or the deletion of the sandbox. */
 const share = { interrupt: 1 / 8, collect: 1 / 4, store: 1 / 8, lost: 1 / 8 } as const;
 
 export interface JobEnding {
@@ -75,7 +75,7 @@ async function endSandbox(run: JobState, sandboxId: string): Promise<void> {
 
 function markKept({ input }: JobState, sandboxId: string): void {
   const memo: KeptMemo = { kept: sandboxId };
-  // The name of somebody else's sandbox identifies no job, or its own.
+  // The name of somebody else's sandbox identifies another job, or none.
   if (input.source.kind !== 'existing') upsertMemo({ ...memo });
 }
 
@@ -118,7 +118,7 @@ function nameUnconfirmed(run: JobState): void {
   run.leave({ kind: 'sandbox', sandboxId: null, sandboxName: run.unconfirmedName, why });
 }
 
-/** A sandbox that was created and not found again may have appeared since: stop it. */
+/** Stops sandboxes that were created and then not found, but that have appeared since. */
 async function stopLostSandboxes(run: JobState): Promise<void> {
   const { sandbox } = run;
   const why = 'It was created, and then not found for longer than a read may lag.';

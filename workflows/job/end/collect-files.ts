@@ -6,7 +6,9 @@ import type { JobState } from '../state.js';
 import { toJobTermination } from '../termination.js';
 import type { CollectedFile } from '../types.js';
 
-/** Records digests of the files to collect before the first prompt. The digest of an unreadable file stays unknown. */
+/**
+ * Before the first prompt, records the digest of each file to collect. The digest of an unreadable file stays unknown.
+ */
 export async function takeFingerprints(run: JobState, sandboxId: string): Promise<void> {
   for (const path of run.input.collect) {
     if (path in run.fingerprints) continue;
@@ -52,7 +54,7 @@ async function collectFile(run: JobState, sandboxId: string, path: string): Prom
     );
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // An unavailable file must not cost the agent's answer.
+    // An unavailable file must not end the job: the agent's answer would be lost.
     const { message } = toJobTermination(error).jobError;
     return { path, size: null, sha256: null, ref: null, error: message, partial: false, unchanged: null };
   }

@@ -1,4 +1,4 @@
-/** Deletes the sandbox of a job at its end. The deletion's own record confirms it. */
+/** Deletes the sandbox of a job at its end. The service's record of the deletion confirms its end. */
 import { patched, sleep } from '@temporalio/workflow';
 import { confirmMissing } from '../../shared/confirm-missing.js';
 import { effects, reads } from '../../shared/proxies.js';
@@ -16,8 +16,8 @@ const triesAtMost = 4;
 const claim = { purpose: 'end', ends: 'any' } as const;
 
 /**
- * Deletes the sandbox and waits until the deletion has completed. A claim prevents leases until then. If somebody already
- * leases the sandbox, stops it instead.
+ * Deletes the sandbox and waits until the deletion has completed. A claim prevents leases until then. If somebody
+ * already leases the sandbox, stops it instead.
  */
 export async function deleteSandbox(run: JobState, sandboxId: string): Promise<void> {
   run.enter('deleting');
@@ -60,7 +60,7 @@ async function deleteOnce(run: JobState, sandboxId: string): Promise<DeletionRes
   }
 }
 
-/** A 404 to a deletion may be a lag: it counts once no read has shown the sandbox for `readLagMs`. */
+/** A 404 in answer to a deletion may be stale. It counts once no read has shown the sandbox for `readLagMs`. */
 async function isGone(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a sandbox that a deletion does not find is read')) return true;
   return (await confirmMissing(run.timing.readLagMs, () => readSandbox(run, sandboxId))) === null;

@@ -5,7 +5,7 @@
  *        ▲         │
  *        └─────────┘ the service no longer knows the stop
  *
- * Safe to cancel at any point and repeat: `run.stop` holds the expected stop.
+ * Safe to cancel at any point, and safe to repeat: `run.stop` holds the expected stop.
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { StopAnswer } from '../../../activities/sandbox/stop-resume.js';
@@ -47,7 +47,7 @@ export async function stopSandbox(run: JobState, sandboxId: string): Promise<voi
  */
 async function stopAndConfirm(run: JobState, sandboxId: string): Promise<void> {
   let since = run.inbox.mark();
-  // This run has not yet read a stop that an earlier run of the chain bound.
+  // If an earlier run of the chain bound the stop, this run has not read it yet.
   let readFirst = true;
   for (let requests = 0; run.stop === null || !isEnded(run.stop); requests += 1) {
     if (run.stop === null) {
@@ -90,7 +90,7 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   }
   const { how, sandbox } = answer;
   run.sandbox = sandbox;
-  // An archived sandbox whose last stop was superseded was archived by something that left no stop.
+  // If the last stop of an archived sandbox was superseded, something else archived the sandbox and left no stop.
   const stop = how === 'already_archived' && answer.stop?.status === 'superseded' ? null : answer.stop;
   if (stop === null || how === 'already_archived' || how === 'resumed_since') {
     run.stop = await endedBy(run, { stop, sandbox });
@@ -101,19 +101,22 @@ async function requestAndBind(run: JobState, sandboxId: string): Promise<boolean
   return true;
 }
 
-/** While reads may lag, an archived sandbox without a stop since the resume may be a stale answer. */
+/**
+ * True if the answer may be stale: it shows an archived sandbox without a stop since the resume, and reads may still
+ * lag.
+ */
 function isBeforeResume({ resumedAtMs, previousStopId, timing }: JobState, answer: StopAnswer): boolean {
   if (resumedAtMs === null || answer === 'gone' || answer.how !== 'already_archived') return false;
   return (answer.stop?.id ?? null) === previousStopId && Date.now() - resumedAtMs < timing.readLagMs;
 }
 
-/** True if a read shows the sandbox although the stop did not find it: then it is not gone. */
+/** True if a read shows the sandbox although the stop did not find it. */
 async function isShown(run: JobState, sandboxId: string, answer: StopAnswer): Promise<boolean> {
   if (answer !== 'gone' || !patched('a sandbox that a stop does not find is read')) return false;
   return (await readSandbox(run, sandboxId)) !== null;
 }
 
-/** @returns true if the stop has ended, or the service does not know it and it must be requested again */
+/** @returns true if the stop has ended, or must be requested again because the service does not know it */
 async function checkStop(run: JobState, sandboxId: string): Promise<true | undefined> {
   const seen = await observeStop(run, sandboxId, run.stop?.stopId ?? '');
   switch (seen.kind) {
@@ -156,7 +159,7 @@ async function endedBy(run: JobState, { stop, sandbox }: Ended): Promise<StopRes
   return { stopId, status, kept: preservedWorkOf(sandbox, { requestedAt }), error: null };
 }
 
-/** Until a read confirms the stop it counts as pending, whatever its status says. */
+/** Until a read confirms it, a stop counts as pending, whatever its status. */
 function waitingFor(stop: StopView): StopResult {
   const status = isEnded(stop) ? 'pending' : stop.status;
   return { stopId: stop.id, status, kept: null, error: stop.error };

@@ -6,14 +6,14 @@ import { ContinueAsNewRequest } from '../../shared/continue-as-new.js';
 import { safetyPollMs } from '../../shared/wait-intervals.js';
 import type { JobState } from '../state.js';
 
-/** Reads before a policy decides: a proxy can deliver a call late, so evidence may still appear. */
+/** Number of reads before the policy decides: a proxy can deliver a call late, so evidence may still appear. */
 const readsBeforePolicy = 4;
 
 /** `found`: a read found evidence of the outcome. */
 type Decision<T> = Resolution | ([T] extends [never] ? never : { readonly action: 'found'; readonly evidence: T });
 
 /**
- * @param findEvidence a read that may still find the outcome of the call. Default: nothing can find it
+ * @param findEvidence a read that may still find the outcome of the call. Default: there is no such read
  * @throws ContinueAsNewRequest if the history is long
  */
 export async function resolveUnknownOutcome<T = never>(
@@ -38,7 +38,7 @@ export async function resolveUnknownOutcome<T = never>(
       if (policy !== 'wait' && polls + 1 >= readsBeforePolicy) return { action: policy };
     }
   } catch (error) {
-    // A decision that arrived during a read is used by this run: the next run would ask for it again.
+    // If a decision arrived during a read, this run uses it: the next run would request it again.
     if (error instanceof ContinueAsNewRequest && run.resolution !== null) return run.resolution;
     throw error;
   } finally {

@@ -27,7 +27,7 @@ export async function followPrompt(run: JobState, sent: SentPrompt, sideBySide: 
     ...{ sandboxId, promptId, conversationId, prompt: text, knownPromptIds, recordKey, isOwnSandbox },
     resultKey: `${workflowId}/${firstExecutionRunId}/results/${index}.txt`,
     answerBytes: answerRoom(run.prompts, { waiting: sideBySide ? run.input.prompts.length : 1 }),
-    // In a shared sandbox, conversations of others also keep it running.
+    // Conversations of others also keep a shared sandbox running.
     sideBySide: sideBySide || !isOwnSandbox,
     readLagMs: run.timing.readLagMs,
   };

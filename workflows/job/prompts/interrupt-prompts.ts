@@ -1,4 +1,4 @@
-/** Interrupts the running prompts of a job, and reports those that it could not interrupt. */
+/** Interrupts the running prompts of a job, and reports the prompts that it could not interrupt. */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PromptEnd } from '../../../activities/prompt/follow.js';
 import { effects } from '../../shared/proxies.js';
@@ -11,12 +11,12 @@ import type { SentPrompt } from './prompt-query.js';
 const runs: ReadonlySet<string> = new Set(['queued', 'running']);
 const mayRun: ReadonlySet<string> = new Set([...runs, 'sending', 'unknown']);
 const triesAtMost = 10;
-/** How long the first interrupt may take to end the prompt; doubled for each further one. */
+/** How long the first interrupt may take to end the prompt, in ms. Each further interrupt gets twice the time. */
 const waitMs = 2_000;
 
 /**
- * Interrupts accepted prompts in known conversations. Repeats an interrupt only while this prompt is still running: others
- * may prompt in the same conversation.
+ * Interrupts accepted prompts in known conversations. Interrupts a prompt again only while that prompt is still
+ * running: others may prompt in the same conversation.
  */
 export async function interruptPrompts(run: JobState): Promise<void> {
   for (const [index, { status, conversationId }] of run.prompts.entries()) {
@@ -40,7 +40,7 @@ async function interruptPrompt(run: JobState, index: number): Promise<void> {
     try {
       await retryRefusals(run, 'interrupt', () => effects.interruptSandbox(id, prompt.conversationId));
     } catch (error) {
-      // A machine that no longer runs has nothing to interrupt, and the refusal is permanent.
+      // The refusal is permanent: a machine that no longer runs has nothing to interrupt.
       if (serviceFailureOf(error) === undefined) throw error;
     }
     const end = await endWithin(run, { sandboxId: id, index }, waitMs * 2 ** tries);

@@ -1,11 +1,11 @@
-/** Identifies a prompt of a job: what distinguishes it from others, and the key of its record. */
+/** Identifies a prompt of a job: by what distinguishes it from other prompts, and by the key of its record. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { PromptQuery } from '../../../activities/prompt/evidence.js';
 import { fanoutPrefix } from '../../../src/contract/fanout-addresses.js';
 import type { Text } from '../../../src/contract/texts.js';
 import type { JobState } from '../state.js';
 
-/** Number of ids that distinguish prompts of equal text while the history lags. */
+/** Limit of the ids that distinguish prompts with the same text while the history lags. */
 const maxKnown = 100;
 
 export interface SentPrompt {

@@ -1,6 +1,6 @@
 /**
- * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of each:
- * skips prompts that have ended, follows running ones, and sends only those that were not sent.
+ * Runs the prompts of a job: sequentially in one conversation, or in parallel in several. Continues from the status of
+ * each prompt: skips a prompt that has ended, follows a running prompt, and sends only prompts that were not sent.
  */
 import { isFinalPromptStatus } from '../../../src/contract/states.js';
 import type { JobPrompt, JobState } from '../state.js';
@@ -12,7 +12,8 @@ import { findAgain, sendPrompt } from './send-prompt.js';
 
 /**
  * Runs all prompts, including those added in the meantime.
- * @throws JobTermination `prompt_failed` at the first failure in one conversation, or after all have ended in several
+ * @throws JobTermination `prompt_failed`: in one conversation, at the first failure; in several, once all prompts have
+ *   ended
  */
 export async function runPrompts(run: JobState, sandboxId: string): Promise<void> {
   const sideBySide = run.input.conversations === 'each' && run.input.prompts.length > 1;
@@ -37,12 +38,14 @@ export async function runPrompts(run: JobState, sandboxId: string): Promise<void
     await sendPrompt(run, place);
     await follow(run, place, false);
   }
-  // No await in between, so that no prompt is accepted that would not be sent.
+  // No `await` comes between the loop and this line, so every accepted prompt is sent.
   run.takesPrompts = false;
   failIfOneFailed(run);
 }
 
-/** The conversation that receives a prompt: that of the first prompt; null for the first itself. */
+/**
+ * The conversation that receives a prompt: null (a new one) for the first prompt, then the first prompt's conversation.
+ */
 function conversationFor(run: JobState, index: number): string | null {
   return index === 0 ? null : (run.prompts[0]?.conversationId ?? null);
 }

@@ -27,13 +27,13 @@ interface Sending {
   readonly run: JobState;
   readonly prompt: JobPrompt;
   readonly query: PromptQuery;
-  /** What the next call must know about earlier ones. */
+  /** What the next call must know about earlier calls. */
   earlier: SendPromptInput['earlier'];
   /** True if an earlier call may have sent the prompt: a refusal now does not undo that. */
   mayBeSent: boolean;
 }
 
-/** What an attempt to send the prompt led to. */
+/** The outcome of an attempt to send the prompt. */
 type Attempt =
   | { readonly kind: 'accepted'; readonly ids: PromptEvidence }
   | { readonly kind: 'not_promptable' }
@@ -41,8 +41,10 @@ type Attempt =
 type UnknownAttempt = Extract<Attempt, { kind: 'unknown' }>;
 
 /**
- * Continues from the prompt's status: sends `not_sent`, searches for `sending` and `unknown`, and skips all others.
- * @throws JobTermination, or the error of the activity; the status then says whether the prompt was sent, or `unknown`
+ * Continues from the prompt's status: sends a prompt that is `not_sent`, searches for a prompt that is `sending` or
+ * `unknown`, and skips any other.
+ * @throws JobTermination, or the error of the activity. The prompt's status then shows whether it was sent; `unknown`
+ *   if that is uncertain
  */
 export async function sendPrompt(run: JobState, place: PromptPlace): Promise<void> {
   const prompt = run.prompts[place.index];
@@ -57,7 +59,8 @@ export async function sendPrompt(run: JobState, place: PromptPlace): Promise<voi
 }
 
 /**
- * Whether a missing record proves that the prompt was not sent: it does if an earlier run wrote records to this store.
+ * Returns what a missing record means. It proves that the prompt was not sent only if earlier runs wrote their records
+ * to this store.
  */
 async function earlierOf(run: JobState, { sandboxId, index }: PromptPlace): Promise<SendPromptInput['earlier']> {
   if (run.prompts[index]?.status !== 'not_sent') return 'doubt';
@@ -92,7 +95,7 @@ async function untilAccepted(sending: Sending): Promise<PromptEvidence> {
   }
 }
 
-/** @throws JobTermination if the machine is lost, or the error of a refusal that is permanent */
+/** @throws JobTermination if the machine is lost; the error of the call, if the service refuses it permanently */
 async function attemptToSend(sending: Sending): Promise<Attempt> {
   const { run, query } = sending;
   try {
@@ -116,7 +119,9 @@ async function waitUntilPromptable(
   throw sandboxFailed('sandbox_gone', 'The sandbox was deleted before the prompt');
 }
 
-/** Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job */
+/**
+ * Waits for evidence, a person or the policy. @throws the error of the attempt if the decision is to abandon the job
+ */
 async function decide(sending: Sending, { error, message }: UnknownAttempt): Promise<PromptEvidence | 'resend'> {
   const decided = await resolveUnknownOutcome(sending.run, 'prompt', message, () => findEvidence(sending));
   switch (decided.action) {
@@ -137,7 +142,7 @@ async function findEvidence({ run, prompt, query }: Sending): Promise<PromptEvid
   return (await retryRefusals(run, 'look for the prompt', () => reads.findPrompt({ query, text }))) ?? undefined;
 }
 
-/** In a sandbox that remains, the first prompt may run in parallel with the resent one. */
+/** Reports that the first copy of the prompt may run in parallel with the second, if the sandbox remains. */
 function prepareResend(sending: Sending): void {
   const { run } = sending;
   sending.earlier = 'known_not';
@@ -174,7 +179,7 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
   const code = serviceFailureOf(error)?.code ?? applicationCodeOf(error);
   if (code !== undefined) return code === outcomeUnknownCode ? 'unknown' : 'not_sent';
   if (!isCancellation(error)) return 'unknown';
-  // A cancel between two attempts does not show what the earlier ones did; their record does.
+  // A cancel between two attempts does not show whether earlier attempts sent the prompt; the record does.
   try {
     const phase = await CancellationScope.nonCancellable(() => reads.readPromptPhase(query.recordKey));
     const isCertain = phase === 'not_sent' || (phase === null && run.input.origin !== undefined);
@@ -185,7 +190,8 @@ async function statusAfter(error: unknown, { run, query }: Sending): Promise<'no
 }
 
 /**
- * Searches for a prompt that the service does not show under the ids of its answer: the answer belonged to another prompt.
+ * Searches again for a prompt that the service does not show under the ids that it returned: these ids belong to
+ * another prompt.
  * @throws JobTermination `outcome_unknown` if the prompt is not found
  */
 export async function findAgain(run: JobState, prompt: JobPrompt, place: PromptPlace): Promise<void> {
