@@ -70,14 +70,17 @@ export const resolveUpdate = defineUpdate<{ readonly step: string }, [Resolution
 /** Registers a workflow for the events of a sandbox that it does not own. Expires unless renewed. */
 export interface WatchRegistration {
   readonly workflowId: string;
-  /** Lifetime from the time that the watch receives it, in ms. */
+  /** Lifetime from the time when the watch receives the registration, in ms. */
   readonly lastsMs: number;
 }
 export const watchRegisterSignal = defineSignal<[WatchRegistration]>('watchRegister');
 /** Unregisters a workflow, and releases its lease. Safe to repeat. */
 export const watchUnregisterSignal = defineSignal<[{ readonly workflowId: string }]>('watchUnregister');
 
-/** Use of a lease. `work`: in the machine, which must keep running. `fork`: the content is copied. */
+/**
+ * The use of a lease. `work`: the holder works in the machine, which must keep running. `fork`: the holder copies the
+ * content.
+ */
 export type LeaseUse = 'work' | 'fork';
 
 /**
@@ -86,7 +89,7 @@ export type LeaseUse = 'work' | 'fork';
 export interface LeaseRequest {
   readonly workflowId: string;
   readonly use: LeaseUse;
-  /** From when it is granted, in ms. */
+  /** Lifetime from the time of the grant, in ms. */
   readonly lastsMs: number;
 }
 
@@ -97,22 +100,22 @@ export interface ClaimRequest {
   readonly purpose: string;
   /** The uses that the claim would end: a stop ends `work`, a deletion ends any. */
   readonly ends: LeaseUse | 'any';
-  /** From when it is granted, in ms. */
+  /** Lifetime from the time of the grant, in ms. */
   readonly lastsMs: number;
 }
 
 export interface HoldAnswer {
   readonly granted: boolean;
-  /** Others that have claimed the sandbox; at most ten. */
+  /** Other workflows that have claimed the sandbox; at most ten. */
   readonly claimedBy: readonly string[];
-  /** Others whose leases conflict with the request; at most ten. */
+  /** Other workflows whose leases conflict with the request; at most ten. */
   readonly leasedBy: readonly string[];
 }
 
 /** Requests or renews a lease. Refused while somebody else holds a claim. Safe to repeat. */
 export const leaseSandboxUpdate = defineUpdate<HoldAnswer, [LeaseRequest]>('leaseSandbox');
 
-/** Requests or renews the right to stop or delete a sandbox. Refused while others hold it. Safe to repeat. */
+/** Requests or renews the right to stop or delete a sandbox. Refused while others hold that right. Safe to repeat. */
 export const claimSandboxUpdate = defineUpdate<HoldAnswer, [ClaimRequest]>('claimSandbox');
 
 /** Releases a granted claim. */
@@ -123,7 +126,8 @@ export const cleanupProgressQuery = defineQuery<CleanupProgress>('cleanupProgres
 
 /**
  * Requests a stop of the sandbox. Returns once the service has accepted the stop, the request has ended, or the service
- * refuses temporarily; the request continues in any case. Safe to repeat with the same request id.
+ * refuses temporarily; a request that has not ended continues after the return. Safe to repeat with the same request
+ * id.
  */
 export const requestStopUpdate = defineUpdate<StopRequestView, [StopRequest]>('requestStop');
 
@@ -135,7 +139,7 @@ export interface FanoutThrottled {
 /** From an item to its chunk. */
 export const fanoutThrottledSignal = defineSignal<[FanoutThrottled]>('fanoutThrottled');
 
-/** Why an item cannot continue by itself; null once it can. */
+/** Reports why an item cannot continue by itself; `message` is null once it can. */
 export interface FanoutBlocked {
   readonly index: number;
   readonly message: string | null;

@@ -1,6 +1,6 @@
 /**
- * Building blocks for your own workflows that wait for sandboxes: record `sandboxEvent` signals in an `EventInbox`, then
- * call `until`.
+ * Building blocks for your own workflows that wait for sandboxes: record `sandboxEvent` signals in an `EventInbox`,
+ * then call `until`.
  */
 
 export type { Wake } from './job/progress.js';

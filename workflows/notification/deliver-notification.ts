@@ -1,6 +1,6 @@
 /**
- * Delivers one notification at least once, with retries for a day, to its URL and to its command independently. It outlives
- * the workflow that sends it. An abandoned delivery fails, so that Temporal's lists show it.
+ * Delivers one notification at least once, with retries for a day, to its URL and to its command independently. It
+ * outlives the workflow that sends it. An abandoned delivery fails, so that Temporal's lists show it.
  */
 import { log, metricMeter, workflowInfo } from '@temporalio/workflow';
 import type { Notification } from '../../activities/notification/notify.js';

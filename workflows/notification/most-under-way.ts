@@ -1,4 +1,5 @@
 /**
- * Limits of deliveries in progress: Temporal allows 2,000 children. The end is still notified when others are dropped.
+ * Limits of a workflow's concurrent deliveries: Temporal allows 2,000 children. Once the lower limit is reached, only
+ * the notification of the end is still sent.
  */
 export const mostUnderWay = { ended: 1_000, others: 500 };

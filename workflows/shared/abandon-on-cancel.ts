@@ -5,8 +5,8 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 const underWay = new Set<CancellationScope>();
 
 /**
- * Runs a local activity, and abandons it if the current scope is cancelled. A local activity that is cancelled in the same
- * workflow task that delivers its result fails that task permanently ("invalid transition in state machine").
+ * Runs a local activity, and abandons it if the current scope is cancelled. A local activity that is cancelled in the
+ * same workflow task that delivers its result fails that task permanently ("invalid transition in state machine").
  */
 export function abandonOnCancel<T>(read: () => Promise<T>): Promise<T> {
   const { reading, scope } = detached(read);
@@ -27,8 +27,8 @@ function detached<T>(read: () => Promise<T>): { readonly reading: Promise<T>; re
 }
 
 /**
- * Runs a whole workflow, and waits for its abandoned reads before it ends: Temporal does not accept the end of a workflow
- * whose local activities still run, and retries that task forever.
+ * Runs a whole workflow, and waits for its abandoned reads before it ends: Temporal does not accept the end of a
+ * workflow whose local activities still run, and retries that task forever.
  */
 export async function endingReads<T>(workflow: () => Promise<T>): Promise<T> {
   try {

@@ -1,7 +1,4 @@
-/**
- * Confirms that something is missing: a 404 may be a stale read behind a write, so it counts only once it has
- * lasted.
- */
+/** Confirms that something is missing: a 404 may come from a stale read, so it counts only once it has lasted. */
 import { sleep } from '@temporalio/workflow';
 
 const firstPauseMs = 1_000;
@@ -9,7 +6,7 @@ const longestPauseMs = 15_000;
 
 /**
  * Repeats a read while it finds nothing, until the lag has passed.
- * @param isMissing true for a result that may change. Default: for null
+ * @param isMissing returns true for a result that may be stale. Default: true for null
  * @returns the last result
  */
 export async function confirmMissing<T>(

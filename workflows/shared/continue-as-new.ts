@@ -1,4 +1,4 @@
-/** When a workflow continues as new, and how a step of a job ends for it. */
+/** When a workflow continues as new, and how a step of a job ends so that the job can do so. */
 import { workflowInfo } from '@temporalio/workflow';
 
 /** Thrown only where a new run can repeat whatever is in progress. Never leaves the workflow. */
@@ -6,7 +6,10 @@ export class ContinueAsNewRequest extends Error {
   override readonly name = 'ContinueAsNewRequest';
 }
 
-/** @param maxEvents limit of the history, in events. Without one: when Temporal suggests it */
+/**
+ * True once Temporal suggests to continue as new, or the history is too long.
+ * @param maxEvents limit of the history, in events. Default: no limit
+ */
 export function hasLongHistory(maxEvents: number | null | undefined): boolean {
   const { continueAsNewSuggested, historyLength } = workflowInfo();
   return continueAsNewSuggested || historyLength >= (maxEvents ?? Number.POSITIVE_INFINITY);

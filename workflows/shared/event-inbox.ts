@@ -1,6 +1,6 @@
 /**
- * Collects events of sandboxes, which may arrive late, twice, out of order, or before the workflow knows the id of its own
- * sandbox. Drops duplicates, and the events beyond its limit.
+ * Collects events of sandboxes, which may arrive late, twice, out of order, or before the workflow knows the id of its
+ * own sandbox. Drops duplicates, and the events beyond its limit.
  */
 import type { SandboxEvent } from '../messages.js';
 
@@ -28,8 +28,8 @@ export class EventInbox {
   private position = 0;
 
   /**
-   * @param isFair called when the inbox is full: true drops the oldest event of the sandbox with the most events, false the
-   *   oldest of all. Default: true
+   * @param isFair called when the inbox is full: true drops the oldest event of the sandbox with the most events, false
+   *   the oldest of all. Default: true
    */
   constructor(
     carried?: CarriedInbox,
@@ -80,7 +80,10 @@ export class EventInbox {
   }
 }
 
-/** The oldest event of the sandbox with the most events: a sandbox that merely shares our name displaces only its own. */
+/**
+ * The oldest event of the sandbox with the most events: a sandbox that merely shares our name displaces only its own
+ * events.
+ */
 function placeToDrop(recorded: readonly Recorded[]): number {
   const counts = new Map<string, number>();
   for (const { event } of recorded) counts.set(event.sandboxId, (counts.get(event.sandboxId) ?? 0) + 1);

@@ -1,12 +1,13 @@
-/** Lets a call finish despite a cancel, so that it leaves nothing unknown behind. */
+/** Lets a call finish despite a cancel, so that its outcome is known. */
 import { CancellationScope, CancelledFailure, patched, sleep } from '@temporalio/workflow';
 import type { JobState } from '../job/state.js';
 import { serviceFailureOf } from '../job/termination.js';
 
 /**
- * Runs the call that creates `name` to its end even after a cancel, and abandons it only when the cleanup time is over.
- * Starts nothing after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName` holds its name.
- * @throws CancelledFailure, or what the call threw
+ * Lets the call that creates the sandbox `name` finish even after a cancel. Abandons it only once the cleanup time is
+ * over. Starts no call after a cancel. While it is unknown whether the sandbox was created, `run.unconfirmedName` holds
+ * its name.
+ * @throws CancelledFailure, or the error of the call
  */
 export async function finishDespiteCancel<T>(run: JobState, name: string, make: () => Promise<T>): Promise<T> {
   const scope = CancellationScope.current();
@@ -26,11 +27,12 @@ export async function finishDespiteCancel<T>(run: JobState, name: string, make: 
   }
 }
 
-/** Share of the cleanup time for a prompt in flight; the rest is for interrupting, files and the end. */
+/** Share of the cleanup time for a prompt in flight; the rest is for interrupts, files and the end of the sandbox. */
 const shareOfPrompt = 1 / 4;
 
 /**
- * Waits for a prompt in flight even after a cancel, so that its outcome is known; at most for a share of the cleanup time.
+ * Waits for a prompt in flight even after a cancel, so that its outcome is known. After the cancel, waits at most for a
+ * share of the cleanup time.
  */
 export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): Promise<T> {
   const summary = 'until the running prompt call is abandoned';
@@ -39,10 +41,13 @@ export async function forShareOfCleanUp<T>(run: JobState, sending: Promise<T>): 
 }
 
 interface GivingUp {
-  /** Share of the cleanup time that is left at the cancel. */
+  /** The call's share of the cleanup time that is left at the cancel, from 0 to 1. */
   readonly share: number;
   readonly summary: string;
-  /** Called at the cancel, if it matters. Default: the call may be abandoned. */
+  /**
+   * Called at a cancel that arrives before the call has ended; false means that the call is never abandoned. Default:
+   * true.
+   */
   readonly mayGiveUp?: () => boolean;
 }
 

@@ -5,16 +5,16 @@ import { timeToSend } from '../../src/contract/transfer-time.js';
 import { abandonOnCancel } from './abandon-on-cancel.js';
 
 /**
- * Reads are short and safe to repeat, so they run inside the workflow task that needs them. The client abandons one after
- * 30 s. For a longer outage of the service, `retryRefusals` waits visibly and with few events. Their failures reach the
- * workflow directly, not wrapped in an `ActivityFailure`.
+ * Reads are short and safe to repeat, so they run inside the workflow task that needs them. The client abandons a read
+ * after 30 s. During a longer outage of the service, `retryRefusals` waits visibly and adds few events to the history.
+ * Failures of reads reach the workflow directly, not wrapped in an `ActivityFailure`.
  */
 const localReads = proxyLocalActivities<SandflowActivities>({
   startToCloseTimeout: '45 seconds',
   retry: { initialInterval: '500 milliseconds', maximumAttempts: 3 },
 });
 
-/** Reads that are abandoned, not cancelled, if their waiter is cancelled: see `abandonOnCancel`. */
+/** Reads that are abandoned, not cancelled, if the scope that waits for them is cancelled: see `abandonOnCancel`. */
 export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
   get: (_, name: keyof SandflowActivities) => {
     const read = localReads[name] as (...args: unknown[]) => Promise<unknown>;
@@ -25,8 +25,8 @@ export const reads: SandflowActivities = new Proxy({} as SandflowActivities, {
 const retry = { initialInterval: '1 second', maximumInterval: '30 seconds' };
 
 /**
- * Effects. A call lasts at most 30 s; heartbeats distinguish a dead worker from a slow service. Effects are never cut off
- * halfway: a cancel waits until the outcome is known, at most for `scheduleToCloseTimeout`, which the caller sets.
+ * Effects. A call lasts at most 30 s; heartbeats distinguish a dead worker from a slow service. Effects are never cut
+ * off halfway: a cancel waits until the outcome is known, at most for `scheduleToCloseTimeout`, which the caller sets.
  */
 const effectOptions = {
   startToCloseTimeout: '60 seconds',
@@ -43,7 +43,7 @@ export function timeForSending(bytes: number): { readonly startToCloseTimeout?: 
   return callMs === undefined ? {} : { startToCloseTimeout: callMs + 30_000 };
 }
 
-/** Like `effects`, on the task queue whose rate all workers share: waiting there is not a failure. */
+/** Like `effects`, but on the task queue whose rate limit all workers share. A wait in that queue is not a failure. */
 export function forkProxies(taskQueue: string) {
   return proxyActivities<ForkActivities>({ ...effectOptions, taskQueue });
 }
@@ -62,7 +62,9 @@ export const storing = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Reads or writes thousands of objects of the result store. Heartbeats distinguish a dead worker from a large batch. */
+/**
+ * Reads or writes thousands of objects of the result store. Heartbeats distinguish a dead worker from a large batch.
+ */
 export const bulk = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '1 hour',
   scheduleToCloseTimeout: '6 hours',
@@ -77,7 +79,9 @@ export const lookups = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Transfers up to 32 MiB twice, between the sandbox and the result store, on a possibly slow connection. */
+/**
+ * Each transfers up to 32 MiB twice: to or from the sandbox, and to or from the result store. Connections may be slow.
+ */
 export const files = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '15 minutes',
   heartbeatTimeout: '15 seconds',
@@ -92,7 +96,10 @@ export const planning = proxyActivities<SandflowActivities>({
   retry,
 });
 
-/** Only for runs that started before deliveries had their own workflows: their results wait for the delivery. */
+/**
+ * Only for runs that started before deliveries had their own workflows. The result of such a run waits for the
+ * delivery.
+ */
 export const notifications = proxyActivities<SandflowActivities>({
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '3 minutes',
@@ -109,7 +116,10 @@ export function deliveryProxies(taskQueue: string) {
   });
 }
 
-/** Follows last as long as the work, and waits for other workflows last for hours: on their own task queue, they block no stop. */
+/**
+ * Follows last as long as the work, and waits for other workflows last for hours. Both have a task queue of their own,
+ * so that they block no stop.
+ */
 export function followProxies(taskQueue: string) {
   return proxyActivities<FollowActivities>({
     taskQueue,

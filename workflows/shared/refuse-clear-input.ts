@@ -1,6 +1,6 @@
 /**
- * Refuses unencrypted input on a worker that requires encryption. Only the bundle of such workers includes it. It creates no
- * promises, so histories from the other bundle replay with this one.
+ * Refuses unencrypted input on a worker that requires encryption. Only the bundle of such workers includes it. It
+ * creates no promises, so histories from the other bundle replay with this bundle.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { log, type WorkflowInterceptors } from '@temporalio/workflow';
@@ -14,7 +14,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
       handleSignal(input, next) {
         if (!input.args.some(isRefusedInput)) return next(input);
-        // Signals are hints, or are sent again: a dropped one costs one read of the service.
+        // Signals are only hints, or are sent again: a dropped signal costs one read of the service.
         log.warn('A signal was dropped, since it was not encrypted.', { signal: input.signalName });
         return Promise.resolve();
       },

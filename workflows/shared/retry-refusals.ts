@@ -23,13 +23,16 @@ export interface Caller {
   readonly onThrottled?: ((untilMs: number) => void) | undefined;
 }
 
-/** Refusals that a person can resolve, and the number of attempts after which they are shown and notified. */
+/**
+ * Meanings of refusals that a person can resolve. Each has the number of earlier refusals after which the next one is
+ * shown and notified.
+ */
 const shownAfterTries: Readonly<Record<string, number>> = { blocked: 0, throttled_for_long: 0, unavailable: 4 };
 
 /**
  * Retries a call until the service accepts it.
- * @param call an activity. Refusals and unanswered reads are retried here; the activity's own retry policy handles effects
- *   with an ambiguous outcome.
+ * @param call an activity. Refusals and unanswered reads are retried here; the activity's own retry policy handles
+ *   effects with an ambiguous outcome.
  * @throws the error of the activity, if waiting does not help
  */
 export async function retryRefusals<T>(run: Caller, step: string, call: () => Promise<Counted<T>>): Promise<T> {
@@ -57,7 +60,7 @@ export async function retryRefusals<T>(run: Caller, step: string, call: () => Pr
   }
 }
 
-/** Treats a read that timed out on the worker like one that the service did not answer. */
+/** Treats a read that timed out on the worker like a read that the service did not answer. */
 function unansweredRead(error: unknown): ServiceFailure | undefined {
   if (!(error instanceof TimeoutFailure)) return undefined;
   const message = 'The service did not answer in time';

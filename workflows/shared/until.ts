@@ -2,8 +2,8 @@
  * Waits for a sandbox. An event or the safety timer wakes the wait, whichever comes first. Works in any workflow that
  * records its `sandboxEvent` signals in an `EventInbox`.
  *
- * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the next call verifies
- * the hint anyway, `believe` saves the read.
+ * An event is only a hint, and the service holds the truth, so `read` decides when a wait ends. If the next call
+ * verifies the hint anyway, `believe` saves the read.
  */
 import { condition } from '@temporalio/workflow';
 import type { SandboxEventType } from '../../src/contract/states.js';
@@ -20,9 +20,12 @@ export interface UntilOptions<T> {
   readonly wakeOn: readonly SandboxEventType[];
   /** Only events after this mark count. Take it before the call whose effect you wait for. */
   readonly since: InboxMark;
-  /** Reads the service. Undefined: continue to wait. */
+  /** Reads the service. Returns undefined if the wait must continue. */
   readonly read: () => Promise<T | undefined>;
-  /** The result that an event alone proves. Undefined: read the service. Default: always read. */
+  /**
+   * Returns the result that an event alone proves; undefined if the service must be read. Default: the service is
+   * always read.
+   */
   readonly believe?: (event: SandboxEvent) => T | undefined;
   /** Reads once before the wait; use it if the caller has not just read. Default: false. */
   readonly readFirst?: boolean;

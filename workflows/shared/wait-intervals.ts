@@ -34,7 +34,10 @@ export function safetyPollMs(timing: JobTiming, polls: number): number {
   return Math.min(safetyPollMaxMs, safetyPollFirstMs * safetyPollGrowth ** polls);
 }
 
-/** The pauses between attempts of a refused call, by the meaning of the refusal. They double from the first to the longest. */
+/**
+ * The pauses between attempts of a refused call, by the meaning of the refusal. They double from the first to the
+ * longest.
+ */
 const refusalPauses: Readonly<Record<string, { firstMs: number; longestMs: number; retriesAtMost?: number }>> = {
   wait_out: { firstMs: 1_000, longestMs: 15_000 },
   few_tries: { firstMs: 2_000, longestMs: 30_000, retriesAtMost: 4 },

@@ -11,13 +11,14 @@ import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
  * Leases the job's sandbox for its work, or renews the lease. Waits while somebody else holds a claim. Safe to repeat.
  */
 export async function watchSandbox(run: JobState, sandboxId: string): Promise<void> {
-  // Set before the answer, so that a job that ends in the meantime releases a lease that it may hold.
+  // Set before the answer arrives: a job that ends in the meantime must release the lease that it may hold.
   run.watched = true;
   await leaseSandbox(run, sandboxId, { use: 'work', lastsMs: run.timing.leaseLastsMs });
 }
 
 /**
- * Notifies the job that owns the sandbox of the lease, so that it claims the sandbox before it stops it. Safe to repeat.
+ * Tells the job that owns the sandbox about the lease. The owner then claims the sandbox before it stops it. Safe to
+ * repeat.
  */
 export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<void> {
   const owner = ownerWorkflowId(name ?? '');
@@ -31,7 +32,7 @@ export async function notifyOwner({ name }: Pick<SandboxView, 'name'>): Promise<
   }
 }
 
-/** The same for a workflow that is not a job. A long wait is visible. */
+/** Leases a sandbox for the current workflow, which need not be a job, or renews the lease. A long wait is visible. */
 export async function leaseSandbox(
   caller: Caller,
   sandboxId: string,
@@ -68,7 +69,7 @@ export async function unwatchSandbox(run: JobState): Promise<void> {
   if (run.watched && sandboxId !== undefined) await releaseLease(sandboxId);
 }
 
-/** The same for a workflow that is not a job. */
+/** Releases the lease of the current workflow. Safe to repeat. */
 export async function releaseLease(sandboxId: string): Promise<void> {
   const { workflowId } = workflowInfo();
   try {

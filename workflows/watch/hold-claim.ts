@@ -11,7 +11,7 @@ import { sandboxWatchId } from '../../src/contract/addresses.js';
 import { releaseClaimSignal } from '../messages.js';
 import { effects } from '../shared/proxies.js';
 
-/** A claim lasts for 10 minutes. */
+/** Interval between renewals, in ms. A claim lasts for 10 minutes. */
 const renewClaimEveryMs = 4 * 60_000;
 
 /** Renews a claim while `act` runs, and releases it afterwards, whether `act` succeeds or throws. */

@@ -3,7 +3,7 @@ import type { ClaimRequest, HoldAnswer, LeaseRequest, LeaseUse, WatchRegistratio
 
 interface Registered {
   readonly workflowId: string;
-  /** Null: it only receives events. */
+  /** Null if the workflow only receives events. */
   readonly lease: LeaseUse | null;
   readonly expiresAtMs: number;
 }
@@ -17,7 +17,7 @@ interface Claimed {
 /** Carried through continue-as-new. */
 export interface WatchState {
   readonly registrations: readonly Registered[];
-  /** All from one claimant, which may do several things to the sandbox at the same time. */
+  /** All claims have the same claimant, which may do several things to the sandbox at the same time. */
   readonly claims: readonly Claimed[];
   /** Ids of the newest events that were relayed. */
   readonly relayed: readonly string[];
@@ -26,7 +26,10 @@ export interface WatchState {
 export const emptyWatch: WatchState = { registrations: [], claims: [], relayed: [] };
 
 const rememberEvents = 200;
-/** Limit of registrations: each receives every event, and Temporal allows a workflow 2,000 pending signals. */
+/**
+ * Limit of registrations: each registered workflow receives every event, and Temporal allows a workflow 2,000 pending
+ * signals.
+ */
 const registrationsAtMost = 1_000;
 const namedAtMost = 10;
 
@@ -74,7 +77,7 @@ export function unregister(state: WatchState, workflowId: string): WatchState {
   return { ...state, registrations: state.registrations.filter((known) => known.workflowId !== workflowId) };
 }
 
-/** Releases one claim of `claimant`. Claims of others stand. */
+/** Releases one claim of `claimant`. Claims of other workflows stay. */
 export function release(state: WatchState, { claimant, purpose }: Pick<ClaimRequest, 'claimant' | 'purpose'>) {
   const isAnother = (known: Claimed) => known.claimant !== claimant || known.purpose !== purpose;
   return { ...state, claims: state.claims.filter(isAnother) };
@@ -92,13 +95,13 @@ export function nextExpiryMs({ registrations, claims }: WatchState): number | un
   return times.length === 0 ? undefined : times.reduce((soonest, time) => Math.min(soonest, time));
 }
 
-/** Records an event. Returns the same state if it was relayed before. */
+/** Records an event. Returns the same state if the event was relayed before. */
 export function relay(state: WatchState, eventId: string): WatchState {
   if (state.relayed.includes(eventId)) return state;
   return { ...state, relayed: [...state.relayed, eventId].slice(-rememberEvents) };
 }
 
-/** Others that hold a lease of this use; the first of them. */
+/** The first workflows, other than the claimant, that hold a lease of this use. */
 function leasedBy(state: WatchState, claimant: string, use: ClaimRequest['ends']): readonly string[] {
   return state.registrations
     .filter(

@@ -1,7 +1,7 @@
 /**
- * Relays the events of one sandbox to workflows that wait for it, use it or fork it without owning it, and holds their
- * leases and the claims that exclude them. The first of them starts it; it ends when the last has left or expired. All times
- * use its own clock, which is the Temporal server's.
+ * Relays the events of one sandbox to workflows that wait for it, use it or fork it, but do not own it. Holds the
+ * leases of these workflows, and the claims that exclude leases. The first workflow starts the watch; the watch ends
+ * when the last has left or expired. All times use the watch's clock, which is the Temporal server's.
  */
 import {
   allHandlersFinished,
@@ -38,8 +38,8 @@ import {
 export interface SandboxWatchInput {
   readonly sandboxId: string;
   /**
-   * Messages after which the watch continues as new. Temporal ends a run at 2,000 Updates, 10,000 signals or 51,200
-   * events.
+   * Numbers of messages and events after which the watch continues as new. Temporal ends a run at 2,000 Updates, 10,000
+   * signals or 51,200 events.
    */
   readonly limits?: { readonly updates?: number; readonly signals?: number; readonly historyEvents?: number };
   /** State carried over from an earlier run of the chain. */
@@ -48,7 +48,7 @@ export interface SandboxWatchInput {
 }
 
 const defaultLimits = { updates: 1_000, signals: 5_000 };
-/** Events are hints, and a receiver that misses one polls; so a flood of events drops the oldest. */
+/** Limit of undelivered events; the oldest are dropped. Events are hints, and a receiver that misses one polls. */
 const pendingAtMost = 200;
 
 export async function sandboxWatch(input: SandboxWatchInput): Promise<void> {
