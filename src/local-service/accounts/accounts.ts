@@ -1,4 +1,4 @@
-/** Accounts, organizations and sessions, which the API cannot create: on the service object, and under `/_local`. */
+/** Creates and changes accounts, organizations and sessions. The API cannot; the service object and `/_local` can. */
 
 import type { Context } from '../core/context.js';
 import type { AccountRecord, TeamRecord } from '../store/account-store.js';
@@ -17,25 +17,25 @@ import {
 
 /** Accounts, organizations and sessions of a local service. */
 export interface Accounts {
-  /** Oldest first; the first is `acct_local`. */
+  /** All accounts, oldest first; the first is `acct_local`. */
   list(): readonly AccountRecord[];
   /** Every organization. */
   teams(): readonly TeamRecord[];
   /**
    * Creates an account. Not safe to repeat.
-   * @returns also the secret of its key, which is account-wide and does not expire
+   * @returns the account, and the secret of its key; the key is account-wide and does not expire
    * @throws ServiceError 409 `login_taken`
    */
   create(account: NewAccount): { readonly account: AccountRecord; readonly apiKey: string };
   /** Changes the flags that are given. Safe to repeat. @throws ServiceError 404 */
   update(accountId: string, flags: AccountFlags): AccountRecord;
-  /** A token that stands for a browser or command-line session; a secret. @throws ServiceError 404 */
+  /** Creates the token of a browser or command-line session. The token is a secret. @throws ServiceError 404 */
   createSession(accountId: string): string;
-  /** Creates an organization of accounts that are there. Not safe to repeat. @throws ServiceError 404 */
+  /** Creates an organization of existing accounts. Not safe to repeat. @throws ServiceError 404 */
   createTeam(team: NewTeam): TeamRecord;
   /** Changes the flags that are given. Safe to repeat. @throws ServiceError 404 */
   updateTeam(teamId: string, flags: TeamFlags): TeamRecord;
-  /** False: POST /api-keys/scoped answers 503. Safe to repeat. */
+  /** With `false`, POST /api-keys/scoped answers 503. Safe to repeat. */
   setScopedKeyCreation(enabled: boolean): void;
 }
 

@@ -11,14 +11,14 @@ export interface Resources {
   readonly agents: number;
 }
 
-/** Requests of 30 days. */
+/** The number of requests with a key in the last 30 days. */
 export function usageOf({ stores }: Context, keyId: string): { readonly requests: number } {
   return { requests: stores.keyUsage.requests(keyId) };
 }
 
 /**
- * What a key has created and still exists. Assumption: an agent is a conversation that a prompt of the key has begun, in a
- * sandbox that still exists.
+ * Counts the resources that a key has created and that still exist. Assumption: an agent is a conversation that was
+ * begun by a prompt with the key, in a sandbox that still exists.
  */
 export function resourcesOf({ stores }: Context, keyId: string): Resources {
   let sandboxes = 0;
@@ -27,7 +27,7 @@ export function resourcesOf({ stores }: Context, keyId: string): Resources {
   return { total: sandboxes + agents, sandboxes, agents };
 }
 
-/** Never the secret. `scope` is null for an unscoped key. */
+/** Shows an API key, and never its secret. `scope` is null for an unscoped key. */
 export function apiKeyView(context: Context, key: CredentialRecord): Readonly<Record<string, unknown>> {
   const { id, name, prefix, lastFour, scope, preset, createdAt, expiresAt, revokedAt } = key;
   const lastUsedAt = context.stores.keyUsage.lastUsedAt(id);
@@ -54,7 +54,7 @@ export function apiKeyView(context: Context, key: CredentialRecord): Readonly<Re
   };
 }
 
-/** What there is to choose from when a key is created. */
+/** The actions and presets that a new key can have. */
 export function catalogOf(context: Context): Readonly<Record<string, unknown>> {
   return {
     scopedCreationEnabled: scopedCreationEnabled(context),

@@ -1,4 +1,6 @@
-/** API keys: scoped ones are made, rotated and revoked here (specification, "API key endpoints" and "Key lifecycle"). */
+/**
+ * Creates scoped API keys, and rotates and revokes API keys (specification, "API key endpoints" and "Key lifecycle").
+ */
 import type { CreateApiKeyBody } from '../../contract/account-requests.js';
 import { keyPresetActions } from '../../contract/key-presets.js';
 import { assume } from '../core/assume.js';
@@ -25,10 +27,10 @@ export function setScopedCreation({ stores }: Pick<Context, 'stores'>, enabled: 
 }
 
 /**
- * Makes a scoped key. Not safe to repeat: each is a new one.
+ * Creates a scoped key. Not safe to repeat: each call creates another key.
  * @throws ServiceError 403 `forbidden` for a caller that is neither a session nor admin-scoped; 503
- *   `scoped_key_creation_disabled` (assumption: its code); 400 for preset and actions together; 404 for a sandbox or
- *   environment that the account does not have
+ *   `scoped_key_creation_disabled` (the code is an assumption); 400 for preset and actions together; 404 for a sandbox
+ *   or environment that the account does not have
  */
 export function createScopedKey(context: Context, caller: Caller, body: CreateApiKeyBody): Issued {
   // Assumption: an unscoped key has every right, and so counts as admin-scoped.
@@ -68,7 +70,7 @@ function requireSandboxes(context: Context, caller: Caller, sandboxIds: readonly
   return [...new Set(sandboxIds)];
 }
 
-/** Assumption: environments are named by their id or by their name. */
+/** Assumption: the caller names an environment by its id or by its name. */
 function requireEnvironments(context: Context, caller: Caller, wanted: readonly string[]): readonly string[] {
   const environments = environmentsFor(context, caller);
   const ids = wanted.map((idOrName) => {
@@ -81,7 +83,7 @@ function requireEnvironments(context: Context, caller: Caller, wanted: readonly 
 
 /**
  * A key of the caller's account, revoked or not.
- * @throws ServiceError 404; for a restricted key also if it is not that key
+ * @throws ServiceError 404 if the account has no such key; a restricted key gets 404 for every key but itself
  */
 export function keyFor(context: Context, caller: Caller, keyId: string): CredentialRecord {
   const key = context.stores.credentials.get(keyId);
@@ -90,7 +92,7 @@ export function keyFor(context: Context, caller: Caller, keyId: string): Credent
   throw notFound(`There is no API key ${keyId}.`);
 }
 
-/** @throws ServiceError 404 for a key that is revoked, too */
+/** @throws ServiceError 404 also for a revoked key */
 function livingKey(context: Context, caller: Caller, keyId: string): CredentialRecord {
   const key = keyFor(context, caller, keyId);
   if (key.revokedAt === null) return key;
@@ -98,8 +100,8 @@ function livingKey(context: Context, caller: Caller, keyId: string): CredentialR
 }
 
 /**
- * Replaces the secret of a key at once. Id, scope and expiry stay; an unscoped key stays one. Not safe to repeat: each
- * call gives another secret.
+ * Replaces the secret of a key at once. Id, scope and expiry stay; an unscoped key stays unscoped. Not safe to repeat:
+ * each call gives another secret.
  * @throws ServiceError 404; 409 `api_key_expired`
  */
 export function rotateKey(context: Context, caller: Caller, keyId: string): Issued {
@@ -111,7 +113,10 @@ export function rotateKey(context: Context, caller: Caller, keyId: string): Issu
   return context.database.transaction(() => reissue(context, key));
 }
 
-/** Disables a key at once; what it has created stays, and so does its usage. Safe to repeat: then 404. */
+/**
+ * Disables a key at once. The resources that it created stay, and so does its usage. Safe to repeat: a second call
+ * throws 404.
+ */
 export function revokeKey(context: Context, caller: Caller, keyId: string): CredentialRecord {
   const revoked = { ...livingKey(context, caller, keyId), revokedAt: context.clock.iso() };
   context.stores.credentials.put(revoked);

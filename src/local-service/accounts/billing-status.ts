@@ -9,7 +9,7 @@ import type { SandboxRecord, SandboxType } from '../store/sandbox-record.js';
 import { accountOf } from './records.js';
 
 const billingUrl = 'https://sandbox.invalid/settings/billing';
-/** Assumption: which sizes need a payment method. */
+/** The sizes that need no payment method (assumption). */
 const trialTypes: readonly SandboxType[] = ['small', 'default'];
 
 interface WantedMachine {
@@ -18,21 +18,24 @@ interface WantedMachine {
   readonly ttlSeconds: number | null;
 }
 
-/** For a create. @throws ServiceError as `requireGoodStanding` */
+/** Checks the account before a create. @throws ServiceError as `requireGoodStanding` */
 export function requireStandingToCreate(context: Context, accountId: string, wanted: WantedMachine): void {
   const team = context.stores.accounts.teamOf(accountId);
   requireGoodStanding(context, { accountId, team }, wanted);
 }
 
-/** For a resume: bills the owner or team of the sandbox. @throws ServiceError as `requireGoodStanding` */
+/**
+ * Checks, before a resume, the team of the sandbox, or its owner if it has no team.
+ * @throws ServiceError as `requireGoodStanding`
+ */
 export function requireStandingToStart(context: Context, sandbox: SandboxRecord, wanted: WantedMachine): void {
   const team = sandbox.teamId === null ? undefined : context.stores.accounts.teams.get(sandbox.teamId);
   requireGoodStanding(context, { accountId: sandbox.ownerId, team }, wanted);
 }
 
 /**
- * Assumption: a trial is a matter of the account that is billed, so members of an organization have none; and auto-stop counts
- * as missing if no `ttlSeconds` is given.
+ * Assumptions: only an account that is itself billed can be in a trial, so members of an organization never are.
+ * Auto-stop counts as missing if no `ttlSeconds` is given.
  * @throws ServiceError `account_not_ready`, `org_suspended`, `team_member_cap_reached`, `billing_required`,
  *   `trial_machine_class_not_allowed`, `trial_auto_stop_required`
  */

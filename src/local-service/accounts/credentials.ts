@@ -18,7 +18,7 @@ type Wanted = Pick<CredentialRecord, 'accountId' | 'kind' | 'name' | 'scope' | '
 
 export interface Issued {
   readonly credential: CredentialRecord;
-  /** To be shown once and kept nowhere. */
+  /** Shown once and stored nowhere. */
   readonly secret: string;
 }
 
@@ -26,7 +26,7 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What of a secret may be shown and kept. */
+/** The hash, the prefix and the last characters of a secret: all of it that may be shown or stored. */
 function tracesOf(secret: string): Pick<CredentialRecord, 'hash' | 'prefix' | 'lastFour'> {
   const known = Object.values(prefixes).find((prefix) => secret.startsWith(prefix));
   const lastFour = secret.length < minShownLength ? '' : secret.slice(-shownOfSecret);
@@ -45,7 +45,7 @@ export function issue({ stores, clock }: Keeping, wanted: Wanted, secret = newSe
   return { credential, secret };
 }
 
-/** Replaces the secret of a credential and nothing else; the old one is not accepted any more. */
+/** Replaces only the secret of a credential. The old secret is no longer accepted. */
 export function reissue({ stores }: Pick<Keeping, 'stores'>, credential: CredentialRecord): Issued {
   const secret = newSecret(credential.kind);
   const changed = { ...credential, ...tracesOf(secret) };

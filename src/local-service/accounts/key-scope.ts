@@ -1,4 +1,4 @@
-/** What a key may do, and to what (specification, "Scope"): default deny. */
+/** Checks what a key may do, and to which resources (specification, "Scope"). The default is to deny. */
 import type { ScopeAction } from '../../contract/endpoint.js';
 import { ServiceError } from '../service-error.js';
 import type { CredentialRecord, CredentialScope } from '../store/credential-store.js';
@@ -34,7 +34,7 @@ export function reachesSandbox(scope: KeyScope | null, sandbox: Placed): boolean
   return scope.sandboxIds?.includes(sandbox.id) === true || reachesEnvironment(scope, sandbox.environmentId);
 }
 
-/** True if an environment is in the key's set; a key that is limited to sandboxes reaches none. */
+/** True if an environment is in the key's set; a key that is limited to sandboxes reaches no environment. */
 export function reachesEnvironment(scope: KeyScope | null, environmentId: string | null): boolean {
   if (scope === null || isAccountWide(scope)) return true;
   return environmentId !== null && scope.environmentIds?.includes(environmentId) === true;
@@ -50,7 +50,7 @@ export function requireSandboxOnKey({ scope }: Caller, sandbox: Placed): void {
 }
 
 /**
- * For an environment, and for the destination of a create: null if that has none.
+ * Checks an environment that is accessed, or the environment of a new sandbox; null if the new sandbox has none.
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
 export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string | null): void {
@@ -59,7 +59,8 @@ export function requireEnvironmentOnKey({ scope }: Caller, environmentId: string
 }
 
 /**
- * For what belongs to the account as a whole (specification, "Authentication": account-wide reads need an account key).
+ * Checks access to what belongs to the account as a whole (specification, "Authentication": account-wide reads need an
+ * account key).
  * @throws ServiceError 403 `api_key_sandbox_forbidden`
  */
 export function requireAccountWide({ scope }: Caller): void {
@@ -75,6 +76,6 @@ export interface Caller {
   readonly kind: CredentialRecord['kind'];
   /** Null for a session. */
   readonly keyId: string | null;
-  /** Null if nothing limits it: sessions and unscoped keys. */
+  /** Null for sessions and unscoped keys, which nothing limits. */
   readonly scope: KeyScope | null;
 }

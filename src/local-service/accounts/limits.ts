@@ -1,4 +1,4 @@
-/** How many sandboxes there may be: the 429 answers of create and fork (specification, "Errors"; trap S14). */
+/** Limits the number of sandboxes: the 429 answers of create and fork (specification, "Errors"; trap S14). */
 import type { Limits } from '../../contract/account-records.js';
 import type { Context } from '../core/context.js';
 import { ServiceError } from '../service-error.js';
@@ -8,7 +8,7 @@ import type { Caller } from './key-scope.js';
 /** Specification, "Limits". */
 export const maxWebhooks = 10;
 
-/** Who is billed: an organization, or an account with none. */
+/** Who is billed: an organization, or an account that belongs to none. */
 interface Payer {
   readonly accountId: string;
   readonly teamId: string | null;
@@ -32,8 +32,8 @@ function createdToday({ stores, clock }: Context, payer: Payer): number {
 }
 
 /**
- * Refuses one sandbox more than the settings allow. Assumption: the limits of a day and of active sandboxes are those of the
- * organization or account that is billed.
+ * Refuses a new sandbox if the settings allow no further one. Assumption: the daily limit and the limit of active
+ * sandboxes apply to the organization or account that is billed.
  * @throws ServiceError `daily_limit_reached`, `limit_reached`, `member_limit_reached`
  */
 export function refuseOverLimit(context: Context, { accountId }: Caller): void {
@@ -58,7 +58,7 @@ export function refuseOverLimit(context: Context, { accountId }: Caller): void {
   }
 }
 
-/** What `GET /limits` shows; a maximum of null: there is none. */
+/** What `GET /limits` shows. A maximum of null means no limit. */
 export function limitsOf(context: Context, accountId: string): Limits {
   const { sandboxesPerDay, activeSandboxes, requestsPerMinute } = context.limits;
   const payer = payerOf(context, accountId);

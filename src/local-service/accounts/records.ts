@@ -7,15 +7,18 @@ import { hashOf, issue } from './credentials.js';
 
 type Keeping = Pick<Core, 'stores' | 'clock' | 'database'>;
 
-/** What of an account can be set. */
+/** The settings of an account. */
 export interface AccountFlags {
-  /** Default: true. False: what needs a machine answers 409 `account_not_ready`. */
+  /** Default: true. With `false`, calls that start a machine answer 409 `account_not_ready`. */
   readonly ready?: boolean;
-  /** Default: false. True: auto-stop is required, and only small and default machines are allowed. */
+  /** Default: false. With `true`, auto-stop is required, and only small and default machines are allowed. */
   readonly trial?: boolean;
-  /** Default: false. True: what needs a machine answers 402 `billing_required`. */
+  /** Default: false. With `true`, calls that start a machine answer 402 `billing_required`. */
   readonly billingRequired?: boolean;
-  /** Billable machine-seconds of a month in the organization; 402 `team_member_cap_reached` from there on. Default null: none. */
+  /**
+   * Monthly cap on billable machine-seconds in the organization. Once it is reached, calls that start a machine answer
+   * 402 `team_member_cap_reached`. Default null: no cap.
+   */
   readonly memberCapSeconds?: number | null;
 }
 
@@ -25,15 +28,15 @@ export interface NewAccount extends AccountFlags {
   readonly login: string;
   /** Default `<login>@sandbox.invalid`. */
   readonly email?: string;
-  /** Its unscoped key: account-wide and without expiry. Default: a new one. */
+  /** Its unscoped key: account-wide and without expiry. Default: a new key. */
   readonly apiKey?: string;
 }
 
 /** Flags of an organization. */
 export interface TeamFlags {
-  /** Default: false. True: new sandboxes of its members begin as private. */
+  /** Default: false. With `true`, new sandboxes of its members begin as private. */
   readonly newSandboxesPrivate?: boolean;
-  /** Default: false. True: what needs a machine answers 403 `org_suspended`. */
+  /** Default: false. With `true`, calls that start a machine answer 403 `org_suspended`. */
   readonly suspended?: boolean;
 }
 
@@ -41,7 +44,7 @@ export interface TeamFlags {
 export interface NewTeam extends TeamFlags {
   /** Display name. */
   readonly name: string;
-  /** Logins; an account leaves the organization that it was in before. */
+  /** Logins of the members. An account leaves the organization that it was in before. */
   readonly members: readonly string[];
 }
 
@@ -86,7 +89,7 @@ export function addAccount(
 }
 
 /**
- * An unscoped key: account-wide and without expiry.
+ * Creates an unscoped key: account-wide and without expiry.
  * @returns its secret
  * @throws ServiceError 409 `api_key_taken`
  */
@@ -105,7 +108,7 @@ export function addOldKey(context: Keeping, accountId: string, secret?: string):
   return issue(context, wanted, secret).secret;
 }
 
-/** A token that stands for the browser or command-line session of an account. */
+/** Creates the token of a browser or command-line session of an account. */
 export function addSession(context: Keeping, accountId: string): string {
   accountOf(context, accountId);
   const wanted = { accountId, kind: 'session', name: 'Session', scope: null, preset: null, expiresAt: null } as const;
@@ -126,7 +129,10 @@ export function changeAccount(context: Keeping, accountId: string, flags: Accoun
   return changed;
 }
 
-/** Not safe to repeat: each is a new organization. @throws ServiceError 404 for a login that nobody has */
+/**
+ * Creates an organization. Not safe to repeat: each call creates another.
+ * @throws ServiceError 404 for a login that nobody has
+ */
 export function addTeam(context: Keeping, { name, members, newSandboxesPrivate, suspended }: NewTeam): TeamRecord {
   return context.database.transaction(() => {
     const team: TeamRecord = {

@@ -1,11 +1,11 @@
-/** The accounts of the options, written to the database at the first start. */
+/** Writes the accounts of the options to the database, unless they are there already. */
 
 import type { Core } from '../core/context.js';
 import type { AccountRecord } from '../store/account-store.js';
 import { hashOf } from './credentials.js';
 import { addAccount, addOldKey, addTeam, type NewAccount, type NewTeam } from './records.js';
 
-/** The account of `options.apiKey`, and of everything stored before there were accounts. */
+/** The account that `options.apiKey` belongs to. It also owns everything that was stored before accounts existed. */
 const firstAccount = { id: 'acct_local', login: 'local' } as const;
 const seededKey = 'accounts.seededKey';
 
@@ -17,9 +17,9 @@ export interface SeedAccounts {
 }
 
 /**
- * Creates missing accounts by login, and missing organizations by name. Existing ones stay as they are; a rotated or revoked
- * key does not come back. If the service starts with another key, the former one is revoked, since it may be compromised,
- * until the service starts with it again. Safe to repeat.
+ * Creates the accounts whose login is missing, and the organizations whose name is missing. Existing ones stay as they
+ * are; a rotated or revoked key does not come back. If the service starts with another key, the former key is revoked,
+ * since it may be compromised. A later start with the former key restores it. Safe to repeat.
  */
 export function seedAccounts(context: Pick<Core, 'stores' | 'clock' | 'database'>, seed: SeedAccounts): void {
   const { accounts, settings, credentials } = context.stores;

@@ -1,6 +1,4 @@
-/**
- * Environments and repositories of an account, which the API cannot create: on the service object, and under `/_local`.
- */
+/** Sets up environments and repositories of an account. The API cannot; the service object and `/_local` can. */
 import type { z } from 'zod';
 import { updateEnvironmentBodySchema } from '../../contract/account-requests.js';
 import { nameSchema } from '../../contract/requests.js';
@@ -20,12 +18,12 @@ export interface AccountSetup {
    * Creates an environment; flags that are not given are false. Not safe to repeat.
    * @param accountId default: the account of the key that the service was started with
    * @returns the environment as `GET /environments` shows it
-   * @throws ServiceError as PUT /environments/{environmentId}; 404 for an account that is unknown
+   * @throws ServiceError as PUT /environments/{environmentId}; 404 for an unknown account
    */
   createEnvironment(environment: NewEnvironment, accountId?: string): Readonly<Record<string, unknown>>;
   /**
    * Sets what `GET /repos` lists for an account, in place of the service's option `repos`. Safe to repeat.
-   * @throws SandflowError `bad_configuration` for repositories that no account could have
+   * @throws SandflowError `bad_configuration` if the repositories are malformed or not unique
    */
   setRepos(repos: readonly LocalRepo[], accountId?: string): readonly unknown[];
 }

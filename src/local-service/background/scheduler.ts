@@ -1,6 +1,6 @@
 /**
- * Does work when it is due. Work stays in the database until its handler has ended, so that what a killed service had
- * begun is begun again at the next start. A handler reads the state first and is safe to repeat.
+ * Does work when it is due. Work stays in the database until its handler has ended. If the service is killed before,
+ * the next start begins the work again. A handler reads the state first and is safe to repeat.
  */
 import type { Clock } from '../clock.js';
 import { type Log, reasonOf } from '../log.js';
@@ -27,7 +27,10 @@ export function createScheduler(options: {
   let cancelTimer: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
 
-  /** Setup scripts may run for hours, so they take no place from the others and nobody waits for them. */
+  /**
+   * The work under way, without setup scripts. They may run for hours, so they do not count towards `maxAtOnce`, and
+   * only `stop` waits for them.
+   */
   function short(): Promise<void>[] {
     return [...underWay].flatMap(([key, work]) => (key.startsWith('setup:') ? [] : [work]));
   }
@@ -81,14 +84,14 @@ export function createScheduler(options: {
       handlers = given;
       wakeNoLaterThan(clock.now());
     },
-    /** Starts nothing more, and waits for what is under way. */
+    /** Starts no further work, and waits for all work under way. */
     async stop() {
       handlers = undefined;
       cancelTimer?.();
       wakeAt = Number.POSITIVE_INFINITY;
       await Promise.all(underWay.values());
     },
-    /** Starts nothing more until `resume`, and waits for what is under way, but not for setup scripts. */
+    /** Starts no further work until `resume`, and waits for the work under way, but not for setup scripts. */
     async pause() {
       paused = true;
       await this.idle();
@@ -97,9 +100,9 @@ export function createScheduler(options: {
       paused = false;
       wakeNoLaterThan(clock.now());
     },
-    /** True while something is under way; setup scripts, which may run for hours, do not count. So too `idle`. */
+    /** True while work other than setup scripts is under way. */
     busy: () => short().length > 0,
-    /** Waits until nothing is under way. */
+    /** Waits until no work other than setup scripts is under way. */
     async idle() {
       for (let work = short(); work.length > 0; work = short()) await Promise.all(work);
     },

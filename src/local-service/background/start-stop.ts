@@ -5,8 +5,8 @@ import { reopenSsh } from '../ssh/access.js';
 import { scheduleHousekeeping, workHandlers } from './work-handlers.js';
 
 /**
- * Resumes work that the current state has left open, as after a kill. Called before the service answers.
- * @returns starts the work
+ * Recovers the work that the current state leaves open, as after a kill. Called before the service answers.
+ * @returns a function that starts the work
  */
 export async function startAllWork({ context, scheduler, deliverer, sampler }: Assembly): Promise<() => void> {
   const waiting = recoverPrompts(context);

@@ -9,7 +9,7 @@ import { dropSnapshot } from '../snapshots/data.js';
 import { syncSsh } from '../ssh/access.js';
 import type { WorkHandlers } from './scheduler.js';
 
-/** Which operation does which kind of work. */
+/** The operation for each kind of work. */
 export function workHandlers(context: Context): WorkHandlers {
   return {
     boot: (work) => boot(context, work),
@@ -28,12 +28,12 @@ export function workHandlers(context: Context): WorkHandlers {
 
 const subjectName = 'records';
 
-/** Plans the next removal. */
+/** Schedules the next `housekeeping`. */
 export function scheduleHousekeeping(context: Context): void {
   context.schedule('housekeeping', subjectName, '', context.clock.now() + context.timings.housekeepingMs);
 }
 
-/** The work `housekeeping`. */
+/** The work `housekeeping`: removes records that are no longer needed. */
 function runHousekeeping(context: Context): void {
   const { stores, timings } = context;
   const now = context.clock.now();

@@ -1,4 +1,4 @@
-/** Puts the domain together: stores, queues and what they call. Starts nothing. */
+/** Creates the parts of the domain and connects them: stores, queues and what the queues call. Starts nothing. */
 import { setMaxListeners } from 'node:events';
 import { type SeedAccounts, seedAccounts } from '../accounts/seed.js';
 import { createScheduler, type Scheduler } from '../background/scheduler.js';
@@ -25,7 +25,7 @@ export type Given = {
 >;
 
 interface AssembleOptions {
-  /** The accounts that are there from the start, and again after a reset. */
+  /** The accounts that exist from the start, and that a reset creates again. */
   readonly seed: SeedAccounts;
   /** Base URL with the version; undefined while the service does not listen. */
   readonly apiUrl: () => string | undefined;
@@ -40,7 +40,7 @@ export interface Assembly {
   readonly deliverer: Deliverer;
   readonly sender: DeliverySender;
   readonly closing: AbortController;
-  /** Reads into memory what the database holds, and makes the accounts that are not there. */
+  /** Reads the database into memory, and creates the accounts of `seed` that are missing. */
   load(): void;
 }
 
@@ -50,7 +50,7 @@ export function assemble({ createSsh, ...given }: Given, options: AssembleOption
   const stores = createStores(database, clock);
   const faults = createFaults(database);
   const closing = new AbortController();
-  // Each call that is held listens to it, however many there are.
+  // Each delayed call listens to this signal, so the number of listeners has no limit.
   setMaxListeners(0, closing.signal);
   const sender = createDeliverySender({ timeoutMs: timings.webhookTimeoutMs, strictUrls, resolveHost });
   const deliverer = createDeliverer({ database, stores, sender, retryMs: timings.webhookRetryMs, clock, log });

@@ -4,14 +4,14 @@ import type { AssumptionId } from '../../contract/assumptions.js';
 
 const ofCall = new AsyncLocalStorage<Set<AssumptionId>>();
 
-/** Runs `work` as part of a call, and adds the assumptions that it makes, now and later, to `noted`. */
+/** Runs `work` as part of a call, and adds the assumptions that `work` notes, now or later, to `noted`. */
 export function noteAssumptions<Result>(noted: Set<AssumptionId>, work: () => Result): Result {
   return ofCall.run(noted, work);
 }
 
 /**
- * Notes that the answer to the current call relies on an assumption: the header of the answer names it, and it is counted.
- * Does nothing outside of a call, such as in scheduled work. Safe to repeat.
+ * Notes that the answer to the current call relies on an assumption. The header of the answer names the assumption, and
+ * the service counts it. Does nothing outside of a call, such as in scheduled work. Safe to repeat.
  */
 export function assume(id: AssumptionId): void {
   ofCall.getStore()?.add(id);

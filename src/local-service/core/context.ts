@@ -1,4 +1,4 @@
-/** What every operation works with. */
+/** The dependencies of every operation. */
 import type { Agent } from '../agent/agent.js';
 import type { Clock } from '../clock.js';
 import type { Faults } from '../faults/faults.js';
@@ -26,23 +26,26 @@ export interface Core {
   readonly profile: LocalServiceProfile;
   readonly faults: Faults;
   readonly log: Log;
-  /** One operation on the machine of a sandbox at a time. */
+  /** Allows one operation at a time on the machine of a sandbox. */
   readonly locks: SandboxLocks;
   /** The SSH servers of the sandboxes. */
   readonly ssh: SshServer;
-  /** One operation on the SSH server of a sandbox at a time. */
+  /** Allows one operation at a time on the SSH server of a sandbox. */
   readonly sshLocks: SandboxLocks;
-  /** Aborted when the service ends: what happens after it is left to the next start. */
+  /** Aborted when the service ends. Work that is not done by then is left to the next start. */
   readonly closing: AbortSignal;
-  /** Called inside the transaction of the state change that it reports. */
+  /** Publishes an event. Called inside the transaction of the state change that the event reports. */
   readonly publish: EventPublisher;
-  /** Writes work down, inside the transaction that makes it necessary. `dueAt` in milliseconds since the epoch. */
+  /**
+   * Stores work for later. Called inside the transaction that makes the work necessary. `dueAt` is in milliseconds
+   * since the epoch.
+   */
   readonly schedule: (kind: WorkKind, subject: string, token: string, dueAt: number) => void;
   /** The agent of a provider; undefined if the provider is not configured. */
   readonly agentOf: (provider: string) => Agent | undefined;
   readonly defaultProvider: string;
   readonly sandboxCredentials: SandboxCredentials;
-  /** The repositories of accounts that were given none of their own. */
+  /** The repositories of each account that has no list of its own. */
   readonly repos: readonly SelectedRepository[];
 }
 

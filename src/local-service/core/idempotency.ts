@@ -1,4 +1,7 @@
-/** Idempotency keys, which create and fork of an account share (specification, "Idempotency results"; traps S4 and S5). */
+/**
+ * Idempotency keys. The creates and forks of an account share them (specification, "Idempotency results"; traps S4 and
+ * S5).
+ */
 
 import { createHash } from 'node:crypto';
 import { stableJson } from '../../contract/stable-json.js';
@@ -11,22 +14,23 @@ import type { Context } from './context.js';
 export interface KeyedCall {
   readonly caller: Caller;
   readonly idempotencyKey: string | undefined;
-  /** The same for a repetition of the call, and for nothing else. */
+  /** Equal for repetitions of the call, and different for every other call. */
   readonly fingerprint: string;
 }
 
-/** The same for bodies that mean the same (assumption, "Idempotency-Key with the same body"). */
+/** Equal for bodies with the same meaning (assumption, "Idempotency-Key with the same body"). */
 export function bodyHash(body: unknown): string {
   return createHash('sha256').update(stableJson(body)).digest('hex');
 }
 
-/** Keys whose first call is still running, however long a copy takes. */
+/** Keys whose first call is still running. They stay taken, however long the copy of a fork takes. */
 const activeKeys = new WeakMap<Context, Set<string>>();
 
 /**
- * Accepts a create or fork, or returns the sandbox that the same key stands for, gone or not.
- * @param accept what the call does; calls `complete` in the transaction that creates the sandbox
- * @throws ServiceError `idempotency_key_reused` after another call, `idempotency_in_progress` while the first is under way
+ * Accepts a create or fork, or returns the sandbox of an earlier call with the same key, gone or not.
+ * @param accept carries out the call, and calls `complete` in the transaction that creates the sandbox
+ * @throws ServiceError `idempotency_key_reused` if a different call used the key, `idempotency_in_progress` while the
+ *   first call with the key is under way
  */
 export async function acceptOnce(
   context: Context,
@@ -44,7 +48,7 @@ export async function acceptOnce(
   try {
     return await accept((sandboxId) => idempotency.complete(key, sandboxId));
   } catch (cause) {
-    // A refusal has begun nothing, so its key need not wait for its release.
+    // A refused call has begun nothing, so its key is released at once.
     if (cause instanceof ServiceError && cause.status < 500) idempotency.release(key);
     throw cause;
   } finally {
@@ -52,7 +56,7 @@ export async function acceptOnce(
   }
 }
 
-/** Takes a key, or returns the sandbox that it stands for. */
+/** Claims a key, or returns the sandbox of an earlier call with the key. */
 function claim(
   { stores, timings, clock }: Context,
   options: { readonly key: string; readonly fingerprint: string; readonly busy: ReadonlySet<string> },

@@ -1,4 +1,4 @@
-/** What a version of an environment says, and how a body changes it. */
+/** The content of an environment version, and how a request body changes it. */
 import type { UpdateEnvironmentBody } from '../../contract/account-requests.js';
 import { assume } from '../core/assume.js';
 import type { Context } from '../core/context.js';
@@ -22,9 +22,9 @@ export const emptyContent: EnvironmentContent = {
 };
 
 /**
- * The content with what a body gives in place of what was there. Fields that it leaves out stay.
- * @throws ServiceError 400 for a malformed line of `envContents`, for a path of `secretFiles` that leaves the home, and for a
- *   repository that is not one of `GET /repos`
+ * Replaces the fields of the content that the body gives. The other fields stay as they are.
+ * @throws ServiceError 400 for a malformed line of `envContents`, for a path of `secretFiles` that leaves the home, and
+ *   for a repository that `GET /repos` does not list
  */
 export function changedContent(
   context: Context,
@@ -55,7 +55,9 @@ export function changedContent(
   };
 }
 
-/** Assumption: without a branch it is the repository's own; without a script there is none to wait for. */
+/**
+ * Assumptions: `baseBranch` defaults to the repository's own branch, `setupScript` to null, `setupBlocking` to false.
+ */
 function selected(
   context: Context,
   accountId: string,

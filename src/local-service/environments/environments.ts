@@ -20,8 +20,8 @@ import { reposOf } from './repos.js';
 const defaultName = 'Default';
 
 /**
- * The environments of a caller, oldest first, as far as its key reaches. Assumption: each account has one from the start, its
- * default, which passes everything and says nothing.
+ * The environments that the caller's key reaches, oldest first. Assumption: each account has a default environment from
+ * the start. It has every `pass…` flag, and no variables, files or repositories.
  */
 export function environmentsFor(context: Context, { accountId, scope }: Caller): readonly EnvironmentRecord[] {
   assume('A-environment-default');
@@ -29,7 +29,7 @@ export function environmentsFor(context: Context, { accountId, scope }: Caller):
   return context.stores.environments.of(accountId).filter(({ id }) => reachesEnvironment(scope, id));
 }
 
-/** The default environment of an account, made at its first use. */
+/** The default environment of an account, created at its first use. */
 export function defaultEnvironment(context: Context, accountId: string): EnvironmentRecord {
   const known = context.stores.environments.defaultOf(accountId);
   if (known) return known;
@@ -38,8 +38,8 @@ export function defaultEnvironment(context: Context, accountId: string): Environ
 }
 
 /**
- * @throws ServiceError 404 for an environment that is unknown or not the caller's; 403 `api_key_sandbox_forbidden` for one
- *   that is not on the key
+ * @throws ServiceError 404 for an environment that is unknown or not the caller's; 403 `api_key_sandbox_forbidden` for
+ *   an environment that the key does not reach
  */
 export function environmentFor(context: Context, caller: Caller, environmentId: string): EnvironmentRecord {
   const found = context.stores.environments.get(environmentId);
@@ -49,9 +49,9 @@ export function environmentFor(context: Context, caller: Caller, environmentId: 
 }
 
 /**
- * Creates an environment with its first version. Not part of the service, which shows no way to make one: for the routes under
- * `/_local` and the object. Flags are false if they are not given. Not safe to repeat.
- * @throws ServiceError 400 for content that no environment can have, 409 for a name that is taken
+ * Creates an environment with its first version. For the routes under `/_local` and the service object only, since the
+ * specification shows no way to create environments. Flags default to false. Not safe to repeat.
+ * @throws ServiceError 400 for invalid content, 409 for a name that is taken
  */
 export function addEnvironment(
   context: Context,
@@ -73,10 +73,10 @@ export function addEnvironment(
 }
 
 /**
- * Changes an environment. A change of a flag or of content makes a new version; sandboxes stay on theirs. Assumptions: content
- * that is unchanged creates none; the default stops being one only when another becomes it. Safe to repeat.
- * @throws ServiceError 400 for content that no environment can have; 404; 409 `environment_name_taken`,
- *   `default_environment_required`
+ * Changes an environment. A change of a flag or of content creates a new version; sandboxes stay on their version.
+ * Assumptions: unchanged content creates no version; the default environment stays the default until another one
+ * becomes it. Safe to repeat.
+ * @throws ServiceError 400 for invalid content; 404; 409 `environment_name_taken`, `default_environment_required`
  */
 export function updateEnvironment(
   context: Context,
@@ -107,8 +107,9 @@ export function updateEnvironment(
 }
 
 /**
- * Deletes an environment. Not part of the service, which shows no way to delete one: for the routes under `/_local`. Its
- * sandboxes keep what they are pinned to, and show none (specification, field `environment`).
+ * Deletes an environment. For the routes under `/_local` only, since the specification shows no way to delete
+ * environments. Its sandboxes stay pinned to their version, and show no environment (specification, field
+ * `environment`).
  * @throws ServiceError 404; 409 `default_environment_required`
  */
 export function removeEnvironment(context: Context, environmentId: string): void {
@@ -126,7 +127,7 @@ export function removeEnvironment(context: Context, environmentId: string): void
   });
 }
 
-/** The version that a sandbox is pinned to; undefined for one that is attached to no environment. */
+/** The version that a sandbox is pinned to; undefined if the sandbox is attached to no environment. */
 export function versionOf(
   { stores }: Pick<Core, 'stores'>,
   { environmentVersionId: versionId }: Pick<SandboxRecord, 'environmentVersionId'>,
@@ -135,8 +136,8 @@ export function versionOf(
 }
 
 /**
- * True if sandboxes on this content hold personal logins of their creator (specification, "Access rules": "an environment
- * that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
+ * True if sandboxes with this content hold personal logins of their creator (specification, "Access rules": "an
+ * environment that passes nothing" holds none). Assumption: secret files count as logins, plain variables do not.
  */
 function passesCreatorLogins(content: EnvironmentContent): boolean {
   const { passRepoHost, passSecrets, passSandboxCredentials, passAgentsCredentials, secretFiles } = content;
@@ -150,7 +151,7 @@ export function holdsCreatorLogins(context: Pick<Core, 'stores'>, sandbox: Sandb
   return version !== undefined && passesCreatorLogins(version.content);
 }
 
-/** Creates a version of its own of content that the latest version does not say already. Safe to repeat. */
+/** Stores content as a new version, unless the latest version has the same content. Safe to repeat. */
 function changeContent({ stores, clock }: Context, environmentId: string, content: EnvironmentContent): void {
   const latest = stores.environments.latest(environmentId);
   if (latest && stableJson(latest.content) === stableJson(content)) return;
@@ -178,10 +179,10 @@ function pinnedTo({ stores }: Context, environmentId: string): SandboxRecord[] {
 }
 
 /**
- * Selects a repository for sandboxes. Assumption: into the account's default environment, as a new version of it, in place of an
- * earlier selection of the same repository, whose setup script is kept; without a branch it is the repository's own. Safe to
- * repeat: the same selection makes no version.
- * @throws ServiceError 404 for a repository that is not one of `GET /repos`
+ * Selects a repository for sandboxes. Assumptions: the selection creates a new version of the account's default
+ * environment. It replaces an earlier selection of the same repository, and keeps the setup script of that selection.
+ * The branch defaults to the repository's own. Safe to repeat: the same selection creates no version.
+ * @throws ServiceError 404 for a repository that `GET /repos` does not list
  */
 export function selectRepo(context: Context, caller: Caller, body: SelectRepoBody): SelectedRepository {
   assume('A-repo-selection');

@@ -1,4 +1,4 @@
-/** What the environment of a sandbox means on its machine: variables, and secret files. */
+/** What the environment of a sandbox brings to its machine: variables and secret files. */
 
 import { assume } from '../core/assume.js';
 import type { Context, Core } from '../core/context.js';
@@ -9,11 +9,11 @@ import { placeSecretFiles } from './secret-files.js';
 import { variablesIn } from './variables.js';
 
 /**
- * The variables that everything which is started in a sandbox gets: commands, the setup script, agents and SSH sessions. Made of
- * the version that the sandbox is pinned to: the lines of its `envContents`, its owner's secrets if it passes them,
- * and the sandbox's own credential if it passes that.
- * Assumption: a line of the environment comes before a secret of the same name. What runs already keeps what it was started
- * with. The values are secrets: never log, show or keep them.
+ * The variables of every process that is started in a sandbox: commands, the setup script, agents and SSH sessions.
+ * They come from the version that the sandbox is pinned to: the lines of its `envContents`, and, if the version passes
+ * them, the owner's secrets and the sandbox's own credential. Assumption: a line of `envContents` wins over a secret of
+ * the same name. Running processes keep the variables that they were started with. The values are secrets: never log,
+ * show or keep them.
  */
 export function machineEnvironment(
   { stores, sandboxCredentials }: Pick<Core, 'stores' | 'sandboxCredentials'>,
@@ -38,9 +38,9 @@ export function secretFilesFor({ stores }: Pick<Core, 'stores'>, sandbox: Sandbo
 }
 
 /**
- * Puts the secret files onto the disk of a sandbox that starts, and removes those that are no longer passed to it. Assumption: a
- * start that finds a folder of the user at the path of a file continues without that file, so that no work is locked away.
- * The caller holds the lock of the sandbox. Safe to repeat.
+ * Writes the secret files to the disk of a sandbox that starts, and removes secret files that are no longer passed to
+ * it. Assumption: if a folder of the user is at the path of a file, the start continues without that file, so that the
+ * user still reaches the work in the sandbox. The caller holds the lock of the sandbox. Safe to repeat.
  */
 export async function prepareDisk(context: Context, sandboxId: string): Promise<void> {
   const sandbox = context.stores.sandboxes.get(sandboxId);
@@ -49,7 +49,9 @@ export async function prepareDisk(context: Context, sandboxId: string): Promise<
   for (const path of blocked) context.log('a secret file could not be placed', { sandboxId, path });
 }
 
-/** Logins of one account are never given to a sandbox of another, nor to one that they were wiped from. */
+/**
+ * True if a sandbox may hold its owner's logins: its environment belongs to the owner, and the logins were not wiped.
+ */
 function mayHoldLogins({ stores }: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
   const { environmentId, loginsWiped, ownerId } = sandbox;
   return !loginsWiped && environmentId !== null && stores.environments.accountOf(environmentId) === ownerId;

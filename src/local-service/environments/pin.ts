@@ -9,15 +9,15 @@ import type { SandboxRecord } from '../store/sandbox-record.js';
 import { defaultEnvironment } from './environments.js';
 import { pathBelowHome } from './secret-files.js';
 
-/** What a sandbox keeps for life, until an upgrade. A fork copies it from its source. */
+/** What a sandbox is pinned to until an upgrade. A fork copies it from its source. */
 type EnvironmentPin = Pick<
   SandboxRecord,
   'environment' | 'environmentId' | 'environmentVersionId' | 'environmentVersion'
 >;
 
 /**
- * The environment that a create requests: the named one, none with `noEnv`, or else the default. Assumption: with both, `noEnv`
- * counts. It does not check whether the caller's key reaches the environment.
+ * The environment that a create requests: the named one, none with `noEnv`, or else the default. Assumption: with both
+ * a name and `noEnv`, `noEnv` counts. This function does not check whether the caller's key reaches the environment.
  * @throws ServiceError 404 for a name that no environment of the caller has
  */
 export function environmentFromBody(
@@ -35,7 +35,7 @@ export function environmentFromBody(
   throw notFound(`There is no environment named "${name}". GET /environments lists them.`);
 }
 
-/** What a new sandbox that is no fork knows of its environment: it freezes onto the latest version. */
+/** Pins a new sandbox that is not a fork to the latest version of its environment. */
 export function attachment(
   context: Context,
   body: Pick<CreateSandboxBody, 'environment' | 'noEnv'>,
@@ -61,8 +61,9 @@ export function pinnedToVersion(
 }
 
 /**
- * Where a snapshot may hold secret files of the environment of its sandbox: what a sandbox made from it must not keep, unless its
- * own environment has the same file. The snapshot may be older than an upgrade, so the files of earlier versions count too.
+ * The paths at which a snapshot may hold secret files of its sandbox's environment. A sandbox that is created from the
+ * snapshot must not keep these files, unless its own environment has a file at the same path. The snapshot may be older
+ * than an upgrade, so the files of earlier versions count too.
  */
 function secretPathsInSnapshot({ stores }: Context, snapshotId: string | null): readonly string[] {
   const sourceId = snapshotId === null ? undefined : stores.snapshots.get(snapshotId)?.sandboxId;

@@ -1,6 +1,7 @@
 /**
- * Repositories that sandboxes can be given. There is no repository host here: they are a setting of the local service, they are
- * selected, kept in versions of environments and shown, and nothing is ever cloned and no setup script of theirs is run.
+ * Repositories that can be selected for sandboxes. There is no repository host here: the list of repositories is a
+ * setting of the local service. A selection is stored in a version of an environment and shown. Nothing is ever cloned,
+ * and no setup script of a repository runs.
  */
 import { z } from 'zod';
 import { SandflowError } from '../../contract/sandflow-error.js';
@@ -8,7 +9,7 @@ import type { Context } from '../core/context.js';
 import type { SelectedRepository } from '../store/environment-store.js';
 
 const localRepoSchema = z.object({
-  /** Number at the repository host. */
+  /** The number of the repository at its host. */
   id: z.number().int().positive(),
   /** `owner/name`. */
   fullName: z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'must be owner/name'),
@@ -18,7 +19,7 @@ const localRepoSchema = z.object({
   databaseId: z.string().min(1).optional(),
   private: z.boolean().default(false),
   permissions: z.string().default('write'),
-  /** The branch of a selection that names none. */
+  /** The branch if a selection names none. */
   baseBranch: z.string().min(1).default('main'),
 });
 
@@ -38,7 +39,7 @@ const localReposSchema = z
 export const localReposBodySchema = z.object({ repos: localReposSchema });
 type ParsedRepo = z.output<typeof localReposSchema>[number];
 
-/** @throws SandflowError `bad_configuration` for repositories that no account could have */
+/** @throws SandflowError `bad_configuration` if the repositories are malformed or not unique */
 export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedRepository[] {
   const parsed = localReposSchema.safeParse(repos);
   if (parsed.success) return parsed.data.map(unselected);
@@ -47,12 +48,15 @@ export function configuredRepos(repos: readonly LocalRepo[]): readonly SelectedR
   throw new SandflowError('bad_configuration', `${place}: ${issue?.message ?? 'is malformed'}.`);
 }
 
-/** The repositories of an account: those that it was given, or else those of the options. */
+/** The repositories of an account: its own list, or else the list of the options. */
 export function reposOf({ stores, repos }: Context, accountId: string): readonly SelectedRepository[] {
   return stores.settings.get<readonly SelectedRepository[]>(settingOf(accountId)) ?? repos;
 }
 
-/** Gives an account other repositories than the options. What was selected stays selected. Safe to repeat. */
+/**
+ * Sets the repositories of an account, in place of the list of the options. Selected repositories stay selected. Safe
+ * to repeat.
+ */
 export function setRepos({ stores }: Context, accountId: string, repos: readonly SelectedRepository[]): void {
   stores.settings.put(settingOf(accountId), repos);
 }

@@ -1,4 +1,4 @@
-/** Secret files of environments: their allowed paths, and writing them to a disk and removing them. */
+/** Secret files of environments: checks their paths, writes them to a disk and removes them. */
 import { posix } from 'node:path';
 import type { Context } from '../core/context.js';
 import { MachineError, sandboxHome } from '../machine/index.js';
@@ -11,8 +11,10 @@ const maxPathBytes = 1024;
 const maxNameBytes = 255;
 
 /**
- * A path relative to the home for one that is relative, begins with `~/`, or is absolute below `/home/sandbox`.
- * @returns undefined for one that leaves the home, is the home itself, is a folder, or is too long for a disk
+ * Converts a path to a path relative to the home. Accepts a relative path, a path that begins with `~/`, and an
+ * absolute path below `/home/sandbox`.
+ * @returns undefined for a path that leaves the home, is the home itself, ends in `/`, holds a NUL character or is too
+ *   long for a disk
  */
 export function pathBelowHome(path: string): string | undefined {
   let inside = path;
@@ -31,7 +33,7 @@ export function pathBelowHome(path: string): string | undefined {
   return plain.includes('\0') || tooLong ? undefined : plain;
 }
 
-/** @throws ServiceError 400 for a path that leaves the home, and for two that cannot both be files */
+/** @throws ServiceError 400 for a path that `pathBelowHome` refuses, and for two paths that cannot both be files */
 export function requireGoodPaths(files: readonly SecretFile[]): void {
   const refuse = (index: number, problem: string): never => {
     throw invalidRequest(`secretFiles.${index}.path: ${problem}`);
@@ -51,10 +53,11 @@ export function requireGoodPaths(files: readonly SecretFile[]): void {
 }
 
 /**
- * Makes these the secret files of a disk: others that an environment has put there are removed, these are written anew, for
- * their owner only. The caller holds the lock of the sandbox. Safe to repeat.
- * @returns the paths where something of the user's is in the way, such as a folder
- * @throws MachineError `no_disk`; Error if the disk cannot be written. What was done until then stays done, and is known.
+ * Makes `files` the secret files of a disk. Writes each of them anew, accessible to its owner only, and removes other
+ * files that an environment has put there. The caller holds the lock of the sandbox. Safe to repeat.
+ * @returns the paths that are blocked by something of the user's, such as a folder
+ * @throws MachineError `no_disk`; Error if the disk cannot be written. Changes that were made until then stay, and
+ *   their paths are recorded.
  */
 export async function placeSecretFiles(
   context: Pick<Context, 'stores' | 'host'>,
@@ -70,7 +73,7 @@ export async function placeSecretFiles(
       stores.sandboxes.put({ ...now, secretFilePaths: paths });
     }
   };
-  // Written down before anything is on the disk, so that nothing that lies there is ever forgotten.
+  // The paths are recorded before any file is written, so that no file on the disk is ever forgotten.
   remember([...new Set([...sandbox.secretFilePaths, ...contents.keys()])]);
   const blocked: string[] = [];
   const attempt = async (path: string, change: Promise<void>): Promise<void> => {
@@ -85,12 +88,12 @@ export async function placeSecretFiles(
   for (const [path, text] of contents) {
     await attempt(path, writeAnew(host, id, { path, contents: text }));
   }
-  // What could not be removed stays known, for the next attempt.
+  // The path of a file that could not be removed stays recorded, for the next attempt.
   remember([...new Set([...contents.keys(), ...blocked])]);
   return blocked;
 }
 
-/** Also over a file that its owner may not write: keys are often made so. */
+/** Replaces even a file that its owner may not write, since key files are often created that way. */
 async function writeAnew(host: Context['host'], sandboxId: string, { path, contents }: SecretFile): Promise<void> {
   const write = () => host.writeFile(sandboxId, path, Buffer.from(contents), { mode: onlyItsOwner });
   try {

@@ -5,14 +5,14 @@ import { invalidRequest, type ServiceError } from '../service-error.js';
 import type { SecretName } from '../store/secret-store.js';
 import { maxVariableBytes } from './variables.js';
 
-/** What one program can be started with is limited, and all secrets of an account are given to each. */
+/** Linux limits what one program can be started with, and every program gets all secrets of the account. */
 const maxAllBytes = 256 * 1024;
 
 /**
- * Sets and unsets secrets, all of them or none. A name in both lists is set. Sandboxes on an environment that passes secrets see
- * the change in what they start from then on. Safe to repeat.
+ * Sets and unsets secrets, all of them or none. A name in both lists is set. In sandboxes whose environment passes
+ * secrets, processes that start from then on see the change. Safe to repeat.
  * @returns names and times; values are never returned
- * @throws ServiceError 400, which names the secret and never its value, for one that cannot be a variable
+ * @throws ServiceError 400 for a value that cannot be a variable; the message names the secret and never its value
  */
 export function updateSecrets(
   context: Context,

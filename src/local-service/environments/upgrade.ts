@@ -19,12 +19,13 @@ interface UpgradeCounts {
 }
 
 /**
- * Moves the caller's active sandboxes to the latest version: secret files that it drops are removed from their disks, its own are
- * written, and what is started from then on gets its variables. Running processes keep those that they were started with.
+ * Moves the caller's active sandboxes to the latest version. Secret files that the version drops are removed from their
+ * disks, and its own are written. Processes that start from then on get its variables; running processes keep theirs.
  *
- * Assumptions: active is what is usable, on its way there, or in `error`; one that is archived or being archived keeps its version,
- * and is upgraded once it has been resumed. Named sandboxes that are unknown, not the caller's, not of this environment or not
- * active count as failed; those that are on the latest version already count as neither. Safe to repeat.
+ * Assumptions: a sandbox is active if it is usable, being created, or in `error`. A sandbox that is archived or being
+ * archived keeps its version; it can be upgraded once it has been resumed. Named sandboxes count as failed if they are
+ * unknown, not the caller's, not of this environment or not active. Sandboxes that are on the latest version already
+ * count as neither. Safe to repeat.
  * @param sandboxIds only these; default: all
  * @throws ServiceError 404 for an environment that is unknown or not the caller's
  */
@@ -60,7 +61,7 @@ function isActive({ state }: SandboxRecord): boolean {
   return isUsable(state) || isCreating(state) || state === 'error';
 }
 
-/** False if the sandbox could not be moved; it is then still pinned to what it was. */
+/** False if the sandbox could not be moved; it is then still pinned to its former version. */
 async function moveTo(
   context: Context,
   to: { readonly id: string; readonly environment: EnvironmentRecord; readonly version: EnvironmentVersion },
@@ -73,7 +74,7 @@ async function moveTo(
     const blocked = await placeSecretFiles(context, sandbox, secretFilesFor(context, { ...sandbox, ...pin }));
     if (blocked.length > 0) throw new MachineError('not_a_file', `Something is in the way at ${blocked.join(', ')}.`);
   } catch (cause) {
-    // A disk that is not there yet, or no longer, gets its files when the sandbox starts.
+    // A disk that does not exist yet, or no longer exists, gets its files when the sandbox starts.
     const waits = cause instanceof MachineError && cause.code === 'no_disk' && !isUsable(sandbox.state);
     if (!waits) {
       log('a sandbox could not be upgraded', { sandboxId: to.id, reason: reasonOf(cause) });
@@ -87,7 +88,7 @@ async function moveTo(
   return true;
 }
 
-/** The files of the version that it stays on, as far as they can be written. */
+/** Restores the secret files of the version that the sandbox stays on, as far as they can be written. */
 async function putBack(context: Context, sandboxId: string): Promise<void> {
   const now = context.stores.sandboxes.get(sandboxId);
   if (!now) return;

@@ -1,19 +1,20 @@
 /** Reads .env-style text (specification, "Environment", `envContents`). */
 import { invalidRequest, type ServiceError } from '../service-error.js';
 
-/** Linux takes 128 KiB in one variable; the rest is left for its name and for what a shell adds. */
+/** Linux accepts 128 KiB for one variable; 32 KiB of it are left for its name and for what a shell adds. */
 export const maxVariableBytes = 96 * 1024;
 
 const startPattern = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/;
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
 /**
- * The variables of a text, the last of a name winning. Assumption, since the specification says only ".env-style":
+ * The variables of a text. If a name occurs more than once, its last value counts. Assumption, since the specification
+ * says only ".env-style":
  *
  *     # a comment; blank lines are skipped
- *     NAME=value with spaces        # ends at white space and "#"; spaces around it do not count
+ *     NAME=value with spaces        # the value ends before this comment; spaces around it do not count
  *     export NAME='literal, "#" and lines too'
- *     NAME="with \n, \r, \t, \", \\ and \$; over several lines where it must be"
+ *     NAME="with \n, \r, \t, \", \\ and \$; it may span several lines"
  *
  * Nothing is expanded: `$HOME` stays what it is. A value may hold `=`.
  * @throws ServiceError 400 that names the line, and never what it holds
@@ -51,13 +52,13 @@ export function variablesIn(text: string): ReadonlyMap<string, string> {
 
 interface Quoted {
   readonly value: string;
-  /** How many line ends it holds. */
+  /** The number of line ends in the quoted text. */
   readonly lines: number;
   /** What follows the closing quote in its line. */
   readonly after: string;
 }
 
-/** Reads from behind the opening quote. Undefined if the quote is not closed. */
+/** Reads a value that begins just after its opening quote. Undefined if the quote is not closed. */
 function readQuoted(
   lines: readonly string[],
   start: { readonly line: number; readonly column: number; readonly quote: '"' | "'" },

@@ -5,8 +5,8 @@ import type { EnvironmentRecord } from '../store/environment-store.js';
 import { emptyContent } from './content.js';
 
 /**
- * Holds the text of secret files and variables: never log it. `sandboxCount` counts the sandboxes that exist, archived ones too.
- * Assumption: versions come oldest first.
+ * The view holds the text of secret files and variables: never log it. `sandboxCount` counts existing sandboxes,
+ * archived ones included. Assumption: versions come oldest first.
  */
 export function environmentView(
   { stores }: Context,

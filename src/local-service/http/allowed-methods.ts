@@ -10,9 +10,9 @@ const table = surfaces.flatMap(({ base, pathOf }) =>
   })),
 );
 
-/** Empty if there is no such path. */
+/** The methods that a path accepts; empty if there is no such path. */
 export function allowedMethods(path: string): readonly string[] {
-  // `/api-keys/scoped` is a path of its own, and no key whose id is `scoped`.
+  // `/api-keys/scoped` is a path of its own, not a key with the id `scoped`.
   const literal = table.filter((row) => row.path === path);
   const rows = literal.length > 0 ? literal : table.filter(({ pattern }) => pattern.test(path));
   const methods = rows.map(({ method }) => method);
@@ -20,7 +20,10 @@ export function allowedMethods(path: string): readonly string[] {
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods;
 }
 
-/** True for a method that would reach another endpoint, whose parameter matches this path. */
+/**
+ * True if this literal path does not have the method: the request would reach an endpoint whose parameter matches the
+ * path.
+ */
 export function isOtherEndpoint(path: string, method: string): boolean {
   return table.some((row) => row.path === path) && !allowedMethods(path).includes(method);
 }

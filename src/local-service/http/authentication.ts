@@ -1,4 +1,4 @@
-/** Whose token a request carries (specification, "Authentication"). */
+/** Finds the caller whose token a request carries (specification, "Authentication"). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hashOf } from '../accounts/credentials.js';
 import type { Caller } from '../accounts/key-scope.js';
@@ -15,7 +15,8 @@ function tokenIn(header: string | undefined): string {
 }
 
 /**
- * The caller of the service. Tokens are found by their hash, so that the time taken reveals nothing about a secret.
+ * Finds the caller of a request. Tokens are looked up by their hash, so that the time taken reveals nothing about a
+ * secret.
  * @throws ServiceError 401 `unauthorized`; 403 `api_key_expired`
  */
 export function createAuthentication({
@@ -26,7 +27,7 @@ export function createAuthentication({
     const credential = stores.credentials.byHash(hashOf(tokenIn(header)));
     if (!credential || credential.revokedAt !== null) throw unauthorized();
     const { id, accountId, kind, scope, expiresAt } = credential;
-    // What was written into a sandbox ends with it.
+    // The credential that was written into a sandbox ends with the sandbox.
     if (kind === 'sandbox' && !stores.sandboxes.get(scope?.sandboxIds?.[0] ?? '')) throw unauthorized();
     if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) {
       const message = `This API key expired on ${expiresAt}. Create a new one.`;
@@ -37,7 +38,8 @@ export function createAuthentication({
 }
 
 /**
- * Who may use `/_local`, which shows and changes what belongs to every account: only who has the key of the service's options.
+ * Admits to `/_local` only the key of the service's options, since these routes show and change what belongs to every
+ * account.
  * @throws ServiceError 401 `unauthorized`; 403 `forbidden` for another key that the service knows
  */
 export function createOperatorAuthentication(

@@ -1,4 +1,6 @@
-/** What is decided about a request before its input is read (specification, "Scope" and "Authentication"). */
+/**
+ * Decides whether a caller may make a request, before its input is read (specification, "Scope" and "Authentication").
+ */
 import type { Endpoint, EndpointName } from '../../contract/endpoints.js';
 import { type Caller, requireAccountWide, requireAction } from '../accounts/key-scope.js';
 import { ServiceError } from '../service-error.js';
@@ -16,7 +18,7 @@ export function authorize(caller: Caller, name: EndpointName, endpoint: Endpoint
   if (endpoint.scope.startsWith('account.') && name !== 'listApiKeys') requireAccountWide(caller);
 }
 
-/** @throws ServiceError 403 `api_key_action_forbidden` for a scoped key on a route that nobody knows */
+/** @throws ServiceError 403 `api_key_action_forbidden` for a scoped key on an unknown route */
 export function refuseUnknownRoute(caller: Caller | undefined): void {
   if (!caller?.scope) return;
   throw new ServiceError(403, 'api_key_action_forbidden', 'This API key is scoped, and this route is in no scope.');

@@ -16,18 +16,18 @@ export interface Call {
   endpoint: string;
   accepted: boolean;
   sandboxId: string | null;
-  /** The fault that strikes this request. */
+  /** The fault that applies to this request. */
   fault: CallFault | undefined;
   /** The error code of its answer; null if it has none. */
   code: string | null;
-  /** What its answer relies on. */
+  /** The assumptions that its answer relies on. */
   readonly assumed: Set<AssumptionId>;
   recorded: boolean;
 }
 
 const calls = new WeakMap<FastifyRequest, Call>();
 
-/** The call of a request; created by the first use. */
+/** The call of a request; created at its first use. */
 export function callOf(request: FastifyRequest): Call {
   let call = calls.get(request);
   if (!call) {
@@ -84,14 +84,14 @@ export function cutOff(request: FastifyRequest, reply: FastifyReply): void {
 
 const maxSegmentLength = 128;
 
-/** Parameters that the contract knows; none holds a secret. */
+/** The query parameters of the contract. None of them holds a secret. */
 const knownParameters: ReadonlySet<string> = new Set([
   ...Object.values(endpoints).flatMap((endpoint) => ('query' in endpoint ? Object.keys(endpoint.query.shape) : [])),
 ]);
 
 const redacted = '[redacted]';
 
-/** Leaves out the values of unlisted query parameters, and parts of the path that may be a secret. */
+/** Redacts the values of unknown query parameters, and parts of the path that may be a secret. */
 export function pathWithoutSecrets(url: string): string {
   const at = url.indexOf('?');
   const path = (at < 0 ? url : url.slice(0, at)).split('/').map(plainSegment).join('/');

@@ -1,4 +1,4 @@
-/** What stands between a route and the domain: typed input from the endpoint table, fields of the answer. */
+/** The interface between a route and the domain: typed input from the endpoint table, and the fields of the answer. */
 import type { z } from 'zod';
 import type { EndpointName, endpoints, PathParameters } from '../../contract/endpoints.js';
 import type { Caller } from '../accounts/key-scope.js';
@@ -16,11 +16,11 @@ export interface OperationInput<Name extends EndpointName> {
   readonly params: Readonly<Record<PathParameters<Name>, string>>;
   readonly query: Parsed<Name, 'query'>;
   readonly body: Parsed<Name, 'body'>;
-  /** The body as it came, with fields that nobody listed. */
+  /** The body as it was sent, including unknown fields. */
   readonly sentBody: unknown;
   readonly idempotencyKey: string | undefined;
   readonly caller: Caller;
-  /** The vocabulary that the caller speaks; the input is in the current one. */
+  /** The vocabulary of the caller. The input is always in the current vocabulary. */
   readonly surface: 'current' | 'legacy';
 }
 
@@ -29,7 +29,7 @@ export interface OperationResult {
   readonly raw?: Download;
   /** Fields of the answer in addition to `ok` and `type`. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The same as text, if available: what follows `"type":…,` in the answer. */
+  /** The same fields as JSON text, if available: what follows `"type":…,` in the answer. */
   readonly json?: string;
   /** The sandbox of the call, for the call book, if the path does not name it. */
   readonly sandboxId?: string;

@@ -22,7 +22,7 @@ interface ParsedInput {
   readonly idempotencyKey: string | undefined;
 }
 
-/** @throws ServiceError 400 with the field that is wrong; 404 for what cannot be a sandbox id */
+/** @throws ServiceError 400 that names the wrong field; 404 for an id that no sandbox can have */
 export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
   const { params } = raw;
   if (params.sandboxId !== undefined && !isSandboxId(params.sandboxId)) throw sandboxNotFound(params.sandboxId);
@@ -37,8 +37,8 @@ export function parseInput(endpoint: Endpoint, raw: RawInput): ParsedInput {
 }
 
 /**
- * Reads what a request to `/_local` holds.
- * @param options.message replaces the field and its problem
+ * Parses a part of a request to `/_local`.
+ * @param options.message replaces the message that names the field and its problem
  * @throws ServiceError 400 `invalid_request`
  */
 export function read<Schema extends z.ZodType>(
@@ -68,7 +68,7 @@ function parse(schema: z.ZodObject, value: unknown): unknown {
   throw new ServiceError(400, codeFor(field, value), message);
 }
 
-/** The specification has codes of their own for two fields; `name` also covers a snapshot's. */
+/** The specification has separate codes for two fields: the name of a sandbox or snapshot, and the prompt. */
 function codeFor(field: string, value: unknown): string {
   if (field === 'name' || field === 'snapshotName') return 'invalid_name';
   const missing = typeof value === 'object' && value !== null && !('prompt' in value);
@@ -90,7 +90,10 @@ function idempotencyKeyOf(header: string | string[] | undefined): string | undef
   throw invalidRequest(message);
 }
 
-/** No body of the contract goes deeper than a few; what compares and copies bodies walks them by calling itself. */
+/**
+ * Bodies of the contract have only a few levels. Deeper bodies are refused, since the code that compares and copies
+ * them is recursive.
+ */
 const maxDepth = 64;
 
 /**

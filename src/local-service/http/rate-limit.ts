@@ -4,8 +4,8 @@ import type { LocalServiceLimits } from '../options.js';
 import { ServiceError } from '../service-error.js';
 
 /**
- * Refuses what a caller sends past a number of requests in a second or a minute; `rate_limited` with `Retry-After`
- * (trap S14). Each key counts for itself, and the sessions of an account together.
+ * Refuses a caller's requests past a limit in a second or a minute: `rate_limited` with `Retry-After` (trap S14).
+ * Requests are counted for each key, and for all sessions of an account together.
  */
 export function createRateLimit(clock: Clock, limits: LocalServiceLimits): (caller: Caller) => void {
   const windows = [

@@ -16,9 +16,9 @@ import type { OperationInput, OperationResult, Operations } from './operation.js
 import { parseInput, type RawInput } from './parse-input.js';
 import { type Surface, surfaces } from './surface.js';
 
-/** Base64 takes a third more, and a file of escapes more still. */
+/** Base64 adds a third to a file, and JSON escapes can add more. */
 const maxFileBodyBytes = 2 * maxFileBytes;
-/** What people write may be as long as a file. */
+/** Endpoints whose body may be as large as a body with a file, since people write long texts. */
 const largeBodies: ReadonlySet<EndpointName> = new Set(['writeFile', 'sendPrompt', 'createSandbox', 'runCommand']);
 
 /** The body of a success: JSON, or bytes. */
@@ -53,7 +53,7 @@ function registerRoute(
 
   const perform = (request: FastifyRequest): Promise<Answer> =>
     noteAssumptions(callOf(request).assumed, () =>
-      // A command may run for hours, and no record waits for its end.
+      // A command may run for hours and changes no record, so nobody waits for its end.
       gate.pass(() => performNoted(request), { awaited: name !== 'runCommand' }),
     );
 
@@ -141,7 +141,7 @@ function defaultCode(status: number): string {
   return status >= 500 ? 'http_500' : 'invalid_request';
 }
 
-/** The profile `extraFields`: every object of an answer carries a field that nobody listed. */
+/** The profile `extraFields`: adds an unlisted field to every object of an answer. */
 function withExtraFields(json: string): string {
   return JSON.stringify(JSON.parse(json), (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

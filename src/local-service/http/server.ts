@@ -1,4 +1,4 @@
-/** The HTTP side: authentication, envelopes, limits of size and time, the call book. Building it opens no socket. */
+/** The HTTP server: authentication, envelopes, limits of size and time, the call book. Creating it opens no socket. */
 import fastify, { type FastifyInstance } from 'fastify';
 import { assumptionsHeader } from '../../contract/assumptions.js';
 import { openApiDocument } from '../../contract/openapi/document.js';
@@ -28,7 +28,7 @@ import { currentSurface, legacySurface, sunsetAfter, surfaceOf } from './surface
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxCheckIntervalMs = 5_000;
-/** Needs no key. */
+/** This path needs no key. */
 const openApiPath = '/openapi.json';
 
 interface ServerOptions {
@@ -73,7 +73,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', callOf(request).requestId);
     if (request.url === openApiPath) return done();
     const surface = surfaceOf(request.url);
-    // Before anything can be refused: every answer of the legacy surface says when it ends.
+    // Set before anything can refuse the request: every answer of the legacy surface says when that surface ends.
     if (surface === legacySurface) reply.header('sunset', sunsetAfter(context.clock.now()));
     for (const id of surface?.assumed ?? []) callOf(request).assumed.add(id);
     const { authorization } = request.headers;
@@ -106,7 +106,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const surface = surfaceOf(request.url) ?? currentSurface;
     reply.code(error.status).send(surface.refusal(errorEnvelope(error, call.requestId)));
   });
-  // In a hook, since the framework's own handler asks some methods for a body first.
+  // This is a hook, since the framework's own handler first requires a body of some methods.
   server.addHook('onRequest', (request, reply, done) => {
     const path = request.url.split('?')[0] ?? '';
     if (!request.is404 && !isOtherEndpoint(path, request.method)) return done();

@@ -4,16 +4,16 @@ import { otherPath, otherVocabulary } from '../../contract/legacy-vocabulary.js'
 
 export interface Surface {
   readonly name: 'current' | 'legacy';
-  /** Where its paths begin. */
+  /** The prefix of its paths. */
   readonly base: `/${string}`;
-  /** What its every answer rests on. */
+  /** The assumptions that every answer relies on. */
   readonly assumed: readonly AssumptionId[];
   pathOf(path: string): string;
-  /** What a request holds, in the current vocabulary. */
+  /** Translates the input of a request into the current vocabulary. */
   incoming(value: unknown): unknown;
-  /** The JSON of an answer, in the surface's own vocabulary. */
+  /** Translates the JSON of an answer into the surface's own vocabulary. */
   outgoing(json: string): string;
-  /** An error envelope in the surface's own vocabulary. */
+  /** Translates an error envelope into the surface's own vocabulary. */
   refusal(envelope: Readonly<Record<string, unknown>>): unknown;
 }
 
@@ -28,8 +28,8 @@ export const currentSurface: Surface = {
 };
 
 /**
- * Specification, "Versioning": the same operations under `/boxes…`. The exchange of words works both ways, so that what is
- * spelled as on the current surface is as unknown here as `boxId` is there.
+ * Specification, "Versioning": the same operations under `/boxes…`. Words are exchanged in both directions: a name of
+ * the current surface is as unknown here as `boxId` is there.
  */
 export const legacySurface: Surface = {
   name: 'legacy',
@@ -41,7 +41,8 @@ export const legacySurface: Surface = {
   refusal: (envelope) =>
     otherVocabulary(
       JSON.parse(JSON.stringify(envelope), (key, value: unknown) =>
-        // Specification, "Errors": `sandbox_not_found` is of the current vocabulary; before it there was `not_found` alone.
+        // Specification, "Errors": `sandbox_not_found` belongs to the current vocabulary; the legacy one has only
+        // `not_found`.
         key === 'code' && value === 'sandbox_not_found' ? 'not_found' : value,
       ),
     ),
@@ -49,14 +50,14 @@ export const legacySurface: Surface = {
 
 export const surfaces: readonly Surface[] = [currentSurface, legacySurface];
 
-/** The surface that a URL belongs to; undefined for `/_local` and what is nowhere. */
+/** The surface that a URL belongs to; undefined for `/_local` and for unknown paths. */
 export function surfaceOf(url: string): Surface | undefined {
   return surfaces.find(({ base }) => new RegExp(`^${base}(?:[/?]|$)`).test(url));
 }
 
 /**
- * The `Sunset` header of the legacy surface. Assumption: the specification says October 31 and no year; it is the next one
- * on the service's clock.
+ * The `Sunset` header of the legacy surface. Assumption: the specification says October 31 without a year; this is the
+ * next October 31 on the service's clock.
  */
 export function sunsetAfter(nowMs: number): string {
   const endOfDay = (year: number): number => Date.UTC(year, 9, 31, 23, 59, 59);

@@ -7,14 +7,14 @@ type ProviderName = keyof typeof providerAliases;
 type ReasoningEffort = (typeof reasoningEfforts)[number];
 const providerNames = Object.keys(providerAliases) as ProviderName[];
 
-/** The name of a provider for its name or an alias; undefined for one that nobody listed. */
+/** Finds a provider by its name or an alias; undefined for an unknown provider. */
 function providerNameOf(nameOrAlias: string): ProviderName | undefined {
   return providerNames.find(
     (name) => name === nameOrAlias || (providerAliases[name] as readonly string[]).includes(nameOrAlias),
   );
 }
 
-/** @throws ServiceError `provider_required` for a provider that nobody listed */
+/** @throws ServiceError `provider_required` for an unknown provider */
 export function requireProvider(nameOrAlias: string): ProviderName {
   const name = providerNameOf(nameOrAlias);
   if (name) return name;
@@ -22,7 +22,7 @@ export function requireProvider(nameOrAlias: string): ProviderName {
   throw new ServiceError(400, 'provider_required', message);
 }
 
-/** Two for each provider: one that takes every level of effort, and one that takes none. */
+/** The two models of a provider: one accepts every level of effort, the other accepts none. */
 function modelsOf(provider: ProviderName): readonly { model: string; reasoningEfforts: readonly ReasoningEffort[] }[] {
   return [
     { model: `${provider}-local`, reasoningEfforts },
@@ -30,7 +30,7 @@ function modelsOf(provider: ProviderName): readonly { model: string; reasoningEf
   ];
 }
 
-/** The catalog of `GET /provider-models`; the local agents take any model besides those that are listed. */
+/** The catalog of `GET /provider-models`; the local agents also accept models that it does not list. */
 export function providerCatalog(isConfigured: (provider: string) => boolean): readonly unknown[] {
   return providerNames.map((provider) => ({
     provider,
@@ -41,7 +41,7 @@ export function providerCatalog(isConfigured: (provider: string) => boolean): re
 }
 
 /**
- * Only levels that the model accepts (specification, prompt endpoint); a model that is not listed accepts any.
+ * Checks that the model accepts the level (specification, prompt endpoint). An unlisted model accepts every level.
  * @throws ServiceError `invalid_request` for a level that the model does not accept
  */
 export function requireEffort(provider: ProviderName, model: string | undefined, effort: ReasoningEffort): void {
@@ -56,8 +56,8 @@ export function requireEffort(provider: ProviderName, model: string | undefined,
 }
 
 /**
- * The name for a provider in the options, where an alias will do too.
- * @throws SandflowError `bad_configuration` for a provider that nobody listed
+ * The name of a provider that the options give by its name or by an alias.
+ * @throws SandflowError `bad_configuration` for an unknown provider
  */
 export function configuredProvider(nameOrAlias: string): string {
   const name = providerNameOf(nameOrAlias);

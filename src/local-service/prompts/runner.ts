@@ -1,6 +1,6 @@
 /**
- * Runs accepted prompts: those of one conversation in order, conversations side by side (specification, prompt
- * endpoint; assumptions, "Prompt state and sandbox state").
+ * Runs accepted prompts: the prompts of one conversation in order, different conversations in parallel (specification,
+ * prompt endpoint; assumptions, "Prompt state and sandbox state").
  */
 import { isUsable } from '../../contract/states.js';
 import type { AgentEvent, AgentOutcome } from '../agent/agent.js';
@@ -78,7 +78,9 @@ export function createPromptRunner(core: Core) {
     });
   }
 
-  /** What the agent had emitted before the end of the service cut it off; nothing at a first start. */
+  /**
+   * The events that the agent emitted before the end of the service cut it off; none at the first start of a prompt.
+   */
   function emittedBefore({ id, sandboxId, conversationId }: PromptRecord): AgentEvent[] {
     const all = { sandboxId, conversationId, afterSeq: 0, untilMs: Number.MAX_SAFE_INTEGER, limit: -1 };
     return stores.history
@@ -91,11 +93,12 @@ export function createPromptRunner(core: Core) {
   }
 
   return {
-    /** Starts what is queued for a sandbox and can run. */
+    /** Starts the prompts that are queued for a sandbox and can run, once the current transaction is committed. */
     wake: (sandboxId: string) => database.afterCommit(() => wake(sandboxId)),
     /**
-     * Ends what is queued or running, of one conversation or of all, as `interrupted`; part of the current transaction.
-     * @returns how many there were
+     * Ends the queued and running prompts, of one conversation or of all, as `interrupted`; part of the current
+     * transaction.
+     * @returns the number of prompts that it ended
      */
     interrupt(sandboxId: string, conversationId?: string) {
       return database.transaction(() => {
@@ -127,7 +130,7 @@ async function outcomeOf(run: () => Promise<AgentOutcome>): Promise<AgentOutcome
   }
 }
 
-/** Ends a prompt with its event; false when it has ended already. */
+/** Ends a prompt and records the event of its end. False if the prompt has ended already. */
 export function end(core: Pick<Core, 'stores'>, prompt: PromptRecord, how: PromptEnd): boolean {
   if (!core.stores.prompts.end(prompt.id, how)) return false;
   const { id: promptId, sandboxId, conversationId } = prompt;
@@ -136,7 +139,7 @@ export function end(core: Pick<Core, 'stores'>, prompt: PromptRecord, how: Promp
   return true;
 }
 
-/** A running sandbox with nothing left to run is idle, and has its full time to live again. */
+/** Makes a running sandbox idle if it has no open prompt. Its full time to live begins again. */
 export function settle(
   core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
   sandboxId: string,
@@ -147,8 +150,8 @@ export function settle(
 }
 
 /**
- * Puts prompts that were running back where their agent can go on, and ends the others: running them again could do
- * their work twice. Everything else continues by itself: it is in the work and delivery queues.
+ * Requeues the prompts that were running, if their agent can go on. Ends the other running prompts, since running them
+ * again could do their work twice. Everything else continues by itself: it is in the work and delivery queues.
  * @returns the sandboxes whose queued prompts wait for `wake`
  */
 export function recoverPrompts(context: Context): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-/** Accepting a prompt (specification, prompt endpoint; assumptions, "Prompt state and sandbox state"). */
+/** Accepts a prompt (specification, prompt endpoint; assumptions, "Prompt state and sandbox state"). */
 import type { PromptBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
 import { assume } from '../core/assume.js';
@@ -9,7 +9,7 @@ import { invalidRequest, notFound, ServiceError, sandboxNotFound } from '../serv
 import { requireEffort, requireProvider } from './providers.js';
 
 /**
- * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call is a second
+ * Queues a prompt; the sandbox is `running` from here on. There is no idempotency key: a repeated call queues a second
  * prompt (trap S3).
  * @throws ServiceError `prompt_required`, `sandbox_not_promptable`, `provider_required`, `provider_not_configured`,
  *   `not_found` for an unknown conversation, `invalid_request` for an effort that the model does not accept

@@ -1,4 +1,4 @@
-/** What the API of the service cannot create: accounts, teams, sessions, environments and repositories. */
+/** Routes for what the API of the service cannot create: accounts, teams, sessions, environments and repositories. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nameSchema } from '../../../contract/requests.js';
@@ -82,7 +82,7 @@ export function registerAccountRoutes(server: FastifyInstance, context: Context)
   });
 }
 
-/** Requests are authenticated before they come to a route. */
+/** The caller of a request. Requests are authenticated before they reach a route. */
 function callerOf(request: FastifyRequest): Caller {
   const { caller } = callOf(request);
   if (caller) return caller;

@@ -16,7 +16,7 @@ const logSchema = z.object({
   after: z.coerce.number().int().nonnegative().optional(),
   limit: z.coerce.number().int().positive().max(maxLines).optional(),
   endpoint: z.string().optional(),
-  /** A status, or the class of it: `404` or `4xx`. */
+  /** A status, or its class: `404` or `4xx`. */
   status: z
     .string()
     .regex(/^[1-5](?:\d\d|xx)$/, 'must be a status like 404, or a class like 4xx')
@@ -24,14 +24,14 @@ const logSchema = z.object({
     .optional(),
 });
 
-/** A call without secrets: no body, no header, and only the start of an idempotency key. */
+/** Shows a call without secrets: no body, no header, and only the start of an idempotency key. */
 function lineOf(entry: CallLogEntry): Readonly<Record<string, unknown>> {
   const { seq, at, method, path, endpoint, status, outcome, code, durationMs, requestId, sandboxId } = entry;
   const { idempotencyKey: key, assumptions } = entry;
   return {
     ...{ seq, at, method, path, endpoint, status, outcome, requestId, sandboxId },
     idempotencyKey: key !== null && key.length > shownOfAKey ? `${key.slice(0, shownOfAKey)}…` : key,
-    // Calls of earlier versions lack these.
+    // Calls that an earlier version recorded lack these fields.
     code: code ?? null,
     durationMs: Math.round((durationMs ?? 0) * 10) / 10,
     assumptions: assumptions ?? [],
@@ -60,7 +60,7 @@ export function registerBookRoutes(
   server.get('/_local/log', (request) => {
     const { after, limit = defaultLines, endpoint, status } = read(logSchema, request.query);
     const lines = calls.log({ after, limit, endpoint, status });
-    // When nothing is left, the next read starts at the end, even if a filter matched nothing.
+    // If no further call matches, the next read starts at the end of the book, even if the filter matched nothing.
     const next = lines.length === limit ? (lines.at(-1)?.seq ?? 0) : Math.max(calls.last(), after ?? 0);
     return { ok: true, type: 'local.log', calls: lines.map(lineOf), next };
   });
@@ -70,7 +70,7 @@ export function registerBookRoutes(
     type: 'local.assumptions',
     assumptions: calls.assumptions().map(({ id, count, firstRequestId }) => ({
       id,
-      // An assumption that a later version dropped keeps its count.
+      // An assumption that this version no longer makes keeps its count.
       says: Object.hasOwn(assumptions, id) ? assumptions[id as AssumptionId] : null,
       count,
       firstRequestId,

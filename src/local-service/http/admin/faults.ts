@@ -1,4 +1,4 @@
-/** `/_local/faults`, and `/_local/sandboxes/{sandboxId}`: what goes wrong on demand. */
+/** `/_local/faults`, and `/_local/sandboxes/{sandboxId}`: make things go wrong on demand. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../../core/context.js';
@@ -8,22 +8,22 @@ import { ServiceError } from '../../service-error.js';
 import { read } from '../parse-input.js';
 
 const changeSchema = z.union([
-  /** Alive but not fully reachable; it keeps running. */
+  /** The sandbox is alive but not fully reachable, and keeps running. */
   z.strictObject({ health: z.literal('degraded'), reason: z.string().min(1).max(1_000) }),
   z.strictObject({ health: z.literal('ok') }),
-  /** Enters `error`, and recovers by itself after `recoverMs`, if given. */
+  /** The sandbox enters `error`. If `recoverMs` is given, it recovers by itself after that time. */
   z.strictObject({
     state: z.literal('error'),
     reason: z.string().min(1).max(1_000).default('The machine does not answer.'),
     recoverMs: z.number().int().min(0).max(3_600_000).optional(),
   }),
-  /** Recovers from `error` now. */
+  /** The sandbox recovers from `error` now. */
   z.strictObject({ state: z.literal('ready') }),
 ]);
 const changeProblem =
   'Give health (degraded with a reason, or ok), or state (error with a reason and recoverMs, or ready).';
 
-/** @param options.faultsEnabled false refuses every call */
+/** @param options.faultsEnabled if false, every call is refused */
 export function registerFaultRoutes(
   server: FastifyInstance,
   { context, faultsEnabled }: { readonly context: Context; readonly faultsEnabled: boolean },

@@ -26,7 +26,7 @@ export const accountOperations = {
     fields: { policy: policyOf(context, accountOf(context, caller.accountId)) },
   }),
 
-  /** Routes let a session in and no key (specification, "Authentication"). */
+  /** Its route accepts only sessions, and refuses keys (specification, "Authentication"). */
   updateDataRetention(context, { caller, body: { zeroDataRetention } }) {
     if (zeroDataRetention === undefined) throw new ServiceError(400, 'no_changes', 'Give zeroDataRetention.');
     const account = accountOf(context, caller.accountId);

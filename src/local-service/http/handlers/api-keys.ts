@@ -3,7 +3,7 @@ import { createScopedKey, keyFor, revokeKey, rotateKey } from '../../accounts/ap
 import { isUnrestricted } from '../../accounts/key-scope.js';
 import type { Operations } from '../operation.js';
 
-/** Specification, "API key endpoints" and "Key lifecycle". Routes let sessions only rotate and revoke. */
+/** Specification, "API key endpoints" and "Key lifecycle". The routes of rotate and revoke accept only sessions. */
 export const apiKeyOperations = {
   listApiKeys(context, { caller: { accountId, scope } }) {
     const keys = isUnrestricted(scope) ? context.stores.credentials.keysOf(accountId) : [];

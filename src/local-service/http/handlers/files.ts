@@ -5,7 +5,7 @@ import { requireMachine, sandboxFor } from '../../sandboxes/access.js';
 import { ServiceError } from '../../service-error.js';
 import type { Operations } from '../operation.js';
 
-/** Assumption: a JSON file read or write is limited to this. */
+/** The limit of a file that is read or written as JSON (assumption). */
 export const maxFileBytes = 32 * 1024 * 1024;
 
 export const fileOperations = {

@@ -16,7 +16,10 @@ export const machineOperations = {
     return { raw: await context.host.download({ sandboxId }, path) };
   },
 
-  /** Assumption: the code. The answer does not depend on the state of the sandbox, so it is not checked. */
+  /**
+   * The error code is an assumption. The answer does not depend on the state of the sandbox, so the state is not
+   * checked.
+   */
   openDesktop(context, { caller, params: { sandboxId } }) {
     sandboxFor(context, caller, sandboxId, 'use');
     assume('A-desktop');

@@ -42,7 +42,7 @@ export const sandboxOperations = {
     const sandbox = sandboxFor(context, caller, sandboxId, 'view');
     if (sandbox.hydrated) return shown(context, caller, sandbox);
     const hydration = await hydrationOf(context, sandboxId);
-    // It may have changed in the meantime.
+    // The sandbox may have changed in the meantime.
     const now = sandboxFor(context, caller, sandboxId, 'view');
     return { fields: { sandbox: { ...sandboxView(context, caller, now), hydration } } };
   },
@@ -58,7 +58,7 @@ export const sandboxOperations = {
   },
 
   deleteSandbox(context, { caller, params: { sandboxId } }) {
-    // While a deletion is under way its sandbox is no longer seen, and repeating the call is answered all the same.
+    // While a deletion is under way, `get` no longer finds its sandbox. A repeated call is answered nevertheless.
     const known = context.stores.sandboxes.find(sandboxId);
     if (known) requireAccess(context, caller, known, 'owner');
     const operation = deleteSandbox(context, sandboxId);
@@ -82,7 +82,7 @@ export const sandboxOperations = {
     return { json: `"sandbox":${sandboxJson(context, caller, sandbox)},${source}`, sandboxId: sandbox.id };
   },
 
-  /** The meter of `cost` in the list. */
+  /** Shows the same meter as `cost` in the list of sandboxes. */
   getSandboxUsage(context, { caller, params: { sandboxId } }) {
     const sandbox = sandboxFor(context, caller, sandboxId, 'view');
     return { fields: { usage: costOf(sandbox, context.clock.now()) } };
@@ -117,7 +117,7 @@ export const sandboxOperations = {
   },
 } satisfies Partial<Operations>;
 
-/** A cancelled sandbox is reported once, with only these fields, and is not found from then on (trap S5). */
+/** Reports a cancelled sandbox once, with only these fields. From then on it is not found (trap S5). */
 function reportCancelled(context: Context, caller: Caller, sandboxId: string): OperationResult {
   const sandbox = context.stores.sandboxes.find(sandboxId);
   if (sandbox?.gone !== 'cancelled' || sandbox.ownerId !== caller.accountId) throw sandboxNotFound(sandboxId);
@@ -140,7 +140,7 @@ function pageOf(
   return { page, nextCursor: page.at(-1)?.id ?? null };
 }
 
-/** Where a page begins, also when the sandbox of the cursor has gone since. */
+/** The index at which a page begins, even if the sandbox of the cursor is gone by now. */
 function startAfter(all: readonly SandboxRecord[], cursor: string, since: string): number {
   const at = all.findIndex(({ id }) => id === cursor);
   if (at >= 0) return at + 1;

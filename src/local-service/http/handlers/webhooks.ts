@@ -12,7 +12,10 @@ import type { Operations } from '../operation.js';
 /** The secret is shown on create and rotate only. */
 const shown = ({ id, name, url, events, createdAt }: WebhookRecord) => ({ id, name, url, events, createdAt });
 
-/** @param options.strictUrls refuses loopback addresses too, and names that lead to addresses which are not public */
+/**
+ * @param options.strictUrls if true, refuses loopback addresses too, and names that lead to addresses that are not
+ *   public
+ */
 export function webhookOperations(options: { readonly strictUrls: boolean; readonly resolveHost: ResolveHost }) {
   const { strictUrls, resolveHost } = options;
 
@@ -62,7 +65,7 @@ export function webhookOperations(options: { readonly strictUrls: boolean; reado
         throw new ServiceError(400, 'no_changes', 'Give at least one of name, url and events.');
       }
       if (url !== undefined) await checkUrl(url);
-      // Read after the wait: another call may have changed or deleted it.
+      // Read again after the wait: another call may have changed or deleted the webhook.
       const webhook = find(context, caller, params.webhookId);
       const changed = {
         ...webhook,
