@@ -9,19 +9,19 @@ import { ServiceError, sandboxNotFound } from '../service-error.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
 /**
- * `view`: see it and stop it. `use`: also open, run commands in, prompt and resume it. `owner`: everything.
- * Each includes those before it.
+ * `view`: see and stop the sandbox. `use`: also open it, run commands in it, prompt it and resume it. `owner`:
+ * everything. Each level includes the levels before it.
  */
 export type Access = 'view' | 'use' | 'owner';
-/** How much of a sandbox a call needs. */
+/** The access to a sandbox that a call needs. */
 export type Need = Access;
 
 const order: readonly Access[] = ['view', 'use', 'owner'];
 
-/** Records and versions of environments are never changed in place, so what was found out once stays right. */
+/** Records and versions of environments are never changed in place, so a cached result stays right. */
 const loginsHeld = new WeakMap<SandboxRecord, boolean>();
 
-/** True while it holds personal logins of its creator; as `holdsCreatorLogins`, and cheap. */
+/** True while the sandbox holds personal logins of its creator; a cached `holdsCreatorLogins`. */
 export function holdsLogins(context: Pick<Core, 'stores'>, sandbox: SandboxRecord): boolean {
   let held = loginsHeld.get(sandbox);
   if (held === undefined) {
@@ -46,10 +46,10 @@ export function accessOf(context: Pick<Core, 'stores'>, accountId: string, sandb
 }
 
 /**
- * The sandbox for a caller who needs this much of it.
- * @throws ServiceError 404 for a sandbox that is gone, unknown or not for the caller to see; 403
- *   `api_key_sandbox_forbidden` for one that is not on the key; 403 `forbidden` for one that the caller sees and may not
- *   use that way
+ * Finds a sandbox for a caller that needs this access to it.
+ * @throws ServiceError 404 if the sandbox is gone, unknown or not visible to the caller; 403
+ *   `api_key_sandbox_forbidden` if the key does not reach it; 403 `forbidden` if the caller sees it but lacks the
+ *   access
  */
 export function sandboxFor(
   context: Pick<Core, 'stores'>,
@@ -63,7 +63,7 @@ export function sandboxFor(
   return sandbox;
 }
 
-/** As `sandboxFor`, for a record that is at hand, gone or not. */
+/** Checks access as `sandboxFor` does, for a given record, gone or not. */
 export function requireAccess(context: Pick<Core, 'stores'>, caller: Caller, sandbox: SandboxRecord, need: Need): void {
   const access = accessOf(context, caller.accountId, sandbox);
   if (access === undefined) throw sandboxNotFound(sandbox.id);

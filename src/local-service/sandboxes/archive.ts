@@ -1,4 +1,4 @@
-/** Archival attempts: a snapshot of the disk, then the disk goes. */
+/** Archival attempts: take a snapshot of the disk, then delete the disk. */
 
 import type { Context } from '../core/context.js';
 import { reasonOf } from '../log.js';
@@ -10,7 +10,7 @@ import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { Work } from '../store/work-store.js';
 import { changeSandbox } from './change.js';
 
-/** The work `archive`: one attempt. A failed one is repeated until the sandbox is archived (trap S7). */
+/** The work `archive`: one attempt. A failed attempt is repeated until the sandbox is archived (trap S7). */
 export function archive(context: Context, work: Work): Promise<void> {
   return context.locks.run(work.subject, () => attempt(context, work));
 }
@@ -53,7 +53,10 @@ async function attempt(context: Context, { subject, token }: Work): Promise<void
   removeReplacedSnapshots(context, subject);
 }
 
-/** Null if there is nothing to keep, because the boot of the sandbox could not make its disk. */
+/**
+ * Takes the snapshot and returns its size; null if there is nothing to keep, because the boot could not create the
+ * disk.
+ */
 async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: string): Promise<number | null> {
   try {
     return (await host.takeSnapshot(sandboxId, snapshotId)).sizeBytes;
@@ -63,7 +66,7 @@ async function sizeOfSnapshot(host: MachineHost, sandboxId: string, snapshotId: 
   }
 }
 
-/** The last of its processes that can be seen; a stop does not wait for it to succeed. */
+/** Takes the last sample of the processes. The stop continues even if the sample fails. */
 async function sampleAtStop(context: Context, sandbox: SandboxRecord): Promise<void> {
   try {
     await keepSample(context, sandbox, { atStop: true });
@@ -111,7 +114,7 @@ function complete(
   });
 }
 
-/** The work `expire_data`: what a stopped sandbox has kept is deleted (trap S12). */
+/** The work `expire_data`: deletes the data that a stopped sandbox has kept (trap S12). */
 export function expireData(context: Context, { subject, token }: Work): void {
   const { stores, clock } = context;
   const sandbox = stores.sandboxes.get(subject);

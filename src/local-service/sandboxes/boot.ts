@@ -1,4 +1,4 @@
-/** From accepted to usable: create and resume end here. */
+/** Takes a sandbox from accepted to usable, after a create or a resume. */
 import { isCreating, type SandboxState } from '../../contract/states.js';
 import type { Context } from '../core/context.js';
 import { prepareDisk } from '../environments/on-machine.js';
@@ -13,7 +13,7 @@ export function scheduleBoot(context: Context, { id, epoch }: SandboxRecord): vo
   context.schedule('boot', id, String(epoch), context.clock.now() + context.timings.bootMs / 2);
 }
 
-/** The work `boot`: first `provisioned` or `cloning`, then usable. */
+/** The work `boot`: takes the sandbox to `provisioned` or `cloning`, and in a second step to usable. */
 export async function boot(context: Context, { subject, token }: Work): Promise<void> {
   const { stores, host, locks, timings } = context;
   const current = (): SandboxRecord | undefined => {
@@ -31,7 +31,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     return;
   }
   if (sandbox.fate?.end === 'cancelled') {
-    // Not reported yet: the first read says so, and there is nothing to read afterwards (trap S5).
+    // The first read reports the cancellation; after it the sandbox is not found (trap S5).
     changeSandbox(context, sandbox, {
       state: 'cancelled',
       error: 'No machine could be obtained for this sandbox.',
@@ -44,7 +44,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
     await locks.run(subject, async () => {
       if (sandbox.restoreFrom !== null) await host.restoreDisk(subject, sandbox.restoreFrom);
       else await host.createDisk(subject);
-      // What was started before a wipe may still have the logins in its variables.
+      // Processes that were started before a wipe may still have the logins in their variables.
       if (sandbox.loginsWiped) await host.endProcesses(subject);
       await prepareDisk(context, subject);
     });
@@ -62,7 +62,7 @@ export async function boot(context: Context, { subject, token }: Work): Promise<
   else makeUsable(context, now);
 }
 
-/** Null if nothing is copied in the background. */
+/** Counts the entries of the background copy; null if there is no such copy, or if its entries are not counted. */
 async function entriesToCopy(context: Context, { restoreFrom }: SandboxRecord): Promise<number | null> {
   if (restoreFrom === null || context.timings.hydrationMs === 0) return null;
   return countEntries(context, restoreFrom);
@@ -88,7 +88,7 @@ export function recoverFromError(context: Context, { subject, token }: Work): vo
   if (sandbox?.state === 'error' && String(sandbox.epoch) === token) makeUsable(context, sandbox);
 }
 
-/** Takes a sandbox whose disk is there from `error` or its boot to `ready`. */
+/** Makes a sandbox `ready`, from its boot or from `error`. Its disk exists already. */
 export function makeUsable(context: Context, sandbox: SandboxRecord): void {
   const { id, epoch } = sandbox;
   const copies = !sandbox.hydrated;

@@ -13,7 +13,7 @@ import type { Core } from '../core/context.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 import { meterAfter } from './cost.js';
 
-/** Writes a change down, with its events, in the current transaction or one of its own. */
+/** Stores a change and its events, in the current transaction or in one of its own. */
 export function changeSandbox(
   core: Pick<Core, 'database' | 'stores' | 'publish' | 'clock' | 'schedule'>,
   before: SandboxRecord,
@@ -32,7 +32,7 @@ export function changeSandbox(
     if (after.hydrated && !before.hydrated) core.publish('sandbox.hydrated', after);
     if (sshChanges(before, after)) core.schedule('ssh', after.id, '', now.getTime());
     const { restoreFrom } = before;
-    // What it has restored may be what nobody else needs any more.
+    // Perhaps nobody needs the snapshot any more once the sandbox has restored it.
     if (restoreFrom !== null && (after.restoreFrom !== restoreFrom || after.gone !== null)) {
       core.schedule('drop_snapshot', restoreFrom, '', now.getTime());
     }
@@ -40,7 +40,7 @@ export function changeSandbox(
   });
 }
 
-/** Whether its SSH server may have to open, to close or to let in others. */
+/** True if the SSH server of the sandbox may have to open, to close or to change whom it lets in. */
 function sshChanges(before: SandboxRecord, after: SandboxRecord): boolean {
   if (before.sshKeys.length === 0 && after.sshKeys.length === 0) return false;
   return (
@@ -51,20 +51,20 @@ function sshChanges(before: SandboxRecord, after: SandboxRecord): boolean {
   );
 }
 
-/** Teammates' keys go when a sandbox is made private (specification, POST …/unshare). */
+/** Removes the SSH keys of teammates when a sandbox is made private (specification, POST …/unshare). */
 function withoutTeammates(before: SandboxRecord, after: SandboxRecord): SandboxRecord {
   if (!after.madePrivate || before.madePrivate || after.sshKeys.length === 0) return after;
   return { ...after, sshKeys: after.sshKeys.filter(({ accountId }) => accountId === after.ownerId) };
 }
 
-/** What is said of a machine ends with it. */
+/** Removes the fields that describe a machine once the machine has ended. */
 function withoutMachine(sandbox: SandboxRecord): SandboxRecord {
   if (isUsable(sandbox.state) && sandbox.gone === null) return sandbox;
   if (sandbox.degraded === null && sandbox.sshEndpoint === null) return sandbox;
   return { ...sandbox, degraded: null, sshEndpoint: null };
 }
 
-/** When a sandbox with a fresh full TTL stops by itself; null when auto-stop is disabled. */
+/** When a sandbox stops by itself if its full TTL begins now; null if auto-stop is disabled. */
 export function freshArchiveAfter(clock: Clock, ttlSeconds: number | null): string | null {
   return ttlSeconds === null ? null : new Date(clock.now() + ttlSeconds * 1000).toISOString();
 }

@@ -3,7 +3,7 @@ import { machineSeconds } from '../../contract/machine-types.js';
 import { isUsable } from '../../contract/states.js';
 import type { SandboxRecord } from '../store/sandbox-record.js';
 
-/** Assumption: the list price is not shown. */
+/** The list price, which is an assumption: the specification does not show it. */
 const secondsPerDollar = 36_000;
 
 const monthOf = (at: Date): string => at.toISOString().slice(0, 7);

@@ -12,8 +12,8 @@ import { scheduleBoot } from './boot.js';
 import { beginAcceptance, newSandbox } from './new-record.js';
 
 /**
- * Creates a sandbox, or returns the one that the same key has created, gone or not.
- * @param options.sentBody the body as it came, for comparing it with the first one under the key
+ * Creates a sandbox, or returns the sandbox of an earlier call with the same key, gone or not.
+ * @param options.sentBody the body as it was sent; it is compared with the body of the first call with the key
  */
 export async function createSandbox(
   context: Context,
@@ -32,7 +32,8 @@ export async function createSandbox(
     await beginAcceptance(context);
     return context.database.transaction(() => {
       refuseOverLimit(context, caller);
-      // Looked up anew: its name may have moved, or its data gone, while the create was being accepted.
+      // The snapshot is looked up again: while the create was being accepted, its name may have moved or its data may
+      // have been deleted.
       const restoreFrom = from === undefined ? null : namedSnapshotFor(context, caller, from).id;
       const sandbox = newSandbox(context, body, { caller, restoreFrom });
       stores.sandboxes.put(sandbox);
@@ -41,7 +42,7 @@ export async function createSandbox(
       return sandbox;
     });
   });
-  // Who repeats a key need not be who sent it first.
+  // The caller that repeats an idempotency key need not be the caller that first sent it.
   requireSandboxOnKey(caller, accepted);
   return accepted;
 }

@@ -1,6 +1,7 @@
 /**
- * The credential written into a sandbox (specification, "Scope"): limited to that sandbox and to a few actions. One at a
- * time; its secret is in memory only, so that the first process after a restart of the service gets a new one.
+ * The credential written into a sandbox (specification, "Scope"): limited to that sandbox and to a few actions. A
+ * sandbox has one credential at a time. Its secret is in memory only, so the first process after a restart of the
+ * service gets a new secret.
  */
 import { sandboxCredentialActions } from '../../contract/key-presets.js';
 import { hashOf, issue, reissue } from '../accounts/credentials.js';
@@ -12,11 +13,11 @@ import type { Stores } from '../store/stores.js';
 
 export interface SandboxCredentials {
   /**
-   * The variables with which a process in a sandbox calls the service. Assumption: their names.
-   * The key is a secret: never log, show or keep it.
+   * The variables with which a process in a sandbox calls the service. Their names are an assumption. The key is a
+   * secret: never log, show or keep it.
    */
   variablesFor(sandbox: SandboxRecord): Readonly<Record<string, string>>;
-  /** Takes the credential away; what runs with it gets 401. Safe to repeat. */
+  /** Takes the credential away: processes that use it get 401. Safe to repeat. */
   revoke(sandboxId: string): void;
 }
 

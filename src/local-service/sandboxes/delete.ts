@@ -15,7 +15,9 @@ export function deletionView(deletion: DeletionRecord): Readonly<Record<string, 
   return { id, ...subject, status, requestedAt, completedAt, error };
 }
 
-/** Accepts a deletion; while one is under way it returns that one. From here on the sandbox is not found. */
+/**
+ * Accepts the deletion of a sandbox, or returns the deletion that is under way. From then on the sandbox is not found.
+ */
 export function deleteSandbox(context: Context, sandboxId: string): DeletionRecord {
   const { stores } = context;
   const underWay = stores.deletions.openOf(sandboxId);
@@ -53,7 +55,7 @@ export async function executeDeletion(context: Context, { subject, token }: Work
     await host.deleteDisk(subject);
     const inUse = snapshotsInUse(context);
     for (const { id } of stores.snapshots.of(subject)) {
-      // A boot that restores it takes it along at its end.
+      // A boot that restores this snapshot deletes it when the boot ends.
       if (!inUse.has(id)) await host.deleteSnapshot(id);
       stores.snapshots.remove(id);
     }

@@ -1,9 +1,9 @@
 /**
  * Fork: a new sandbox that begins with the files of another one (specification, POST /sandboxes/{sandboxId}/fork).
  *
- * Of a usable sandbox the disk is copied before the call is answered, so that what is forked is the state that its
- * caller saw, and whatever is written after the answer belongs to the source alone. The copy is made by a program of its
- * own; calls of the source go on meanwhile, and only its archival and the next copy wait.
+ * The disk of a usable source is copied before the call is answered. The fork therefore begins with the state that its
+ * caller saw, and whatever is written after the answer belongs to the source alone. A separate program makes the copy:
+ * calls to the source go on meanwhile, and only its archival and the next copy wait.
  */
 import type { ForkBody } from '../../contract/requests.js';
 import { isUsable } from '../../contract/states.js';
@@ -23,20 +23,21 @@ import { scheduleBoot } from './boot.js';
 import { changeSandbox } from './change.js';
 import { beginAcceptance, newSandbox } from './new-record.js';
 
-/** After this long a copy that the end of the service has left without an owner is removed. */
+/** How long a copy is kept if the service ends before it records the fork, in ms. */
 const orphanMs = 3_600_000;
 
 interface Copy {
   readonly snapshotId: string;
-  /** Writes the snapshot down with its sandbox; part of the current transaction. */
+  /** Records the snapshot for the source; part of the current transaction. */
   readonly record: (source: SandboxRecord) => void;
 }
 
 /**
- * Forks a sandbox, or returns the one that the same key has made. What the body leaves unset is as the source has it.
- * @param options.sentBody the body as it came, for comparing it with the first one under the key
- * @throws ServiceError `fork_failed` for a source that is neither usable nor archived, or has no snapshot;
- *   `snapshot_data_expired`
+ * Forks a sandbox, or returns the fork of an earlier call with the same key. Fields that the body leaves out are those
+ * of the source.
+ * @param options.sentBody the body as it was sent; it is compared with the body of the first call with the key
+ * @throws ServiceError `fork_failed` if the source is neither usable nor archived, if it is archived without a
+ *   snapshot, or if its disk cannot be copied; `snapshot_data_expired`
  */
 export function forkSandbox(
   context: Context,
@@ -50,7 +51,7 @@ export function forkSandbox(
 ): Promise<SandboxRecord> {
   const { caller, idempotencyKey, sentBody } = options;
   const call = { caller, idempotencyKey, fingerprint: `fork ${sourceId} ${bodyHash(sentBody)}` };
-  // The key first: a repetition finds its sandbox also when the source is no longer there.
+  // The key comes first: a repeated call finds its fork even if the source is gone.
   return acceptOnce(context, call, async (complete) => {
     const source = () => {
       const found = sandboxFor(context, caller, sourceId, 'owner');
@@ -112,7 +113,7 @@ async function copyOf(context: Context, source: SandboxRecord): Promise<Copy> {
       snapshotId,
       record(now) {
         stores.work.cancel('drop_snapshot', snapshotId);
-        // With snapshots off nothing is kept: the copy goes once the fork has its disk.
+        // With snapshots off nothing is kept: the copy is removed once the fork has its disk.
         if (now.snapshots)
           changeSandbox(context, now, recordSnapshot(context, now, { snapshotId, sizeBytes, createdAt }));
       },
@@ -149,7 +150,7 @@ function newFork(
   );
 }
 
-/** The environment whose files are on the disk, whose logins these are, and who may see them. */
+/** What a fork inherits with the disk: the environment whose files and logins are on it, and who may see them. */
 function whatItsDiskHolds(source: SandboxRecord): Partial<SandboxRecord> {
   return {
     environment: source.environment,

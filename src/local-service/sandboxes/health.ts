@@ -1,4 +1,6 @@
-/** What goes wrong with a machine that runs (specification, "Sandbox", fields `health` and `error`). */
+/**
+ * Makes a running machine degraded or broken, and well again (specification, "Sandbox", fields `health` and `error`).
+ */
 import { isUsable } from '../../contract/states.js';
 import type { Context } from '../core/context.js';
 import { ServiceError, sandboxNotFound } from '../service-error.js';
@@ -7,8 +9,8 @@ import { makeUsable } from './boot.js';
 import { changeSandbox } from './change.js';
 
 /**
- * Makes a usable sandbox degraded, with the reason, or well again with null. It keeps running. It is well again, too, once
- * its machine stops.
+ * Makes a usable sandbox degraded for the given reason; null makes it well again. The sandbox keeps running. It is also
+ * well again once its machine stops.
  * @throws ServiceError `machine_not_running`
  */
 export function setDegraded(context: Context, sandboxId: string, reason: string | null): SandboxRecord {
@@ -18,8 +20,8 @@ export function setDegraded(context: Context, sandboxId: string, reason: string 
 }
 
 /**
- * Lets a usable sandbox enter `error`; what its agent works on is interrupted.
- * @param options.recoverMs after which it recovers by itself; null if it does not
+ * Puts a usable sandbox into `error`, and interrupts its prompts.
+ * @param options.recoverMs time after which it recovers by itself, in ms; null if it does not
  * @throws ServiceError `machine_not_running`
  */
 export function breakSandbox(
@@ -41,7 +43,7 @@ export function breakSandbox(
 }
 
 /**
- * Lets a sandbox in `error` become usable; nothing if it is not in `error`.
+ * Makes a sandbox in `error` usable. Does nothing in any other state.
  * @throws ServiceError `machine_not_running` if its disk could not be made: a resume tries again
  */
 export function recoverNow(context: Context, sandboxId: string): void {

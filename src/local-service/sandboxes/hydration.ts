@@ -13,9 +13,9 @@ export interface Hydration {
   readonly percent: number | null;
 }
 
-/** Specification, "Limits": null if the sandbox does not answer within 1.5 s. */
+/** How long the sandbox may take to answer; after that `hydration` is null (specification, "Limits": 1.5 s). */
 const answerWithinMs = 1_500;
-/** Shown for the copy of a disk with more entries than are counted. */
+/** The number of entries that is assumed for a disk with too many entries to count. */
 const uncountedEntries = 100_000;
 
 /** The share of the copy at which each phase ends. */
@@ -26,12 +26,12 @@ const phases = [
   { phase: 'hydrating', until: 0.9 },
   { phase: 'reconciling', until: 1 },
 ] as const;
-/** System files are counted until here. */
+/** Up to this share system files are counted, so neither the total nor the percentage is shown. */
 const countedFrom = 0.25;
-/** Where a step fails that a fault lets fail. */
+/** The share of the copy at which a fault makes a step fail. */
 const setbackAt = 0.5;
 
-/** How a copy that begins now will go; uses up a fault. */
+/** Decides how a copy that begins now will go; uses up a fault if one is armed. */
 export function planHydration({ faults, timings }: Context): {
   readonly setback: SandboxRecord['hydrationSetback'];
   readonly durationMs: number;
@@ -44,8 +44,8 @@ export function planHydration({ faults, timings }: Context): {
 }
 
 /**
- * Progress of a sandbox that is not hydrated; null once it is, and when it does not answer in time. The files are there
- * from the start; what is shown is the share of the set time that has passed.
+ * The progress of a sandbox that is not hydrated; null once it is hydrated, or if it does not answer in time. The files
+ * are there from the start: the progress is the share of the configured time that has passed.
  */
 export async function hydrationOf(context: Context, sandboxId: string): Promise<Hydration | null> {
   const { faults, closing, stores, clock, timings } = context;
@@ -80,7 +80,7 @@ function progress(
   };
 }
 
-/** The work `hydrate`: the background copy of a restored sandbox is final. */
+/** The work `hydrate`: ends the background copy of a restored sandbox. */
 export function hydrate(context: Context, { subject, token }: Work): void {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || sandbox.hydrated || String(sandbox.epoch) !== token || isCreating(sandbox.state)) return;
@@ -92,12 +92,12 @@ export function hydrate(context: Context, { subject, token }: Work): void {
   });
 }
 
-/** How many files, folders and links a snapshot holds; null if it has more than are counted. */
+/** How many files, folders and links a snapshot holds; null if it has too many to count. */
 export async function countEntries({ host }: Context, snapshotId: string): Promise<number | null> {
   try {
     return (await host.tree(snapshotId)).length;
   } catch {
-    // Only the progress that is shown depends on it.
+    // Only the shown progress depends on the count.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** One operation at a time for each sandbox, in the order of asking. */
+/** Runs one operation at a time for each sandbox, in the order of the calls. */
 export interface SandboxLocks {
   run<Result>(sandboxId: string, operation: () => Promise<Result>): Promise<Result>;
 }

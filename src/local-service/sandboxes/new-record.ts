@@ -1,4 +1,4 @@
-/** The record of a sandbox that is accepted: by create, or by fork. */
+/** Creates the record of a sandbox once a create or a fork is accepted. */
 import type { CreateSandboxBody } from '../../contract/requests.js';
 import type { Caller } from '../accounts/key-scope.js';
 import type { Context } from '../core/context.js';
@@ -9,18 +9,15 @@ import { type SandboxRecord, sandboxRecordDefaults } from '../store/sandbox-reco
 import { freshArchiveAfter } from './change.js';
 import { newMeter } from './cost.js';
 
-/**
- * What comes before every sandbox: the time that acceptance takes, and the fault of a create that fails before there is
- * one.
- */
+/** Waits for the time that acceptance takes. Then throws if a fault makes the create fail before the sandbox exists. */
 export async function beginAcceptance({ timings, clock, closing, faults }: Context): Promise<void> {
   if (timings.acceptMs > 0) await clock.delay(timings.acceptMs, closing);
   if (faults.take('create_fails')) throw new ServiceError(500, 'http_500', 'The sandbox could not be created.');
 }
 
 /**
- * @param options.restoreFrom the snapshot that its disk is made from; null for an empty disk
- * @param options.inherited what a fork has from its source
+ * @param options.restoreFrom the snapshot that its disk is restored from; null for an empty disk
+ * @param options.inherited what a fork inherits from its source
  */
 export function newSandbox(
   context: Context,

@@ -11,9 +11,10 @@ import { changeSandbox } from './change.js';
 import { wipeAtStart } from './sharing.js';
 
 /**
- * Starts an archived sandbox again, or one whose stop is under way, which supersedes that stop. A no-op on a sandbox
- * that is usable or on its way there.
- * @throws ServiceError `snapshot_data_expired`; `resume_failed` if nothing was kept; and as `requireStandingToStart`
+ * Restarts a sandbox that is archived, in `error` or being stopped. A stop that is under way is superseded. Does
+ * nothing if the sandbox is usable or being created.
+ * @throws ServiceError `snapshot_data_expired`; `resume_failed` if the archived sandbox has no snapshot; and as
+ *   `requireStandingToStart`
  */
 export function resumeSandbox(context: Context, sandboxId: string, body: ResumeBody): SandboxRecord {
   const sandbox = context.stores.sandboxes.get(sandboxId);

@@ -13,11 +13,11 @@ export async function setUp(context: Context, { subject }: Work): Promise<void> 
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || sandbox.setupScript === null) return;
   if (sandbox.setupStatus === 'running') {
-    // Work is begun again only when the service that had begun it is gone, and its processes with it.
+    // Work is begun again only if the service that began it has ended, and its processes have ended with it.
     finish(context, subject, 'The service was restarted while the script was running.');
     return;
   }
-  // Where a stop came first, the next boot schedules it again.
+  // If a stop came first, the next boot schedules the script again.
   if (sandbox.setupStatus !== 'pending' || !isUsable(sandbox.state)) return;
   changeSandbox(context, sandbox, { setupStatus: 'running' });
   let problem: string | null;

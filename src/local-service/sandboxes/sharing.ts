@@ -18,8 +18,8 @@ function requireOrganization(sandbox: SandboxRecord): void {
 }
 
 /**
- * Makes an organization sandbox shared: at once if it holds none of its creator's logins, or else at its next start, which
- * wipes them. Only its creator may. Safe to repeat.
+ * Makes an organization sandbox shared: at once if it holds none of its creator's logins, or else at its next start,
+ * which wipes them. Only its creator may do this. Safe to repeat.
  * @throws ServiceError 400 for a personal sandbox
  */
 export function shareSandbox(context: Context, sandbox: SandboxRecord): Sharing {
@@ -36,8 +36,8 @@ export function shareSandbox(context: Context, sandbox: SandboxRecord): Sharing 
 }
 
 /**
- * Makes an organization sandbox private, at once. Files, installs and environment stay as they are. Only its creator may.
- * Safe to repeat.
+ * Makes an organization sandbox private, at once. Files, installs and environment stay as they are. Only its creator
+ * may do this. Safe to repeat.
  * @throws ServiceError 400 for a personal sandbox
  */
 export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharing {
@@ -51,8 +51,8 @@ export function unshareSandbox(context: Context, sandbox: SandboxRecord): Sharin
 }
 
 /**
- * What the start of a sandbox changes if a share waits for it: its creator's logins are gone. Part of the transaction that
- * begins the start; the disk is cleaned before anybody can use it.
+ * The change that a start makes to a sandbox if a share waits for it: the creator's logins are wiped. Part of the
+ * transaction that begins the start. The disk is cleaned before anybody can use the sandbox.
  */
 export function wipeAtStart(context: Context, sandbox: SandboxRecord): Partial<SandboxRecord> {
   if (!sandbox.wipePendingUntilRestart) return {};

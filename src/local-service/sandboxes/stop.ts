@@ -16,7 +16,7 @@ import type { Work } from '../store/work-store.js';
 import { changeSandbox, freshArchiveAfter } from './change.js';
 
 /**
- * Stops a sandbox. While a stop is under way, and on an archived sandbox, it returns that stop.
+ * Stops a sandbox. If it is archived or being archived already, returns its existing stop.
  * @throws ServiceError `machine_not_running` in a creating state (assumption)
  */
 export function stopSandbox(context: Context, sandboxId: string): StopRecord {
@@ -60,7 +60,7 @@ function beginStop(context: Context, sandbox: SandboxRecord): StopRecord {
   });
 }
 
-/** The work `auto_stop`: at `archiveAfter` a sandbox stops by itself, unless its agent runs (trap S11). */
+/** The work `auto_stop`: stops a sandbox at `archiveAfter`, unless its agent runs (trap S11). */
 export function autoStop(context: Context, { subject, token }: Work): void {
   const sandbox = context.stores.sandboxes.get(subject);
   if (!sandbox || !isUsable(sandbox.state) || sandbox.archiveAfter === null || String(sandbox.epoch) !== token) return;

@@ -44,7 +44,8 @@ export function updateSandbox(
 }
 
 /**
- * Naming a snapshot writes snapshots, and replacing a named one needs access to its sandbox, too (specification, "Scope").
+ * Naming a snapshot needs the action `snapshot.write`. Taking the name from another snapshot also needs access to the
+ * sandbox of that snapshot (specification, "Scope").
  */
 function requireNameMoves(context: Context, caller: Caller, sandbox: SandboxRecord, name: string): void {
   const { stores } = context;

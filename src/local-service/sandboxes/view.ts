@@ -1,4 +1,7 @@
-/** A sandbox as the service shows it to a caller (specification, "Sandbox"). Made from records; it never touches a disk. */
+/**
+ * A sandbox as the service shows it to a caller (specification, "Sandbox"). The view is made from records and reads no
+ * disk.
+ */
 import { machineTypes } from '../../contract/machine-types.js';
 import type { Caller } from '../accounts/key-scope.js';
 import type { Core } from '../core/context.js';
@@ -10,7 +13,7 @@ export type SandboxView = Readonly<Record<string, unknown>>;
 /** Records are never changed in place, so a cached view stays valid. */
 const texts = new WeakMap<SandboxRecord, Partial<Record<Access, string>>>();
 
-/** The JSON of a sandbox, for lists; made once for each record and kind of access. */
+/** The JSON of a sandbox, for lists; created once for each record and level of access. */
 export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, record: SandboxRecord): string {
   const access = accessOf(context, caller.accountId, record) ?? 'view';
   const known = texts.get(record) ?? {};
@@ -19,7 +22,7 @@ export function sandboxJson(context: Pick<Core, 'stores'>, caller: Caller, recor
   return known[access];
 }
 
-/** On the sandbox `requestedAt` is null once the stop has ended; read by id it is kept. */
+/** The sandbox shows `requestedAt` as null once its stop has ended. The stop itself, read by its id, keeps it. */
 function stopOnSandbox(stop: StopRecord | null): SandboxView | null {
   return stop && { ...stop, requestedAt: stop.endedAt === null ? stop.requestedAt : null };
 }

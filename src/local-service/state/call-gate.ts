@@ -1,4 +1,4 @@
-/** Holds calls while the state of the service as a whole is read or replaced. */
+/** Holds calls while the whole state of the service is read or replaced. */
 
 const maxHoldWaitMs = 3_000;
 
@@ -11,7 +11,8 @@ export function createCallGate() {
   return {
     /**
      * Runs a call as soon as no calls are held.
-     * @param options.awaited false for a call that may last for hours and changes no record: nobody waits for its end
+     * @param options.awaited false for a call that may last for hours and changes no record: `hold` does not wait for
+     *   its end
      */
     async pass<Result>(work: () => Promise<Result>, { awaited }: { readonly awaited: boolean }) {
       while (held) await held;
@@ -25,9 +26,9 @@ export function createCallGate() {
       }
     },
     /**
-     * Holds every call that comes from now on, and waits for those under way: until they have ended, or for a while, since a
-     * call may itself wait for a clock that is held. Holders take turns.
-     * @returns releases the calls; safe to repeat
+     * Holds every later call, and waits until the calls under way have ended. Waits 3 s at most, since a call may
+     * itself wait for a clock that is held. Holders take turns.
+     * @returns a function that releases the calls; safe to repeat
      */
     async hold() {
       while (held) await held;

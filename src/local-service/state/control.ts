@@ -1,4 +1,4 @@
-/** The state of the service as a whole: exported, imported, seeded and emptied. */
+/** Exports, imports, seeds and empties the whole state of the service. */
 import type { Readable } from 'node:stream';
 import { startAllWork, stopAllWork } from '../background/start-stop.js';
 import type { ControlledClock } from '../clock.js';
@@ -14,19 +14,20 @@ import type { ImportLimits } from './unpack.js';
 
 export interface StateControl {
   /**
-   * The whole state as a gzipped tar: every record, disk and snapshot, with every secret of the service in it. Calls wait
-   * while it is copied, not while it is read.
+   * Exports the whole state as a gzipped tar: every record, disk and snapshot, with every secret of the service. Calls
+   * wait while the state is copied, but not while the stream is read.
    */
   export(): Promise<Readable>;
   /**
-   * Replaces the whole state, including the clock, by an export; all or nothing. The service continues what the export left
-   * open, as after a restart. Its own key replaces the one that the exporting service was started with.
-   * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then what it was
+   * Replaces the whole state, including the clock, by an export; all or nothing. The service continues what the export
+   * left open, as after a restart. The key of this service replaces the key that the exporting service was started
+   * with.
+   * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then unchanged
    */
   import(archive: Readable): Promise<CheckedArchive>;
   /**
-   * Adds what a document describes to the state; all or nothing. See `seedDocumentSchema`. No event is sent. Not safe to
-   * repeat where it names things that can be there only once.
+   * Adds what a document describes to the state; all or nothing. See `seedDocumentSchema`. No event is sent. Not safe
+   * to repeat if the document names things that can exist only once.
    * @throws ServiceError `bad_seed` that says which field is wrong
    */
   seed(document: unknown): Promise<Seeded>;
@@ -70,11 +71,11 @@ export function createStateControl(
   };
 }
 
-/** Takes the service back to its beginning: no sandbox, disk, snapshot, webhook, fault or record is left. */
+/** Takes the service back to its initial state: no sandbox, disk, snapshot, webhook, fault or record is left. */
 async function emptyEverything(assembly: Assembly): Promise<void> {
   const { stores, host, database } = assembly.context;
   const sandboxes = stores.sandboxes.all({});
-  // A fork may restore what is in no book.
+  // A fork may be restoring a snapshot that has no record.
   const snapshots = new Set([...stores.snapshots.allIds(), ...snapshotsInUse(assembly.context)]);
   await stopAllWork(assembly);
   for (const { id } of sandboxes) await host.deleteDisk(id);

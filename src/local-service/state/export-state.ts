@@ -1,8 +1,8 @@
 /**
- * The whole state in one archive. What it holds is what a kill of the service at one moment would have left, so that an
- * import is the start after it: calls and scheduled work are held while the database and the machines are copied, and go on
- * before anything is sent, so that a slow reader holds up nobody. The price is the room of a copy; file systems that share
- * blocks take none for the disks.
+ * Exports the whole state in one archive. The archive holds what a kill of the service at one moment would have left,
+ * so an import is like the start after that kill. Calls and scheduled work are held while the database and the machines
+ * are copied. They go on before anything is sent, so a slow reader holds up nobody. The copy takes disk space, except
+ * for the disks on file systems that share blocks.
  */
 import { mkdtemp, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ import { machinesFolder, manifestFile, newManifest } from './manifest.js';
 export const outgoingPrefix = 'outgoing-';
 
 /**
- * @param options.directory that of the service
- * @returns a gzipped tar with every secret of the service in it; what was copied is removed when the stream closes
+ * @param options.directory the directory of the service
+ * @returns a gzipped tar with every secret of the service in it; the copy is removed when the stream closes
  */
 export async function exportState(
   { context, scheduler }: Assembly,
@@ -29,7 +29,7 @@ export async function exportState(
   const release = await gate.hold();
   try {
     await scheduler.pause();
-    // Reading the book writes down what is only in memory yet.
+    // Reading the call book first writes the calls that are only in memory.
     calls.last();
     context.database.copyTo(join(staged, 'service.db'));
     await context.host.copyAll(join(staged, machinesFolder));

@@ -1,10 +1,11 @@
 /**
- * Replaces the whole state by that of an archive. The archive is unpacked and checked in a separate folder; one rename decides.
+ * Replaces the whole state by the state in an archive. The archive is unpacked and checked in a separate folder. The
+ * rename of that folder decides that the import takes place.
  *
  *     incoming-…  ── checked ──►  import  ── applied ──►  gone
  *
- * Until the rename a crash leaves the old state. From it on the next start applies what is in `import` before it does
- * anything else, so that nobody ever sees half of each.
+ * A crash before the rename leaves the old state. After a crash past the rename, the next start applies what is in
+ * `import` before it does anything else. Nobody ever sees a mixture of both states.
  */
 import { mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ const incomingPrefix = 'incoming-';
 const decidedFolder = 'import';
 
 interface ImportOptions {
-  /** That of the service. */
+  /** The directory of the service. */
   readonly directory: string;
   readonly gate: CallGate;
   readonly calls: Pick<CallStore, 'load'>;
@@ -34,8 +35,8 @@ interface ImportOptions {
 }
 
 /**
- * @param archive a gzipped tar that `exportState` has made; read to its end
- * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then what it was
+ * @param archive a gzipped tar that `exportState` has created; it is read to its end
+ * @throws ServiceError `bad_archive`, `archive_too_new`; the state is then unchanged
  */
 export async function importState(
   assembly: Assembly,
@@ -43,7 +44,7 @@ export async function importState(
   { directory, gate, calls, clock, importLimits: limits }: ImportOptions,
 ): Promise<CheckedArchive> {
   const { database, stores, closing: signal } = assembly.context;
-  // It may break off at any time, and is listened to only from the unpacking on.
+  // The archive may break off at any time, and nothing else listens for its errors before it is unpacked.
   archive.on('error', () => undefined);
   const incoming = await mkdtemp(join(directory, incomingPrefix));
   try {
@@ -72,7 +73,10 @@ export async function importState(
   }
 }
 
-/** Where the rows cannot be written, as on a full disk, nothing has changed yet, and the import is taken back. */
+/**
+ * Decides for the import and applies it. If the rows cannot be written, as on a full disk, nothing has changed yet, and
+ * the import is taken back.
+ */
 async function decide(incoming: string, directory: string, database: Database): Promise<void> {
   const decided = join(directory, decidedFolder);
   await rename(incoming, decided);
@@ -97,14 +101,14 @@ export async function finishImport(directory: string, database: Database): Promi
   await moveMachines(directory);
 }
 
-/** The second half of an import: no earlier row remains. */
+/** Replaces the machines: the second half of an import, after every row was replaced. */
 async function moveMachines(directory: string): Promise<void> {
   const decided = join(directory, decidedFolder);
   await replaceMachines(join(directory, 'machines'), join(decided, machinesFolder));
   await removeTree(decided);
 }
 
-/** What exports and imports that a kill has cut off have left. Called before anything else. */
+/** Removes what is left of exports and imports that a kill cut off. Called before anything else. */
 export async function removeUndecided(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(incomingPrefix) && !name.startsWith(outgoingPrefix)) continue;

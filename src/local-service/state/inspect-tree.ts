@@ -1,4 +1,4 @@
-/** Looks at every entry of an unpacked archive before any of them is opened. */
+/** Checks every entry of an unpacked archive before any of them is opened. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { visitTree } from '../machine/index.js';
@@ -8,9 +8,10 @@ import { badArchive } from './unpack.js';
 const ownerPattern = /^machines\/(?:disks|snapshots)\/[^/]+(?=\/)/;
 
 /**
- * A disk may hold what a sandbox can make: files, folders, links, which nobody outside follows, and pipes, which nobody outside
- * waits for. Everywhere else there are files and folders only. No file has a second name in another disk or in the state itself:
- * one sandbox would write to the other, or to the database.
+ * Checks the entries of an archive. A disk may hold what a sandbox can create: files, folders, links, pipes and
+ * sockets. Nobody outside the sandbox follows its links or waits for its pipes. Everywhere else only files and folders
+ * are allowed. No file may have a second name in another disk or in the state itself: one sandbox could write to the
+ * other, or to the database.
  * @throws ServiceError `bad_archive`
  */
 export async function inspectTree(

@@ -1,4 +1,4 @@
-/** What stands in an archive of the whole state: `manifest.json`, `service.db`, `machines/`. */
+/** The content of an archive of the whole state: `manifest.json`, `service.db`, `machines/`. */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const formatVersion = 1;
 const manifestSchema = z.object({
   format: z.literal(archiveFormat),
   version: z.number().int().positive(),
-  /** Of the database. */
+  /** The layout of the database. */
   layout: z.number().int().positive(),
   exportedAt: z.string(),
 });
@@ -39,7 +39,7 @@ export interface CheckedArchive {
 }
 
 /**
- * Holds an unpacked archive against everything that its import relies on, and brings its database to the present layout.
+ * Checks everything in an unpacked archive that its import relies on, and migrates its database to the current layout.
  * @throws ServiceError `bad_archive`, `archive_too_new`
  */
 export async function checkArchive(folder: string): Promise<CheckedArchive> {
@@ -56,7 +56,10 @@ export async function checkArchive(folder: string): Promise<CheckedArchive> {
   return { exportedAt: manifest.exportedAt, ...checkDatabase(folder, machines) };
 }
 
-/** Before it is opened: that of a pipe would wait for ever, and that of a link would lead out of the archive. */
+/**
+ * Requires a regular file before it is opened: opening a pipe would wait for ever, and a link could lead out of the
+ * archive.
+ */
 async function requireFile(folder: string, name: string): Promise<void> {
   const stats = await lstat(join(folder, name)).catch(() => undefined);
   if (!stats?.isFile()) throw badArchive(`it holds no file ${name}, so it is not an export of a local service.`);

@@ -1,4 +1,6 @@
-/** The disks and snapshots of seeded sandboxes. They are made before any record, and removed when one cannot be made. */
+/**
+ * Creates the disks and snapshots of seeded sandboxes, before any record. If one cannot be created, all are removed.
+ */
 import type { Context } from '../core/context.js';
 import { newSandboxId, newSnapshotId } from '../core/ids.js';
 import { badSeed, type SeedFiles, type SeedSandbox } from './seed-document.js';
@@ -6,15 +8,15 @@ import { badSeed, type SeedFiles, type SeedSandbox } from './seed-document.js';
 export interface SeededDisk {
   readonly sandboxId: string;
   readonly seed: SeedSandbox;
-  /** Oldest first; the last one of an archived sandbox is what it restores. */
+  /** Oldest first. An archived sandbox restores the last one. */
   readonly snapshots: readonly { readonly id: string; readonly name: string | null; readonly sizeBytes: number }[];
 }
 
 export interface SeedDisks {
   readonly made: readonly SeededDisk[];
-  /** Makes the disk and the snapshots of one sandbox. @throws MachineError if a path is not one of a file */
+  /** Creates the disk and the snapshots of one sandbox. @throws MachineError if a path cannot be that of a file */
   make(seed: SeedSandbox, index: number): Promise<void>;
-  /** Removes everything that was made. */
+  /** Removes everything that was created. */
   remove(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ export function createSeedDisks({ host, stores }: Context): SeedDisks {
   const touched = { sandboxes: new Set<string>(), snapshots: new Set<string>() };
 
   async function fill(sandboxId: string, files: SeedFiles = {}): Promise<void> {
-    // What a seed that was killed has left under the same id is no part of this one.
+    // A killed seed may have left a disk under the same id.
     await host.deleteDisk(sandboxId);
     await host.createDisk(sandboxId);
     for (const [path, content] of Object.entries(files)) {

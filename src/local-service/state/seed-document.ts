@@ -1,4 +1,7 @@
-/** The document that a service is seeded with: small, and read strictly, since a mistake in it would hide in every test. */
+/**
+ * The document that a service is seeded with. It is read strictly, since a mistake in it would stay hidden in every
+ * test.
+ */
 import { z } from 'zod';
 import { isSandboxId } from '../../contract/ids.js';
 import { sandboxTypes } from '../../contract/records.js';
@@ -14,7 +17,7 @@ const filesSchema = z.record(
 );
 export type SeedFiles = z.output<typeof filesSchema>;
 
-/** Login of an account. Default: the first one, `local`. */
+/** Login of an account. Default: the first account, `local`. */
 const accountSchema = z.string().optional();
 
 const seedSandboxSchema = z.strictObject({
@@ -22,7 +25,7 @@ const seedSandboxSchema = z.strictObject({
   name: nameSchema,
   account: accountSchema,
   state: z.enum(['provisioning', 'ready', 'idle', 'archived', 'error', 'cancelled']).default('ready'),
-  /** Why, in `error` and `cancelled`. */
+  /** The reason for the state `error` or `cancelled`. */
   error: z.string().optional(),
   type: z.enum(sandboxTypes).optional(),
   ttlSeconds: z.number().int().positive().nullable().optional(),
@@ -31,9 +34,9 @@ const seedSandboxSchema = z.strictObject({
   createdAt: z.iso.datetime().optional(),
   /** When its stop completed; its data expires 14 days later. Default: now. */
   archivedAt: z.iso.datetime().optional(),
-  /** On its disk; of an archived one, in its snapshot. */
+  /** The files on its disk, or in the snapshot of an archived sandbox. */
   files: filesSchema.optional(),
-  /** Name of the snapshot of an archived one. */
+  /** Name of the snapshot of an archived sandbox. */
   snapshotName: nameSchema.optional(),
   /** Earlier snapshots, oldest first. */
   snapshots: z.array(z.strictObject({ name: nameSchema, files: filesSchema.optional() })).optional(),
@@ -51,12 +54,14 @@ const seedDocumentSchema = z.strictObject({
       createWebhookBodySchema
         .extend({
           account: accountSchema,
-          /** Default: a new one, which the answer shows. */
+          /** Default: a new secret, which the answer shows. */
           secret: z
             .string()
             .regex(/^whsec_.{16,200}$/, 'must be whsec_ and at least 16 characters')
             .optional(),
-          /** True: it delivers `box.*`. Its events are named in the current vocabulary all the same. */
+          /**
+           * True: the webhook delivers `box.*`. The document names its events in the current vocabulary nevertheless.
+           */
           legacy: z.boolean().optional(),
         })
         .strict(),
@@ -65,7 +70,7 @@ const seedDocumentSchema = z.strictObject({
 });
 export type SeedDocument = z.output<typeof seedDocumentSchema>;
 
-/** @throws ServiceError `bad_seed` that names every field that is wrong, and never its value */
+/** @throws ServiceError `bad_seed` that names every wrong field, and never its value */
 export function readSeedDocument(document: unknown): SeedDocument {
   const parsed = seedDocumentSchema.safeParse(document);
   if (!parsed.success) {

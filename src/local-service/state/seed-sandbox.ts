@@ -1,4 +1,7 @@
-/** The record of a seeded sandbox, with its scheduled work. Sends no event: nothing has happened to it. */
+/**
+ * Stores the record of a seeded sandbox and its scheduled work. Sends no event, since nothing has happened to the
+ * sandbox.
+ */
 
 import type { Context } from '../core/context.js';
 import { newStopId, subdomainOf } from '../core/ids.js';
@@ -8,7 +11,7 @@ import { newSandbox } from '../sandboxes/new-record.js';
 import type { SandboxRecord, StopRecord } from '../store/sandbox-record.js';
 import type { SeededDisk } from './seed-disks.js';
 
-/** Part of the current transaction. */
+/** Stores a seeded sandbox; part of the current transaction. */
 export function putSandbox(context: Context, accountId: string, disk: SeededDisk): SandboxRecord {
   const { sandboxId: id, seed } = disk;
   const caller = { accountId, kind: 'api_key', keyId: null, scope: null } as const;

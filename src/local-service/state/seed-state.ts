@@ -10,7 +10,7 @@ import { createSeedDisks } from './seed-disks.js';
 import { badSeed, readSeedDocument, type SeedDocument } from './seed-document.js';
 import { putSandbox } from './seed-sandbox.js';
 
-/** What was made. Keys and secrets are shown here only. */
+/** What a seed has created. Keys and secrets are shown here only. */
 export interface Seeded {
   readonly accounts: readonly { readonly id: string; readonly login: string; readonly apiKey: string }[];
   readonly environments: readonly { readonly id: string; readonly name: string }[];
@@ -20,7 +20,7 @@ export interface Seeded {
 
 const firstLogin = 'local';
 
-/** @throws ServiceError `bad_seed`, and what the parts are refused with */
+/** @throws ServiceError `bad_seed`; and what the creation of an account, environment, sandbox or webhook throws */
 export async function seedState(
   context: Context,
   given: unknown,

@@ -1,4 +1,4 @@
-/** Unpacks an archive that anybody may have made: with limits of what it may become, and an end when the service closes. */
+/** Unpacks an archive that anybody may have made. The unpacking has limits, and ends when the service closes. */
 import { spawn } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
 import { type Readable, Transform, Writable } from 'node:stream';
@@ -7,15 +7,23 @@ import { createGunzip } from 'node:zlib';
 import { programEnvironment } from '../machine/index.js';
 import { ServiceError } from '../service-error.js';
 
-/** What an archive may become. Past one of them it is refused, and what was unpacked is removed. */
+/**
+ * Limits of what an archive may unpack to. An archive that exceeds one is refused, and what was unpacked is removed.
+ */
 export interface ImportLimits {
-  /** Of all files together, also of what they leave out. Default: 64 GiB; never more than what is free, less 512 MiB. */
+  /**
+   * The size of all files together, including the holes of sparse files. Default: 64 GiB; never more than the free
+   * space less 512 MiB.
+   */
   readonly maxBytes: number;
-  /** Files, folders and links. Default: 2,000,000. */
+  /** The number of files, folders and links. Default: 2,000,000. */
   readonly maxEntries: number;
-  /** Folders in folders. Default: 1,000. */
+  /** The depth of nested folders. Default: 1,000. */
   readonly maxDepth: number;
-  /** Unpacked over packed, once 256 MiB are unpacked. Default: 200; gzip reaches 1,030 with zeros. */
+  /**
+   * The ratio of unpacked to packed size, checked once 256 MiB are unpacked. Default: 200; gzip reaches 1,030 with
+   * zeros.
+   */
   readonly maxRatio: number;
 }
 
@@ -36,8 +44,9 @@ export function badArchive(what: string, cause?: unknown): ServiceError {
 }
 
 /**
- * The system's `tar` neither leaves the folder by a name nor writes through a link of the archive. It tells each name before it
- * makes it, and those are counted: what counts them reads the archive as the one that unpacks it does.
+ * Unpacks with the system's `tar`, which neither leaves the folder by a name nor writes through a link of the archive.
+ * `tar` prints each name before it creates the entry, and these names are counted. The count therefore reads the
+ * archive exactly as the unpacking does.
  * @throws ServiceError `bad_archive`
  */
 export async function unpack(
@@ -63,7 +72,7 @@ export async function unpack(
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => (either.aborted ? resolve(null) : reject(error)));
     child.once('close', (exitCode) => {
-      // Nobody has to go on sending to a program that has given up.
+      // There is no need to go on sending to a program that has given up.
       if (exitCode !== 0) stop.abort();
       resolve(exitCode);
     });
@@ -82,8 +91,9 @@ export async function unpack(
 }
 
 /**
- * The program may end before it has read the padding of the archive, or because it is none, which its exit code says. What is
- * left is read nevertheless: only its end tells that all of it came.
+ * Feeds the archive to `tar`. `tar` may end before it has read the padding of the archive, or because its input is no
+ * archive; its exit code tells which. The rest of the archive is read nevertheless: only its end shows that all of it
+ * came.
  */
 function feeding(stdin: Writable): Writable {
   let next: (() => void) | undefined;
@@ -102,7 +112,7 @@ function feeding(stdin: Writable): Writable {
       done();
     },
     destroy(error, done) {
-      // Without an error it is still writing what it was given.
+      // Without an error, `stdin` is still writing what it was given.
       if (error) stdin.destroy();
       done(error);
     },
@@ -136,7 +146,7 @@ function countBytes(maxBytes: number, maxRatio: number, refuse: (what: string) =
   return { packed, unpacked };
 }
 
-/** One name a line; `tar` writes a newline in a name as `\n`. */
+/** Counts the names that `tar` prints: one a line, with a newline in a name written as `\n`. */
 function countNames({ maxEntries, maxDepth }: ImportLimits, refuse: (what: string) => void): (chunk: Buffer) => void {
   const [newline, slash] = [0x0a, 0x2f];
   let entries = 0;
