@@ -9,8 +9,9 @@ export interface Clock {
   /** The same as a date-time. */
   iso(): string;
   /**
-   * Calls `run` once when the clock reaches `atMs`; the result cancels it.
-   * @param options.passedOver true if an advance need not stop: it then runs once, at the end of the advance
+   * Calls `run` once when the clock reaches `atMs`. The returned function cancels the call.
+   * @param options.passedOver true if `advance` need not stop at `atMs`: `run` is then called once, at the end of the
+   *   advance
    */
   at(atMs: number, run: () => void, options?: { readonly passedOver?: boolean }): () => void;
   /** Resolves after `ms` on this clock; rejects with the signal's reason. */
@@ -18,28 +19,28 @@ export interface Clock {
 }
 
 export interface ClockState {
-  /** Ahead of the real time by this much; meaningless while held. */
+  /** How far the clock is ahead of the real time; meaningless while the clock is held. */
   readonly aheadMs: number;
-  /** Where the clock stands still; null while it runs. */
+  /** The time at which the clock stands still; null while it runs. */
   readonly heldAt: number | null;
 }
 
 export interface ControlledClock extends Clock {
   state(): ClockState;
-  /** Stands still from now on. Repeating it changes nothing. */
+  /** Makes the clock stand still from now on. Repeating it changes nothing. */
   hold(): void;
-  /** Runs on from where it stands. Repeating it changes nothing. */
+  /** Lets the clock run on from the time at which it stands. Repeating it changes nothing. */
   release(): void;
   /**
-   * Moves forward, stopping at every moment at which something is due and waiting for what that sets off, in order.
-   * Resolves when all of it has settled. Calls are carried out one after another.
+   * Moves the clock forward. Stops at each time at which something is due, in order, and waits for the work that it
+   * sets off. Resolves when all of that work has settled. Concurrent calls are carried out one after another.
    */
   advance(ms: number): Promise<void>;
-  /** Back to the real time, and running. What was to come comes at its time. */
+  /** Sets the clock to the real time and lets it run. Each timer still fires at the time that it was set for. */
   reset(): void;
-  /** To an earlier state, such as that of another service. Default: the real time, and running. */
+  /** Sets the clock to an earlier state, such as the state of another service. Default: the real time, and running. */
   restore(state?: ClockState): void;
-  /** Something that an advance waits for between two moments. */
+  /** Registers work that `advance` waits for at each stop. */
   waitFor(work: { readonly busy: () => boolean; readonly idle: () => Promise<void> }): void;
   /** Forgets every timer. */
   close(): void;
@@ -54,7 +55,7 @@ interface Timer {
 const maxTimerMs = 2_000_000_000;
 const running: ClockState = { aheadMs: 0, heldAt: null };
 
-/** @param options.save called with the state after each change, so that a restart can begin with it as `initial` */
+/** @param options.save called with the state after each change, so that a restart can pass it as `initial` */
 export function createClock(
   options: { readonly initial?: ClockState; readonly save?: (state: ClockState) => void } = {},
 ): ControlledClock {
@@ -72,7 +73,7 @@ export function createClock(
     arm();
   }
 
-  /** The real timer, for the earliest of ours. */
+  /** Sets the real timer for the earliest timer of this clock. */
   function arm(): void {
     clearTimeout(wake);
     const next = earliest(timers);
@@ -97,7 +98,7 @@ export function createClock(
 
   async function settled(): Promise<void> {
     do {
-      // What a timer or a commit set off begins in a later turn.
+      // Work that a timer or a commit sets off begins in a later turn of the event loop.
       await new Promise(setImmediate);
       await Promise.all(works.map(({ idle }) => idle()));
     } while (works.some(({ busy }) => busy()));

@@ -1,4 +1,4 @@
-/** Creates the local Sandbox Service: its parts, its start and its end. */
+/** Creates the local Sandbox Service from its parts, starts it and ends it. */
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ import { resolveBySystem } from './webhooks/public-address.js';
 export interface LocalService extends StateControl {
   /** How its sandboxes are isolated and what they can reach; the same as `GET /_local/isolation`. */
   readonly isolation: IsolationReport;
-  /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Set once it listens. */
+  /** Base URL with the version, such as `http://127.0.0.1:4321/v1`. Available once the service listens. */
   readonly url: string;
   /** Base URL of the legacy surface, such as `http://127.0.0.1:4321/legacy/v1` (specification, "Versioning"). */
   readonly legacyUrl: string;
@@ -162,7 +162,7 @@ export async function createLocalService(options: LocalServiceOptions): Promise<
 
   async function close(): Promise<void> {
     assembly.closing.abort();
-    // Work must not count as done because the end of the machines has cut it short.
+    // The scheduler stops before the machines end: otherwise work that their end cuts short would count as done.
     const worked = assembly.scheduler.stop();
     await server.close();
     await assembly.context.ssh.closeAll();

@@ -6,11 +6,11 @@ import type { SandboxRecord } from './store/sandbox-record.js';
 import type { StoredStop } from './store/stop-store.js';
 import type { Stores } from './store/stores.js';
 
-/** Restricts an inspection. Without fields: everything. */
+/** Restricts an inspection. An empty filter selects everything. */
 export interface InspectionFilter {
   /** Id of a sandbox. */
   readonly sandboxId?: string;
-  /** Exact name of a sandbox; what has no sandbox is left out. */
+  /** Exact name of a sandbox; records without a sandbox are left out. */
   readonly name?: string;
 }
 
@@ -18,7 +18,7 @@ export interface InspectionFilter {
 export interface InspectionSummary {
   /** Number of calls by endpoint and response. */
   readonly calls: readonly CallCount[];
-  /** Calls for each endpoint, whatever became of them. */
+  /** Number of calls by endpoint, whatever their outcome. */
   readonly byEndpoint: Readonly<Record<string, number>>;
   /** Sandboxes that are not gone. */
   readonly sandboxes: number;
@@ -38,7 +38,7 @@ export interface Inspection {
   stops(filter?: InspectionFilter): readonly StoredStop[];
   /** Attempts to deliver webhooks. */
   deliveries(filter?: InspectionFilter): readonly DeliveryAttempt[];
-  /** Cheap, whatever the number of records. */
+  /** Totals of the service. Cheap, however many records there are. */
   summary(): InspectionSummary;
 }
 

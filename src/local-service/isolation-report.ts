@@ -6,7 +6,9 @@ import type { LocalServiceOptions } from './options.js';
 export interface IsolationReport extends MachineDescription {
   /** One line for people. */
   readonly text: string;
-  /** Missing isolation or network that nobody requested; empty if there is none. */
+  /**
+   * One warning for each lack of isolation or network that the options did not request; empty if nothing is missing.
+   */
   readonly warnings: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** Where the local service reports what it could not do; silent by default. Fields never hold a secret. */
 export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** What an error says, for a log or a record. */
+/** The message of an error, for a log or a record. */
 export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

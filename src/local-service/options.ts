@@ -6,27 +6,27 @@ import type { NetworkSetting } from './machine/index.js';
 import type { ImportLimits } from './state/unpack.js';
 import type { LocalServiceTimings } from './timings.js';
 
-/** Thresholds of 429 answers (specification, "Limits": their numbers are not shown). Each is off by default. */
+/** Thresholds of 429 answers (the specification, "Limits", shows no numbers). Each is off by default. */
 export interface LocalServiceLimits {
   /** `rate_limited`, with `Retry-After`, past this many requests of one caller in a second. */
   readonly requestsPerSecond?: number;
-  /** The same for a minute; what `GET /limits` shows as `requestsPerMinute`. */
+  /** The same for a minute; `GET /limits` shows it as `requestsPerMinute`. */
   readonly requestsPerMinute?: number;
   /** `limit_reached` past this many sandboxes that are not archived, of an account or of an organization. */
   readonly activeSandboxes?: number;
-  /** `member_limit_reached` past this many of one member of an organization. */
+  /** `member_limit_reached` past this many sandboxes that are not archived, of one member of an organization. */
   readonly activeSandboxesPerMember?: number;
   /** `daily_limit_reached` past this many creates since midnight UTC. */
   readonly sandboxesPerDay?: number;
 }
 
-/** Deviations that a real service may have if the specification is silent, to test clients. */
+/** Deviations that a real service may have, since the specification is silent on them. They serve to test clients. */
 export interface LocalServiceProfile {
   /** Create does not keep the name that it is given. */
   readonly ignoreName: boolean;
   /** The answer to a prompt holds no `promptId` (trap S2). */
   readonly omitPromptId: boolean;
-  /** Every record carries fields that nobody listed. */
+  /** Every object of an answer carries an unlisted field. */
   readonly extraFields: boolean;
 }
 
@@ -35,21 +35,21 @@ export const defaultProfile: LocalServiceProfile = { ignoreName: false, omitProm
 interface CommandAgentSettings {
   /** Run by `/bin/sh -c` inside the sandbox; gets the prompt on its standard input. */
   readonly command: string;
-  /** `plain`: it may also run without isolation. Default: the service then does not start. */
+  /** `plain` lets the agent also run without isolation. Default: the service does not start if the agent would. */
   readonly isolation?: 'plain';
 }
 
 /** Options of `createLocalService`. */
 export interface LocalServiceOptions {
-  /** Directory of the database and the disks; created if missing. One service at a time. */
+  /** Directory of the database and the disks; created if missing. Only one service at a time can use it. */
   readonly directory: string;
-  /** The key of the first account, which is account-wide and does not expire; `/_local` takes no other. */
+  /** The key of the first account. It is account-wide and does not expire. `/_local` accepts no other key. */
   readonly apiKey: string;
-  /** Default: 0: any free port. */
+  /** The port to listen on. Default: 0, any free port. */
   readonly port?: number;
-  /** Default `127.0.0.1`. The service never listens beyond this machine. */
+  /** The address to listen on. Default `127.0.0.1`. The service never listens beyond this machine. */
   readonly host?: '127.0.0.1' | '::1';
-  /** Default: false: `/_local/faults` is refused. */
+  /** True enables `/_local/faults`. Default: false, its calls are refused. */
   readonly faultsEnabled?: boolean;
   /** Overrides of the default timings, in ms. Default: none. */
   readonly timings?: Partial<LocalServiceTimings>;
@@ -57,13 +57,16 @@ export interface LocalServiceOptions {
   readonly limits?: LocalServiceLimits;
   /** Providers whose prompts are run by a command inside the sandbox. */
   readonly commandAgents?: Readonly<Record<string, CommandAgentSettings>>;
-  /** Providers that the built-in scripted agent serves. Default: all; the others are not configured. */
+  /**
+   * Providers that the built-in scripted agent serves. Default: all. A provider with neither this agent nor a command
+   * is not configured.
+   */
   readonly scriptedProviders?: readonly string[];
   /** The provider of prompts that name none. Default `codex`. */
   readonly defaultProvider?: string;
-  /** Default: `auto`, bubblewrap if it works. */
+  /** How sandboxes are isolated. Default: `auto`, bubblewrap if it works. */
   readonly isolation?: 'auto' | 'bubblewrap' | 'plain';
-  /** The network of sandboxes. Default: their own, with internet access if slirp4netns works. */
+  /** The network of sandboxes. Default: a network of their own, with internet access if slirp4netns works. */
   readonly network?: NetworkSetting;
   /** True refuses loopback webhook URLs too, as the real service does (trap S9). Default: false. */
   readonly strictWebhookUrls?: boolean;

@@ -7,7 +7,7 @@ interface ServiceErrorOptions {
   readonly cause?: unknown;
 }
 
-/** What a request is refused with: becomes the error envelope (specification, "Errors"). */
+/** The refusal of a request, which becomes the error envelope (specification, "Errors"). */
 export class ServiceError extends SandflowError {
   override readonly name = 'ServiceError';
   readonly details: Readonly<Record<string, unknown>> | undefined;

@@ -1,9 +1,9 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Short where a person waits; elsewhere as in the specification ("Limits"). */
+/** Times are short if a person waits for them; the others are as in the specification ("Limits"). */
 export const defaultTimings = {
-  /** From accepting a create to storing it, in ms; meanwhile the key is `idempotency_in_progress`. */
+  /** From accepting a create to storing it, in ms; meanwhile a repeated key answers `idempotency_in_progress`. */
   acceptMs: 0,
   /** From create or resume to usable. */
   bootMs: 400,
@@ -23,17 +23,17 @@ export const defaultTimings = {
   dataExpiryMs: 14 * dayMs,
   /** How long an idempotency key stays valid (specification, "Limits": 24 hours). */
   idempotencyKeyMs: dayMs,
-  /** After this long the key of a create that failed before the sandbox existed is released. */
+  /** How long the key of a create stays taken if the create failed before the sandbox existed. */
   idempotencyReleaseMs: 120_000,
   /** The longest that a webhook receiver may take to answer. */
   webhookTimeoutMs: 5_000,
-  /** Delay after the first failed delivery; each further one is twice the one before (assumption A-webhook-retry). */
+  /** Delay after the first failed delivery; each further delay is twice the one before (assumption A-webhook-retry). */
   webhookRetryMs: 1_000,
-  /** How long completed and exhausted deliveries, and the call book, are kept. */
+  /** How long completed and exhausted deliveries are kept. */
   recordsMs: 30 * dayMs,
   /** Maximum time for a request to arrive. */
   requestTimeoutMs: 30_000,
-  /** Interval of the removal of expired records. */
+  /** Time between two removals of expired records. */
   housekeepingMs: hourMs,
 };
 

@@ -1,11 +1,14 @@
-/** Accounts and organizations. All of them are in memory, which follows the transaction, since every request reads them. */
+/**
+ * Accounts and organizations. All of them are in memory, since every request reads them; a rollback restores memory,
+ * too.
+ */
 import type { Database } from './database.js';
 
 /** An account of a local service. */
 export interface AccountRecord {
   /** `acct_…`. */
   readonly id: string;
-  /** No two accounts share one. */
+  /** Unique among accounts. */
   readonly login: string;
   /** Email address. */
   readonly email: string;
@@ -15,13 +18,13 @@ export interface AccountRecord {
   readonly createdAt: string;
   /** When zero data retention was enabled; null if it is off. */
   readonly zeroDataRetentionEnabledAt: string | null;
-  /** False: what needs a machine answers `account_not_ready`. */
+  /** False: calls that start a machine answer `account_not_ready`. */
   readonly ready: boolean;
   /** True: auto-stop is required, and only the sizes `small` and `default` are allowed. */
   readonly trial: boolean;
-  /** True: what needs a machine answers `billing_required`. */
+  /** True: calls that start a machine answer `billing_required`. */
   readonly billingRequired: boolean;
-  /** Machine time of this month in the organization, in billable seconds, from which on it is refused; null without a cap. */
+  /** Monthly cap on machine time in the organization, in billable seconds; null if there is no cap. */
   readonly memberCapSeconds: number | null;
 }
 
@@ -35,7 +38,7 @@ export interface TeamRecord {
   readonly createdAt: string;
   /** True: sandboxes of its members begin as private. */
   readonly newSandboxesPrivate: boolean;
-  /** True: what needs a machine answers `org_suspended`. */
+  /** True: calls that start a machine answer `org_suspended`. */
   readonly suspended: boolean;
 }
 

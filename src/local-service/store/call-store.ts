@@ -1,21 +1,21 @@
 /**
- * The call book: every request, whether it was answered or not. Written in batches, since it is for tests to read and
- * must not cost a commit each; a kill loses what has not been written for a moment, and nothing else.
+ * The call book: every request, whether it was answered or not. The book is written in batches: it exists for tests to
+ * read, so it must not cost a commit for each request. A kill loses only the calls of the last moment.
  */
 import type { Database } from './database.js';
 
 export interface CallRecord {
-  /** When the request came, as a date-time and in milliseconds since the epoch with fractions. */
+  /** When the request arrived: `at` as a date-time, `receivedAt` in milliseconds since the epoch, with fractions. */
   readonly at: string;
   readonly receivedAt: number;
   /** `unknown` if no endpoint matches. */
   readonly endpoint: string;
   readonly method: string;
-  /** Without what could be a secret. */
+  /** Without the parts that could be a secret. */
   readonly path: string;
   /** Null if no answer was sent. */
   readonly status: number | null;
-  /** The error code of the answer; null without one. */
+  /** The error code of the answer; null if it has none. */
   readonly code: string | null;
   /** From the arrival of the request until its answer was sent. */
   readonly durationMs: number;
@@ -90,7 +90,7 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       return rows.map((row) => JSON.parse(row.document) as CallRecord);
     },
     counts: () => [...counts.values()],
-    /** The book in pieces. */
+    /** Reads a part of the book. */
     log(query: CallLogQuery) {
       flush();
       return log.read(query);
@@ -101,12 +101,12 @@ export function createCallStore(database: Database, options: { readonly maxRecor
       return log.last();
     },
     assumptions: () => assumptions.list(),
-    /** Writes what is left, and accepts no further calls. */
+    /** Writes the calls that are only in memory, and accepts no further calls. */
     close() {
       flush();
       closed = true;
     },
-    /** Forgets what was not written yet, and reads the counts anew. */
+    /** Forgets the calls that were not written yet, and reads the counts again. */
     load() {
       clearTimeout(timer);
       timer = undefined;
@@ -122,12 +122,12 @@ export function createCallStore(database: Database, options: { readonly maxRecor
 }
 
 export interface CallLogEntry extends CallRecord {
-  /** Grows with every call; what `after` takes. */
+  /** The number of the call, which grows with every call. `after` takes this number. */
   readonly seq: number;
 }
 
 interface CallLogQuery {
-  /** Only calls after this one, oldest first. Without it: the last `limit` calls. */
+  /** Only calls after the call with this number, oldest first. Default: the last `limit` calls. */
   readonly after?: number | undefined;
   readonly limit: number;
   readonly endpoint?: string | undefined;
@@ -159,7 +159,7 @@ function createCallLog(database: Database) {
 interface TouchedAssumption {
   readonly id: string;
   readonly count: number;
-  /** The first request whose answer relied on it. */
+  /** The first request whose answer relied on the assumption. */
   readonly firstRequestId: string;
 }
 
@@ -174,9 +174,9 @@ function createAssumptionCounts(database: Database) {
         counts.set(id, { id, count: count + 1, firstRequestId });
       }
     },
-    /** Those that were touched, by id. */
+    /** The assumptions that answers relied on, sorted by id. */
     list: () => [...counts.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
-    /** Writes them down; part of the current transaction. */
+    /** Stores the counts; part of the current transaction. */
     save() {
       for (const { id, count, firstRequestId } of counts.values()) put.run(id, count, firstRequestId);
     },

@@ -4,7 +4,9 @@ import type { Database } from './database.js';
 
 export interface CredentialScope {
   readonly actions: readonly KeyAction[];
-  /** Null if the key is not limited to sandboxes, or to environments. */
+  /**
+   * `sandboxIds` is null if the key is not limited to sandboxes, `environmentIds` if it is not limited to environments.
+   */
   readonly sandboxIds: readonly string[] | null;
   readonly environmentIds: readonly string[] | null;
 }
@@ -23,7 +25,7 @@ export interface CredentialRecord {
   readonly scope: CredentialScope | null;
   readonly preset: KeyPreset | null;
   readonly createdAt: string;
-  /** Null: never. */
+  /** Null: it never expires. */
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
 }
@@ -70,7 +72,9 @@ export function createCredentialStore(database: Database) {
   return {
     get: (id: string) => byId.get(id),
     byHash: (hash: string) => byHash.get(hash),
-    /** The keys of an account that are not revoked, oldest first; no sessions and no credentials of sandboxes. */
+    /**
+     * The keys of an account that are not revoked, oldest first; sessions and credentials of sandboxes are left out.
+     */
     keysOf: (accountId: string) =>
       [...byId.values()].filter(
         (key) => key.accountId === accountId && key.kind === 'api_key' && key.revokedAt === null,
@@ -83,7 +87,7 @@ export function createCredentialStore(database: Database) {
       change(id, credential);
     },
     remove: removeOne,
-    /** Those of sandboxes that are gone. */
+    /** Removes the credentials of sandboxes that are gone. */
     removeOfSandboxes(gone: (sandboxId: string) => boolean) {
       for (const [sandboxId, { id }] of [...bySandbox]) if (gone(sandboxId)) removeOne(id);
     },

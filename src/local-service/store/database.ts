@@ -1,10 +1,13 @@
-/** One SQLite database, opened by one process: WAL, so that a commit survives kill -9 without an fsync for each. */
+/**
+ * One SQLite database, which one process at a time can open. It uses WAL, so that commits survive kill -9 without an
+ * fsync for each.
+ */
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { migrationsFrom, schema, schemaVersion, tables } from './schema.js';
 
-/** What may be bound. The driver aborts the process on a boolean, so there is none. */
+/** The values that may be bound. Booleans are left out, since the driver aborts the process on one. */
 type SqlValue = string | number | null;
 
 interface Statement<Row> {
@@ -17,15 +20,15 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Runs `change` in a transaction; inside another transaction it is part of that one. */
   transaction<Result>(change: () => Result): Result;
-  /** Undoes something in memory when the current transaction fails. */
+  /** Calls `undo` if the current transaction fails, to undo a change in memory. */
   onRollback(undo: () => void): void;
-  /** Runs once the current transaction is committed; at once when there is none. */
+  /** Calls `then` once the current transaction is committed; at once if there is none. */
   afterCommit(then: () => void): void;
   /** Empties every table. */
   clear(): void;
-  /** Writes all of it, as of now, to a file that is not there yet. */
+  /** Writes the whole database, as of now, to a file that does not exist yet. */
   copyTo(path: string): void;
-  /** Replaces every row by those of another database of the same layout; all or nothing. Safe to repeat. */
+  /** Replaces all rows by the rows of another database of the same layout; all or nothing. Safe to repeat. */
   replaceBy(path: string): void;
   /** What is wrong with the file itself; undefined if nothing is. */
   damage(): string | undefined;
@@ -33,7 +36,7 @@ export interface Database {
 }
 
 /**
- * Opens the database of a directory, or makes it.
+ * Opens the database of a directory, or creates it.
  * @throws SandflowError `directory_in_use` while another process has it open, `database_too_new` for a later layout
  */
 export function openDatabase(directory: string): Database {
@@ -60,7 +63,7 @@ export function openDatabase(directory: string): Database {
   return {
     prepare<Row>(text: string): Statement<Row> {
       const statement = sql.prepare(text);
-      // Values go as one array: a lone null or object would be taken for named parameters.
+      // Values are passed as one array: the driver would take a single null or object for named parameters.
       return {
         run: (...values) => {
           const { changes, lastInsertRowid } = statement.run([...values]);
@@ -127,8 +130,8 @@ export function openDatabase(directory: string): Database {
     },
     close() {
       if (!sql.open) return;
-      // The driver holds the file open until its statements are collected, so the lock is given back by hand; SQLite
-      // gives it back at the next read after both changes, in this order.
+      // The driver holds the file open until its statements are garbage-collected, so the lock is released explicitly.
+      // SQLite releases it at the next read after both changes, in this order.
       for (const text of [
         'PRAGMA journal_mode = DELETE',
         'PRAGMA locking_mode = NORMAL',
@@ -142,8 +145,8 @@ export function openDatabase(directory: string): Database {
 }
 
 /**
- * The first view, trigger or virtual table of a foreign file, which would run code when SQLite reads or writes it. Undefined
- * if there is none, or if the file is no database; opening it reports that.
+ * The first view, trigger or virtual table of a foreign file, which would run code when SQLite reads or writes it.
+ * Undefined if there is none. Undefined also if the file is no database: opening it reports that.
  */
 export function strangeSchema(path: string): string | undefined {
   const sql = new Libsql(path, { readonly: true });
@@ -169,7 +172,7 @@ function migrate(sql: InstanceType<typeof Libsql>): void {
       `The database has layout ${row.user_version}, this version knows ${schemaVersion}. Update sandflow, or choose another directory.`,
     );
   }
-  // All or nothing: a layout that is half another's could not be opened again.
+  // All or nothing: a half-migrated database could not be opened again.
   sql.exec('BEGIN IMMEDIATE');
   try {
     for (const statements of migrationsFrom(row.user_version, schemaVersion)) sql.exec(statements);

@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 
 export interface DeletionRecord {
   readonly id: string;
-  /** What is deleted, or the sandbox of the snapshot that is deleted. */
+  /** The sandbox that is deleted, or the sandbox of the snapshot that is deleted. */
   readonly sandboxId: string;
   /** Null if a sandbox is deleted. */
   readonly snapshotId: string | null;
@@ -26,9 +26,9 @@ export function createDeletionStore(database: Database) {
   const put = database.prepare(`INSERT OR REPLACE INTO deletions (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   return {
     get: (operationId: string) => get.get(operationId),
-    /** The one under way for a sandbox; those of its snapshots do not count. */
+    /** The deletion that is under way for a sandbox; deletions of its snapshots do not count. */
     openOf: (sandboxId: string) => open.get(sandboxId),
-    /** The one under way for a snapshot. */
+    /** The deletion that is under way for a snapshot. */
     openOfSnapshot: (snapshotId: string) => openOfSnapshot.get(snapshotId),
     put: ({ id, sandboxId, status, requestedAt, completedAt, error, snapshotId }: DeletionRecord) =>
       void put.run(id, sandboxId, status, requestedAt, completedAt, error, snapshotId),

@@ -84,12 +84,12 @@ export function createDeliveryStore(database: Database, clock: Clock) {
     }) => void addEvent.run(id, type, sandboxId, body, createdAt),
     enqueue: (eventId: string, webhookId: string, dueAt: number, fault: string | null) =>
       void enqueue.run(eventId, webhookId, dueAt, fault),
-    /** Writes down a delivery that never leaves: for its receiver it is lost. */
+    /** Records a delivery that is never sent, so that its receiver loses the event. */
     addLost: (eventId: string, webhookId: string, fault: string) =>
       void addLost.run(eventId, webhookId, clock.now(), clock.now(), fault),
-    /** Makes what a reordering fault holds back due. */
+    /** Deliveries that a reordering fault holds back become due at `dueAt` at the latest. */
     releaseHeld: (webhookId: string, dueAt: number) => void releaseHeld.run(dueAt, webhookId),
-    /** The earliest queued ones of a webhook, due or not. */
+    /** The earliest queued deliveries of a webhook, due or not. */
     next: (webhookId: string, limit: number) => next.all(webhookId, limit),
     recordAttempt({ eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault }: DeliveryAttempt) {
       record.run(eventId, type, webhookId, sandboxId, attempt, sentAt, status, error, fault);

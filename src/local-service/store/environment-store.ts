@@ -5,7 +5,7 @@ interface EnvironmentRow extends Omit<EnvironmentRecord, 'isDefault'> {
   readonly isDefault: number;
 }
 
-/** A version without what it says. */
+/** A version without its content. */
 type VersionEntry = Omit<EnvironmentVersion, 'content'>;
 
 export function createEnvironmentStore(database: Database) {
@@ -41,22 +41,25 @@ export function createEnvironmentStore(database: Database) {
     row && { ...row, content: JSON.parse(row.content) as EnvironmentContent };
 
   return {
-    /** Not a deleted one. */
+    /** Finds an environment, unless it is deleted. */
     get: (environmentId: string) => record(byId.get(environmentId)),
     byName: (accountId: string, name: string) => record(byName.get(accountId, name)),
     defaultOf: (accountId: string) => record(byDefault.get(accountId)),
-    /** Those of an account that are not deleted, oldest first. */
+    /** The environments of an account that are not deleted, oldest first. */
     of: (accountId: string) => byAccount.all(accountId).map((row) => ({ ...row, isDefault: row.isDefault === 1 })),
     add({ id, accountId, name, isDefault, createdAt }: EnvironmentRecord) {
       add.run(id, accountId, name, isDefault ? 1 : 0, createdAt);
     },
     rename: (environmentId: string, name: string) => void rename.run(name, environmentId),
-    /** Makes it the default of its account, in place of the one before. */
+    /** Makes an environment the default of its account, in place of the former default. */
     makeDefault({ id, accountId }: EnvironmentRecord) {
       clearDefault.run(accountId);
       setDefault.run(id);
     },
-    /** It is no longer found; its versions stay for the sandboxes that are pinned to them. */
+    /**
+     * Marks an environment as deleted: it is no longer found. Its versions stay for the sandboxes that are pinned to
+     * them.
+     */
     remove: (environmentId: string) => void remove.run(environmentId),
     version: (versionId: string) => whole(version.get(versionId)),
     latest: (environmentId: string) => whole(latest.get(environmentId)),
@@ -64,7 +67,7 @@ export function createEnvironmentStore(database: Database) {
     versions: (environmentId: string) => versions.all(environmentId),
     /** The account that an environment belongs to, deleted or not. */
     accountOf: (environmentId: string) => accountOf.get(environmentId)?.accountId,
-    /** Writes a version down; it is the latest from now on. */
+    /** Adds a version, which is the latest from now on. */
     addVersion({ id, environmentId, versionNumber, createdAt, content }: EnvironmentVersion) {
       addVersion.run(id, environmentId, versionNumber, createdAt, JSON.stringify(content));
     },
@@ -100,7 +103,7 @@ interface EnvironmentFlags {
   readonly passAgentsCredentials: boolean;
 }
 
-/** What a version says; any change of it is a new version. */
+/** The content of a version. Every change of it creates a new version. */
 export interface EnvironmentContent extends EnvironmentFlags {
   readonly envContents: string;
   readonly secretFiles: readonly SecretFile[];
@@ -119,7 +122,7 @@ export interface EnvironmentVersion {
 export interface EnvironmentRecord {
   readonly id: string;
   readonly accountId: string;
-  /** No two environments of an account share one. */
+  /** Unique among the environments of an account. */
   readonly name: string;
   readonly isDefault: boolean;
   readonly createdAt: string;

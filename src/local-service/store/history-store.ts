@@ -1,4 +1,6 @@
-/** The event history of sandboxes, which is polled; not the webhooks. Ids are ordered within a sandbox. */
+/**
+ * The event history of sandboxes, which clients poll; webhooks are separate from it. Ids are ordered within a sandbox.
+ */
 import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 
@@ -19,7 +21,7 @@ type NewEvent = Pick<HistoryRow, 'sandboxId' | 'type' | 'conversationId' | 'prom
 export interface HistoryQuery {
   readonly sandboxId: string;
   readonly conversationId?: string;
-  /** Only events after the one of this number. */
+  /** Only events after the event with this number. */
   readonly afterSeq: number;
   /** Only events up to this time, in milliseconds since the epoch. */
   readonly untilMs: number;
@@ -28,7 +30,7 @@ export interface HistoryQuery {
 
 const idPattern = /^sev_([0-9a-f]{24})$/;
 
-/** The number in an event id, or undefined when it is none. */
+/** The number in an event id; undefined if the text is not an event id. */
 export function historySeqOf(eventId: string): number | undefined {
   const digits = idPattern.exec(eventId)?.[1];
   const seq = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);

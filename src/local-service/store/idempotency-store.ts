@@ -3,14 +3,14 @@ import type { Database } from './database.js';
 
 export interface IdempotencyRecord {
   readonly key: string;
-  /** Tells one request from another. */
+  /** Tells one request with the key from a different one. */
   readonly bodyHash: string;
   /** Null while the sandbox does not exist yet. */
   readonly sandboxId: string | null;
   readonly claimedAt: number;
 }
 
-/** Keys are those of an account: `<account id> <key>`. */
+/** Stored keys begin with their account: `<account id> <key>`. */
 export function createIdempotencyStore(database: Database) {
   const get = database.prepare<IdempotencyRecord>('SELECT * FROM idempotency_keys WHERE key = ?');
   const claim = database.prepare('INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, NULL, ?)');

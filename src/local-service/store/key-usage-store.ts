@@ -1,6 +1,6 @@
 /**
- * How much a key is used, and what it has made. Requests are counted in memory and written in batches, so that a request
- * costs no commit; a kill loses the counts of a moment.
+ * How much a key is used, and which conversations it has begun. Requests are counted in memory and written in batches,
+ * so that a request costs no commit. A kill loses the counts of the last moment.
  */
 import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
@@ -57,21 +57,21 @@ export function createKeyUsageStore(database: Database, clock: Clock) {
       flush();
       return sum.get(keyId, dayOf(clock.now()) - usageDays)?.total ?? 0;
     },
-    /** Milliseconds since the epoch; null for a key that was never used. */
+    /** The time of the last request, in milliseconds since the epoch; null for a key that was never used. */
     lastUsedAt(keyId: string) {
       flush();
       return last.get(keyId)?.at ?? null;
     },
-    /** A conversation that a prompt of the key has begun. */
+    /** Records a conversation that a prompt with the key has begun. */
     addAgent: (
       keyId: string,
       { conversationId, sandboxId }: { readonly conversationId: string; readonly sandboxId: string },
     ) => void addAgent.run(conversationId, keyId, sandboxId),
     /** The sandboxes of the conversations that the key has begun, one entry for each conversation. */
     agentSandboxes: (keyId: string) => agents.all(keyId).map(({ sandboxId }) => sandboxId),
-    /** Forgets what was not written yet: the database was emptied. */
+    /** Forgets the counts that were not written yet, since the database was emptied or replaced. */
     load: forget,
-    /** Writes what is left. */
+    /** Writes the counts that are only in memory. */
     close: flush,
   };
 }

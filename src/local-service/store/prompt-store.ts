@@ -84,7 +84,7 @@ export function createPromptStore(database: Database) {
     /** Ends a prompt. False when it has ended already. */
     end: (promptId: string, { status, endedAt, result, error }: PromptEnd) =>
       end.run(status, endedAt, result, error, promptId).changes > 0,
-    /** Queued and running ones of a sandbox, in order. */
+    /** The queued and running prompts of a sandbox, in order. */
     open: (sandboxId: string) => open.all(sandboxId),
     allOpen: () => allOpen.all(),
     hasConversation: (sandboxId: string, conversationId: string) =>

@@ -17,7 +17,7 @@ export interface SampledProcess {
 export interface SampleRecord {
   readonly sandboxId: string;
   readonly sampledAt: number;
-  /** How many there were; more than are kept. */
+  /** The number of processes at that time; `processes` may hold fewer. */
   readonly total: number;
   readonly processes: readonly SampledProcess[];
 }
@@ -36,7 +36,7 @@ export function createSampleStore(database: Database) {
       const row = get.get(sandboxId);
       return row && { ...row, processes: JSON.parse(row.processes) as SampledProcess[] };
     },
-    /** Takes the place of the one before it. */
+    /** Stores a sample in place of the sandbox's last one. */
     put: ({ sandboxId, sampledAt, total, processes }: SampleRecord) =>
       void put.run(sandboxId, sampledAt, total, JSON.stringify(processes)),
     remove: (sandboxId: string) => void remove.run(sandboxId),

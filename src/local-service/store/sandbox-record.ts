@@ -1,4 +1,4 @@
-/** What the local service knows about a sandbox. Records are never changed in place: a change is a new record. */
+/** What the local service knows about a sandbox. Records are never changed in place: a change creates a new record. */
 import type { machineTypes } from '../../contract/machine-types.js';
 import type { SandboxState, StopStatus } from '../../contract/states.js';
 
@@ -31,15 +31,15 @@ export interface SandboxRecord {
   /** The version that it is pinned to until an upgrade; a fork begins with the pin of its source. */
   readonly environmentVersionId: string | null;
   readonly environmentVersion: number | null;
-  /** Where its disk, or what is kept of it, holds secret files of environments; relative to the home. */
+  /** The paths at which its disk, or a snapshot of it, holds secret files of environments; relative to the home. */
   readonly secretFilePaths: readonly string[];
   /** True once its creator's logins were wiped: secrets and secret files do not come back, whatever the environment passes. */
   readonly loginsWiped: boolean;
-  /** The organization that is billed; null if the account of the owner is. */
+  /** The organization that is billed; null if the owner's account is billed. */
   readonly teamId: string | null;
-  /** True if its creator, or the default of the organization, keeps it from teammates, whatever it holds. */
+  /** True if its creator, or the default of the organization, keeps teammates out of it, whatever logins it holds. */
   readonly madePrivate: boolean;
-  /** True once it is shared and still holds its creator's logins: they are wiped at the next start. */
+  /** True if it was shared while it held its creator's logins, which the next start wipes. */
   readonly wipePendingUntilRestart: boolean;
   /** The API key that created it; null if a session did. */
   readonly createdByKeyId: string | null;
@@ -52,40 +52,51 @@ export interface SandboxRecord {
   readonly hydrationStartedAt: string | null;
   /** Files, folders and links that the current restore copies; null if they were not counted. */
   readonly hydrationEntries: number | null;
-  /** A step of the current copy fails and is repeated for so long. */
+  /**
+   * The step of the current copy that a fault makes fail, and how long the step is repeated, in ms; null without a
+   * fault.
+   */
   readonly hydrationSetback: { readonly phase: 'degraded' | 'stuck'; readonly ms: number } | null;
-  /** Null while the machine is well, and when there is none. */
+  /** Null if the machine is well, or if there is no machine. */
   readonly degraded: { readonly reason: string; readonly since: string } | null;
-  /** At most one of each account. */
+  /** At most one key of each account. */
   readonly sshKeys: readonly { readonly accountId: string; readonly publicKey: string }[];
   /** `host:port` while its SSH server listens. */
   readonly sshEndpoint: string | null;
   readonly snapshotId: string | null;
-  /** The snapshot that is being taken; kept so that a repeated attempt replaces it and leaves no second one. */
+  /**
+   * The id of the snapshot that is being taken. A repeated attempt uses the same id, so that no second snapshot is
+   * left.
+   */
   readonly pendingSnapshotId: string | null;
   readonly snapshotCompletedAt: string | null;
   readonly lastSnapshotAttemptAt: string | null;
   readonly lastSnapshotStatus: 'in_progress' | 'completed' | 'failed' | null;
-  /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is one). */
+  /** The name that the next snapshot takes (assumption: PATCH with `snapshotName` before there is a snapshot). */
   readonly nextSnapshotName: string | null;
   readonly setupScript: string | null;
   readonly setupStatus: 'pending' | 'running' | 'done' | 'failed' | null;
   readonly setupError: string | null;
   readonly subdomain: string;
   readonly stop: StopRecord | null;
-  /** The snapshot that the current boot restores; null when it starts on the disk that is there, or an empty one. */
+  /** The snapshot that the current boot restores; null if it starts with the existing disk or with an empty one. */
   readonly restoreFrom: string | null;
-  /** Grows with every create, stop and resume, so that work begun for an earlier one knows that it is stale. */
+  /**
+   * Grows with every create, stop and resume, so that work that was scheduled for an earlier epoch knows that it is
+   * stale.
+   */
   readonly epoch: number;
-  /** Machine time: when the current machine became usable, and what the month before that has used. */
+  /**
+   * Machine time: `runningSince` is when the current machine became usable, `ms` what was used in `month` before that.
+   */
   readonly meter: { readonly month: string; readonly ms: number; readonly runningSince: string | null };
-  /** How its boot will end because a fault says so; decided when it is accepted. */
+  /** How its boot will end if a fault decides that; set when the sandbox is accepted. */
   readonly fate: { readonly end: 'cancelled' } | { readonly end: 'error'; readonly recoverMs: number | null } | null;
-  /** `reported`: a cancelled one that was read once (trap S5). */
+  /** Null while the sandbox exists. `reported`: a cancelled sandbox that was read once (trap S5). */
   readonly gone: 'cancelled' | 'reported' | 'deleting' | 'deleted' | null;
 }
 
-/** What records of an earlier layout lack. */
+/** Values of the fields that records of an earlier layout lack. */
 export const sandboxRecordDefaults = {
   ownerId: 'acct_local',
   environmentId: null,

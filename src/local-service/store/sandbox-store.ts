@@ -1,6 +1,6 @@
 /**
- * Sandboxes: every record is in the database, and those that are not gone also in memory, so that get and list read
- * no disk. Memory follows the transaction: a rollback takes back what was put.
+ * Sandboxes. Every record is in the database. Sandboxes that are not gone are also in memory, so that get and list read
+ * no disk. A rollback also takes back changes in memory.
  */
 import type { Database } from './database.js';
 import { type SandboxRecord, sandboxRecordDefaults } from './sandbox-record.js';
@@ -30,7 +30,7 @@ export function createSandboxStore(database: Database) {
   }
 
   return {
-    /** One that is not gone. */
+    /** Finds a sandbox that is not gone. */
     get: (id: string) => living.get(id),
     /** Gone or not. */
     find(id: string) {
@@ -39,7 +39,7 @@ export function createSandboxStore(database: Database) {
       const row = find.get(id);
       return row && parse(row);
     },
-    /** Those that are not gone, oldest first. */
+    /** The sandboxes that are not gone, oldest first. */
     living: () => living.values(),
     get livingCount() {
       return living.size;
@@ -50,7 +50,7 @@ export function createSandboxStore(database: Database) {
       remember(record, record.id);
       database.onRollback(() => remember(before, record.id));
     },
-    /** Gone or not, oldest first. */
+    /** The sandboxes with this id and this name, if given; gone or not, oldest first. */
     all({ id, name }: { readonly id?: string; readonly name?: string }) {
       if (id !== undefined) {
         const row = find.get(id);
@@ -59,12 +59,15 @@ export function createSandboxStore(database: Database) {
       }
       return (name === undefined ? all.all() : byName.all(name)).map(parse);
     },
-    /** Those that an organization is billed for, or with `teamId` null those that an account is. */
+    /**
+     * Counts the sandboxes that an organization is billed for; with `teamId` null, those that the account is billed
+     * for.
+     */
     countCreatedSince: (
       iso: string,
       { accountId, teamId }: { readonly accountId: string; readonly teamId: string | null },
     ) => createdSince.get(iso, teamId ?? '', accountId)?.count ?? 0,
-    /** Reads memory anew from the database. */
+    /** Loads memory from the database. */
     load() {
       living.clear();
       for (const row of load.all()) {

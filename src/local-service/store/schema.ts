@@ -107,13 +107,15 @@ CREATE TABLE IF NOT EXISTS assumption_counts (
   id TEXT PRIMARY KEY, count INTEGER NOT NULL, firstRequestId TEXT NOT NULL);
 `;
 
-/** Every table, for emptying them. */
+/** Every table, to empty or replace its rows. */
 export const tables = [...schema.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name = '']) => name);
 
-/** Migrations by the layout that each leads to; run in order, before the schema. New tables need none. */
+/**
+ * Migrations by the layout that each leads to. They run in order, before the schema. A new table needs no migration.
+ */
 const steps: Readonly<Record<number, string>> = {
-  // Snapshots have an account, whose names they share, and the time at which they were begun. Keys belong to an account.
-  // Webhooks too, and they know their vocabulary.
+  // Snapshots get an account, within which their names are unique, and the time at which they were begun. Idempotency
+  // keys and webhooks get an account, too. Webhooks also get a vocabulary.
   3: `
     ALTER TABLE snapshots RENAME TO snapshots_of_layout_2;
     CREATE TABLE snapshots (

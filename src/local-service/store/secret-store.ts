@@ -16,9 +16,9 @@ export function createSecretStore(database: Database) {
   );
   const remove = database.prepare('DELETE FROM secrets WHERE accountId = ? AND name = ?');
   return {
-    /** Sorted by name; no values. */
+    /** Names and times, sorted by name; no values. */
     names: (accountId: string) => names.all(accountId),
-    /** Values by name. Never to be shown, logged or kept. */
+    /** Values by name. Never show, log or keep them. */
     values: (accountId: string) => new Map(values.all(accountId).map(({ name, value }) => [name, value])),
     put: (accountId: string, { name, value, updatedAt }: SecretName & { readonly value: string }) =>
       void put.run(accountId, name, value, updatedAt),

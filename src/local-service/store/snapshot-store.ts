@@ -12,7 +12,7 @@ export interface SnapshotRecord {
   readonly completedAt: string;
   /** 1 once its data was deleted, 14 days after the stop. */
   readonly expired: number;
-  /** 1 from the acceptance of its deletion on: it is there for its deletion only. */
+  /** 1 once its deletion is accepted: the record stays only until the deletion is done. */
   readonly deleted: number;
 }
 
@@ -46,21 +46,21 @@ export function createSnapshotStore(database: Database) {
       completedAt,
     }: Omit<SnapshotRecord, 'expired' | 'deleted' | 'name'>) =>
       void add.run(id, sandboxId, ownerId, sizeBytes, createdAt, completedAt),
-    /** Expired or deleted, too. */
+    /** Finds a snapshot, even an expired or deleted one. */
     get: (snapshotId: string) => get.get(snapshotId),
-    /** Of every account; those that can be restored. */
+    /** The snapshots with a name, of every account; deleted ones are left out. */
     named: (wanted: string) => named.all(wanted),
-    /** Those that are not deleted, oldest first. */
+    /** The snapshots of a sandbox that are not deleted, oldest first. */
     of: (sandboxId: string) => of.all(sandboxId),
-    /** Those that are neither expired nor deleted, oldest first. */
+    /** The snapshots that are neither expired nor deleted, oldest first. */
     available: () => available.all(),
-    /** Gives the name to a snapshot and takes it from the one of its account that had it. */
+    /** Gives the name to a snapshot and takes it from the snapshot of the same account that had it. */
     rename(snapshotId: string, wanted: string) {
       unname.run(wanted, snapshotId);
       name.run(wanted, snapshotId);
     },
     markExpired: (sandboxId: string) => void expire.run(sandboxId),
-    /** Takes its name, too. */
+    /** Marks a snapshot as deleted, and removes its name. */
     markDeleted: (snapshotId: string) => void markDeleted.run(snapshotId),
     remove: (snapshotId: string) => void remove.run(snapshotId),
     allIds: () => ids.all().map((row) => row.id),

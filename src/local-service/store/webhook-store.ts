@@ -10,14 +10,14 @@ interface WebhookRow {
   readonly createdAt: string;
   /** The account whose events it receives. */
   readonly accountId: string;
-  /** 1: it was made through the legacy surface. */
+  /** 1: it was created through the legacy surface. */
   readonly legacy: number;
 }
 
 export interface WebhookRecord extends Omit<WebhookRow, 'events' | 'legacy'> {
-  /** In the current vocabulary, whatever it delivers. */
+  /** Names of the current vocabulary, whichever vocabulary the webhook delivers. */
   readonly events: readonly string[];
-  /** True for one that was made through the legacy surface: it delivers `box.*`. */
+  /** True if it was created through the legacy surface: it then delivers `box.*`. */
   readonly legacy: boolean;
 }
 
@@ -45,7 +45,7 @@ export function createWebhookStore(database: Database) {
   return {
     get: (webhookId: string) => webhooks.find((webhook) => webhook.id === webhookId),
     all: () => webhooks,
-    /** Those of an account, oldest first. */
+    /** The webhooks of an account, oldest first. */
     of: (accountId: string) => webhooks.filter((webhook) => webhook.accountId === accountId),
     put(webhook: WebhookRecord) {
       const { id, name, url, events, secret, createdAt, accountId, legacy } = webhook;
@@ -53,7 +53,7 @@ export function createWebhookStore(database: Database) {
       const known = webhooks.some((other) => other.id === id);
       set(known ? webhooks.map((other) => (other.id === id ? webhook : other)) : [...webhooks, webhook]);
     },
-    /** Removes the webhook and what is queued for it. */
+    /** Removes the webhook and the deliveries that are queued for it. */
     remove(webhookId: string) {
       remove.run(webhookId);
       dropQueue.run(webhookId);

@@ -1,6 +1,6 @@
 /**
- * What is to be done later. Work is written in the transaction that makes it necessary and removed once it is done,
- * so a killed service continues where it was. Each kind of work is safe to repeat.
+ * Work to be done later. It is stored in the transaction that makes it necessary and removed once it is done, so a
+ * killed service continues where it was. Each kind of work is safe to repeat.
  */
 import type { Database } from './database.js';
 
@@ -26,7 +26,7 @@ export interface Work {
   readonly kind: WorkKind;
   /** A sandbox id, as a rule. */
   readonly subject: string;
-  /** What it was begun for; work with another token has taken its place. */
+  /** What the work was scheduled for, such as an epoch. Work whose token is no longer current has nothing to do. */
   readonly token: string;
   readonly dueAt: number;
 }
@@ -43,7 +43,7 @@ export function createWorkStore(database: Database) {
   const postpone = database.prepare('UPDATE work SET dueAt = ? WHERE seq = ?');
   const next = database.prepare<Work>('SELECT * FROM work ORDER BY dueAt, seq LIMIT ?');
   return {
-    /** Work of the same kind and subject is replaced. */
+    /** Adds work, in place of work of the same kind and subject. */
     put: (kind: WorkKind, subject: string, token: string, dueAt: number) =>
       void put.run(`${kind}:${subject}`, kind, subject, token, dueAt),
     cancel: (kind: WorkKind, subject: string) => void cancel.run(`${kind}:${subject}`),
@@ -52,7 +52,7 @@ export function createWorkStore(database: Database) {
     done: (work: Work) => void done.run(work.seq),
     /** Makes work that has failed due again, unless it was replaced meanwhile. */
     postpone: (work: Work, dueAt: number) => void postpone.run(dueAt, work.seq),
-    /** The earliest ones, due or not. */
+    /** The earliest work, due or not. */
     next: (limit: number) => next.all(limit),
   };
 }

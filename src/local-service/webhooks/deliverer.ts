@@ -1,6 +1,6 @@
 /**
- * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has a lane of its own, so that a slow
- * endpoint holds up nobody else, and sends several events at a time.
+ * Empties the delivery queue (specification, "Delivery semantics"). Each webhook has its own lane, so that a slow
+ * endpoint holds up no other webhook. A lane sends several events at a time.
  *
  *     queued ──2xx──► delivered
  *       │ ▲
@@ -29,7 +29,7 @@ export function createDeliverer(options: {
   readonly database: Database;
   readonly stores: Pick<Stores, 'webhooks' | 'deliveries'>;
   readonly sender: DeliverySender;
-  /** Delay after the first failure; each further one is twice the one before. */
+  /** Delay after the first failure; each further delay is twice the one before. */
   readonly retryMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,7 +52,7 @@ export function createDeliverer(options: {
     const lane = laneOf(webhookId);
     if (!era || lane.woken) return;
     lane.woken = true;
-    // One pass finds all events of a turn.
+    // One pass finds all events that were queued in one turn of the event loop.
     setImmediate(() => {
       lane.woken = false;
       pass(webhookId, lane);
@@ -112,14 +112,14 @@ export function createDeliverer(options: {
     },
     /** True while an attempt is in flight or about to be. */
     busy,
-    /** Waits until nothing is. */
+    /** Waits until no attempt is in flight or about to be. */
     async idle() {
       while (busy()) {
         await Promise.all([...lanes.values()].flatMap(({ inFlight }) => [...inFlight.values()]));
         await new Promise(setImmediate);
       }
     },
-    /** Sends nothing more; attempts in flight are cut off and made again by the next start. */
+    /** Sends nothing more; attempts in flight are cut off, and the next start repeats them. */
     async stop() {
       era = undefined;
       sender.abortAll();

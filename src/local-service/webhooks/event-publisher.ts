@@ -15,7 +15,7 @@ export type EventPublisher = (
   previousState?: SandboxRecord['state'],
 ) => void;
 
-/** How long after the next event one that was held back for reordering goes out. */
+/** The delay from the next event until an event that was held back for reordering is sent, in ms. */
 const reorderGapMs = 100;
 
 interface EventPublisherOptions {

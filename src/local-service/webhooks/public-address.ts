@@ -1,10 +1,14 @@
-/** Public addresses, and lookups that accept nothing else (specification, "Delivery semantics"). */
+/**
+ * Recognizes public addresses, and creates lookups that accept no other address (specification, "Delivery semantics").
+ */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../service-error.js';
 
-/** IANA's special-purpose registry, as far as it is not globally reachable, and what is for relays and multicast. */
+/**
+ * The networks of IANA's special-purpose registry that are not globally reachable, and those for relays and multicast.
+ */
 const notPublic4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -24,10 +28,12 @@ const notPublic4 = [
   ['224.0.0.0', 3],
 ] as const;
 
-/** Global unicast: everything else, with mapped IPv4, NAT64, unique local and link-local addresses, is not public. */
+/**
+ * Global unicast. All other addresses are not public: mapped IPv4, NAT64, unique local and link-local ones among them.
+ */
 const globalUnicast6 = ['2000::', 3] as const;
 
-/** What of global unicast tunnels IPv4, is for protocols or is for documents. */
+/** The networks of global unicast that tunnel IPv4, or that are reserved for protocols or documentation. */
 const notPublic6 = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -45,7 +51,10 @@ function blockListOf(networks: readonly (readonly [string, number])[], family: '
   return list;
 }
 
-/** False also for what is no address, and for one with a zone, which leads nowhere beyond this machine's networks. */
+/**
+ * True for a public address. False also for text that is no address, and for an address with a zone, which leads
+ * nowhere beyond this machine's networks.
+ */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%')) return false;
   switch (isIP(address)) {
@@ -61,15 +70,18 @@ export function isPublicAddress(address: string): boolean {
 /** The addresses of a name; rejects if it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-/** Longer than a resolver that is there takes; a name that nobody knows yet may be registered all the same. */
+/**
+ * How long a registration waits for the resolver, in ms. A resolver that works takes less. A name that cannot be
+ * resolved yet may be registered nevertheless.
+ */
 const registrationPatienceMs = 2_000;
 
 export const resolveBySystem: ResolveHost = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /**
- * A lookup to be given to the connection itself: what was checked is what is connected to, so that a name which leads
- * elsewhere a moment later (DNS rebinding) gains nothing. Fails if any of the addresses is not public.
+ * Creates a lookup for the connection itself. The checked addresses are therefore those that are connected to, and a
+ * name that leads elsewhere a moment later (DNS rebinding) gains nothing. Fails if any of the addresses is not public.
  */
 export function createPublicLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, done) => {
@@ -93,8 +105,8 @@ async function publicAddresses(hostname: string, resolve: ResolveHost): Promise<
 }
 
 /**
- * Refuses at registration a name that is known to lead to an address that is not public. One that cannot be resolved now
- * is accepted: each delivery resolves it again.
+ * Refuses, at registration, a name that leads to an address that is not public. A name that cannot be resolved now is
+ * accepted: each delivery resolves it again.
  * @throws ServiceError `invalid_url`
  */
 export async function requirePublicHost(url: URL, resolve: ResolveHost): Promise<void> {

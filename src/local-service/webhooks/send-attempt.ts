@@ -16,7 +16,7 @@ interface AttemptResult {
 
 export type DeliverySender = ReturnType<typeof createDeliverySender>;
 
-/** @param options.strictUrls sends nothing to this machine, whatever was registered before */
+/** @param options.strictUrls if true, sends nothing to this machine, even for a URL that was registered before */
 export function createDeliverySender(options: {
   readonly timeoutMs: number;
   readonly strictUrls: boolean;
@@ -33,7 +33,7 @@ export function createDeliverySender(options: {
 
   return {
     async send(webhook: WebhookRecord, delivery: QueuedDelivery): Promise<AttemptResult> {
-      // The real time, whatever the service's clock says: the receiver compares it with its own.
+      // The real time, whatever the service's clock says: the receiver compares it with its own time.
       const timestamp = Math.floor(Date.now() / 1000);
       const { event, body: rawBody } = spelledFor(webhook, delivery);
       const headers = deliveryHeadersFor({
@@ -52,7 +52,7 @@ export function createDeliverySender(options: {
       }, timeoutMs);
       inFlight.add(abort);
       try {
-        // Checked again: it may be of a time when the service was less strict, or of an import.
+        // The URL is checked again: it may come from an import, or from a time when the service was less strict.
         const url = requireWebhookUrl(webhook.url, strictUrls);
         const { statusCode, body } = await request(url, {
           method: 'POST',
@@ -61,7 +61,7 @@ export function createDeliverySender(options: {
           dispatcher: isLoopbackUrl(url) ? loopback : elsewhere,
           signal: abort.signal,
         });
-        // What the receiver says beyond the status is of no interest, however long it is.
+        // The body of the answer does not matter, however long it is.
         await body.dump({ limit: 16_384, signal: abort.signal }).catch(() => undefined);
         return { status: statusCode, error: null };
       } catch (cause) {
@@ -89,8 +89,8 @@ interface Spelled {
 }
 
 /**
- * A webhook from before the rename keeps receiving `box.*` with `data.box`. Created for each attempt from what is stored; the
- * same bytes each time, so that a repeated delivery is the same delivery.
+ * Spells an event in the vocabulary of its webhook: a legacy webhook receives `box.*` with `data.box`. Every attempt
+ * derives the same bytes from the stored event, so that a repeated delivery is the same delivery.
  */
 function spelledFor(webhook: { readonly legacy: boolean }, stored: { type: string; body: string }): Spelled {
   if (!webhook.legacy) return { event: stored.type, body: stored.body };
