@@ -1,4 +1,4 @@
-/** Reads items from CSV with a header; from TSV too. */
+/** Reads items from CSV or TSV with a header line. */
 import { readCsvRows } from './csv-rows.js';
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
@@ -8,7 +8,8 @@ interface ReadCsvOptions extends ReadLinesOptions {
 }
 
 /**
- * An empty cell is a field that is not there. `put` holds LOCAL:REMOTE and `get` paths, several divided by semicolons.
+ * An empty cell means that the item does not have this field. A `put` cell holds `LOCAL:REMOTE` pairs and a `get` cell
+ * holds paths; semicolons separate several of them.
  * @throws ItemsError
  */
 export async function* readCsvLines(
@@ -58,7 +59,7 @@ function recordOf(
 }
 
 function fieldOf(file: string, line: number, name: string, cell: string): unknown {
-  // An empty cell of a prompt is a mistake; of anything else it is nothing, and still a column for a template.
+  // An empty `prompt` cell is a mistake. Any other empty cell is an absent field, which a template may still name.
   if (cell.trim() === '' && name !== 'prompt') return undefined;
   if (name === 'get') return listOf(cell);
   return name === 'put' ? putOf(file, line, cell) : cell;

@@ -11,7 +11,7 @@ interface CsvRow {
 }
 
 /**
- * Blank lines are left out.
+ * Skips blank lines.
  * @throws ItemsError
  */
 export async function* readCsvRows(
@@ -19,7 +19,8 @@ export async function* readCsvRows(
   content: AsyncIterable<string | Uint8Array>,
   options: { readonly delimiter: ',' | '\t' },
 ): AsyncGenerator<CsvRow> {
-  // Counted in the parser, not in the loop below: after an error, the parsed records that nobody has read yet are lost.
+  // Lines are counted in the parser, not in the loop below: an error discards parsed records that the loop has not read
+  // yet.
   const begins: number[] = [];
   // The parser counts a CRLF within quotes as two lines.
   let countedTwice = 0;

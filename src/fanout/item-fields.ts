@@ -1,4 +1,4 @@
-/** The fields that an item may have in a file, as text or JSON, and what they mean. */
+/** The fields that an item may have in a CSV, TSV or JSONL file, and how they are read. */
 import { z } from 'zod';
 import { sandboxTypes } from '../contract/records.js';
 import { reasoningEfforts } from '../contract/requests.js';
@@ -21,7 +21,7 @@ const fields = {
   type: z.enum(sandboxTypes).optional(),
   end: z.enum(['stop', 'delete', 'keep']).optional(),
   deadline: z.string().optional(),
-  /** Place in the fork → file on this machine. */
+  /** Path in the fork → file on this machine. */
   put: z.record(name, name).optional(),
   get: z.union([name.transform((path) => [path]), z.array(name)]).optional(),
   labels: z.record(name, scalar).optional(),
@@ -40,18 +40,18 @@ const withPrompts = {
 const shapes = { strict: z.strictObject(withPrompts), loose: z.object(withPrompts), template: z.object(fields) };
 type Parsed = z.output<typeof shapes.loose>;
 
-/** Names that mean something to sandflow; others are columns for a template. */
+/** Names of the fields that sandflow knows. Any other name is a column for a template. */
 const itemFieldNames: ReadonlySet<string> = new Set([...Object.keys(fields), 'prompt', 'prompts']);
 
 /**
- * Reads a record of JSON, or one of CSV after its cells were taken apart.
+ * Reads a JSON record, or a CSV record whose cells are already parsed.
  * @throws ItemsError naming every field that is wrong
  */
 export function itemOfRecord(
   place: ItemPlace,
   record: Readonly<Record<string, unknown>>,
   options: ReadLinesOptions & {
-    /** What a field is that sandflow does not know: a mistake, or one of the person's own, shown as a label. */
+    /** What happens to a field that sandflow does not know: it is refused as a mistake, or shown as a label. */
     readonly otherFields: 'refuse' | 'label';
   },
 ): ItemLine {
@@ -94,7 +94,7 @@ function durationOf(place: ItemPlace, text: string, { parseDurationMs }: ReadLin
   }
 }
 
-/** Other columns become labels, which distinguish items in reports. */
+/** Turns the columns that sandflow does not know into labels, which distinguish items in reports. */
 function labelsOf(record: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(record)

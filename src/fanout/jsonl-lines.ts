@@ -1,9 +1,9 @@
-/** Reads items from JSONL: each line a prompt as a string, or an object with the fields of `item-fields.ts`. */
+/** Reads items from JSONL. Each line is a prompt as a string, or an object with the fields in `item-fields.ts`. */
 import { itemOfRecord } from './item-fields.js';
 import { type ItemLine, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readLines } from './lines.js';
 
-/** Blank lines are left out. @throws ItemsError */
+/** Skips blank lines. @throws ItemsError */
 export async function* readJsonlLines(
   file: string,
   content: AsyncIterable<string | Uint8Array>,
@@ -33,7 +33,10 @@ function parse(file: string, line: number, text: string): unknown {
   }
 }
 
-/** How much of it could still become JSON. The parser's message says it in some versions of Node only. */
+/**
+ * Length of the longest beginning of `text` that can still become JSON. Only some versions of Node report this
+ * position.
+ */
 function brokenAt(text: string): number {
   let good = 0;
   let broken = text.length + 1;
@@ -51,7 +54,7 @@ function isBeginOfJson(text: string): boolean {
     return true;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    // What is wrong only at its end may go on well.
+    // A text whose only error is at its end may be the beginning of valid JSON.
     return /end of JSON/.test(message) || Number(/at position (\d+)/.exec(message)?.[1]) >= text.length;
   }
 }

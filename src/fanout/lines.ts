@@ -1,7 +1,7 @@
-/** Cuts a stream into lines without ever holding more than one of them. */
+/** Splits a stream into lines without ever holding more than one line. */
 import { ItemsError } from './item-line.js';
 
-/** An item travels as part of one message; longer texts go into files. */
+/** Limit of one item, which must fit in one message. Longer texts go into files. */
 export const maxItemBytes = 16_000_000;
 
 export interface Line {
@@ -12,8 +12,8 @@ export interface Line {
 }
 
 /**
- * Reads UTF-8 lines that end in LF or CRLF; a byte order mark is left out.
- * @throws ItemsError if it is not UTF-8, or if a line is longer than an item may be
+ * Reads UTF-8 lines that end in LF or CRLF, and removes a byte order mark.
+ * @throws ItemsError if the content is not UTF-8, or if a line is longer than an item may be
  */
 export async function* readLines(file: string, content: AsyncIterable<string | Uint8Array>): AsyncGenerator<Line> {
   let number = 1;
@@ -43,7 +43,7 @@ export async function* readLines(file: string, content: AsyncIterable<string | U
   if (held.length > 0) yield finish('');
 }
 
-/** Text from bytes, across the borders of pieces. */
+/** Decodes bytes to text. A character may span two pieces. */
 export async function* decode(
   file: string,
   content: AsyncIterable<string | Uint8Array>,

@@ -1,10 +1,13 @@
-/** Each item once for every combination of providers, models, efforts and repeats. */
+/** Expands an item to one item for every combination of provider, model, effort and repeat. */
 import type { FanoutItem, MachineType } from '../../workflows/fanout/types.js';
 import type { JobEnd, PromptStep } from '../../workflows/job/types.js';
 import { type ItemLine, ItemsError, type PutWish } from './item-line.js';
 
 export interface Matrix {
-  /** Empty: the default of the service, or the item's own. One: for every item that has none of its own. */
+  /**
+   * If empty, the item's own value or the default of the service applies. A single value applies to every item without
+   * its own value.
+   */
   readonly providers: readonly string[];
   readonly models: readonly string[];
   readonly efforts: readonly NonNullable<PromptStep['reasoningEffort']>[];
@@ -12,7 +15,7 @@ export interface Matrix {
   readonly repeats: number;
 }
 
-/** An item whose files are still named, not read. */
+/** An item whose files are named but not yet read. */
 export interface ItemWish extends Omit<FanoutItem, 'put'> {
   readonly put: readonly PutWish[];
   readonly place: ItemLine['place'];
@@ -22,19 +25,19 @@ interface Choice {
   readonly provider?: string;
   readonly model?: string;
   readonly effort?: PromptStep['reasoningEffort'];
-  /** Distinguishes this item from the others: axes that have more than one value. */
+  /** The chosen values on the axes that have more than one value. They distinguish this item from the others. */
   readonly apart: Readonly<Record<string, string>>;
 }
 
-/** How many items one item becomes. */
+/** Number of items that one item expands to. */
 export function matrixSize({ providers, models, efforts, repeats }: Matrix): number {
   return Math.max(1, providers.length) * Math.max(1, models.length) * Math.max(1, efforts.length) * repeats;
 }
 
 /**
- * In the order provider, model, effort, repeat, the last of them changing fastest. Ids are the item's own with what is
- * chosen behind it, like `3/gpt-5/high/2`; only axes that have several values are in ids and labels.
- * @throws ItemsError where an item has a value of its own for an axis with several
+ * Expands an item in the order provider, model, effort, repeat; the repeat changes fastest. The chosen values are
+ * appended to the item's id, like `3/gpt-5/high/2`. Only axes with several values appear in ids and labels.
+ * @throws ItemsError if an item has its own value for an axis with several values
  */
 export function expandItem(line: ItemLine & { readonly id: string }, prompts: ItemPrompts, matrix: Matrix): ItemWish[] {
   const { place, put, get, labels, type, end, deadlineMs } = line;
@@ -59,7 +62,7 @@ export function expandItem(line: ItemLine & { readonly id: string }, prompts: It
 
 type ItemPrompts = readonly PromptStep[];
 
-/** A step's own choice counts before the item's, and the item's before that of the batch. */
+/** The step's own choice overrides the item's choice, which overrides the batch's choice. */
 function stepOf(step: PromptStep, line: ItemLine, choice: Omit<Choice, 'apart'>): PromptStep {
   return {
     prompt: step.prompt,
@@ -102,7 +105,7 @@ interface Optional {
   readonly deadlineMs?: number | undefined;
 }
 
-/** Leaves out what is undefined: items are compared, counted in bytes and kept as JSON. */
+/** Removes undefined fields, because items are compared, measured in bytes and stored as JSON. */
 function optional<T extends Optional | Partial<PromptStep>>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

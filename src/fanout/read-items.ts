@@ -19,7 +19,7 @@ const formatsByEnding: Readonly<Record<string, ItemFormat>> = {
 };
 
 export interface ItemSource {
-  /** As the person named it; for errors. */
+  /** The name that the user gave; for errors. */
   readonly file: string;
   readonly format: ItemFormat;
   /** True if no format was given: text that looks like JSONL is then an error. */
@@ -28,20 +28,23 @@ export interface ItemSource {
 }
 
 export interface ReadItemsOptions {
-  /** Prompts made of the columns of each record, in order; empty if records have prompts of their own. */
+  /**
+   * Templates of the prompts, in order; the columns of each record fill them. Empty if the records have their own
+   * prompts.
+   */
   readonly templates: readonly string[];
   readonly matrix: Matrix;
-  /** Reads `30m`. @throws if it is no duration */
+  /** Parses a duration such as `30m`. @throws if the text is not a duration */
   readonly parseDurationMs: ReadLinesOptions['parseDurationMs'];
 }
 
-/** The format that the name of a file speaks of; text by default. */
+/** The format that the extension of a file name stands for. Default: text. */
 export function formatOf(file: string): ItemFormat {
   return formatsByEnding[file.slice(file.lastIndexOf('.') + 1).toLowerCase()] ?? 'text';
 }
 
 /**
- * Reads every item of all sources, in order. Holds one record at a time, and the ids of all.
+ * Reads every item of all sources, in order. Holds one record at a time, and the ids of all items.
  * @throws ItemsError `bad_items` with file, line and, where known, column
  */
 export async function* readItems(

@@ -1,9 +1,9 @@
-/** Prompts made of columns: `Fix {{issue}} in {{file}}`. */
+/** Fills the templates of prompts from columns: `Fix {{issue}} in {{file}}`. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type ItemPlace, ItemsError } from './item-line.js';
 
 interface Template {
-  /** The columns that it names. */
+  /** The columns that the template names. */
   readonly columns: readonly string[];
   /** @throws ItemsError if a column is missing */
   fill(columns: ReadonlyMap<string, string>, place: ItemPlace): string;
@@ -12,8 +12,8 @@ interface Template {
 const placeholder = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Columns may be named by any text without braces; blanks around the name are left out.
- * @throws SandflowError `bad_items` for a placeholder without a name
+ * The name of a column is any text without braces. Blanks around the name are ignored.
+ * @throws SandflowError `bad_items` if a placeholder has no name
  */
 export function createTemplate(text: string): Template {
   const names = [...text.matchAll(placeholder)].map(([, name = '']) => name.trim());

@@ -1,12 +1,13 @@
-/** Reads items from a text file: a prompt a line, or blocks between lines of `---`. */
+/** Reads items from a text file: one prompt per line, or blocks between lines of `---`. */
 import { type ItemLine, type ItemPlace, ItemsError, type ReadLinesOptions } from './item-line.js';
 import { readLines } from './lines.js';
 
 const divider = '---';
 
 /**
- * A prompt a line; blank lines and lines that begin with `#` are left out. Where the first of the other lines is `---`,
- * prompts may have several lines: each continues to the next line of `---`, and everything in it counts, `#` too.
+ * Reads one prompt per line, and skips blank lines and lines that begin with `#`. If the first line that is not skipped
+ * is `---`, prompts may have several lines: each prompt continues to the next line of `---`, and includes lines that
+ * begin with `#`.
  * @throws ItemsError
  */
 export async function* readTextLines(

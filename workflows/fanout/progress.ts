@@ -12,9 +12,9 @@ export interface FanoutCounts {
   readonly running: number;
   /** Number of items that completed. */
   readonly completed: number;
-  /** Final failures: every outcome except `completed`, cancelled and never started. */
+  /** Number of final failures: every outcome except `completed`, `cancelled` and `not_started`. */
   readonly failed: number;
-  /** Generations beyond each item's first. */
+  /** Number of generations beyond each item's first. */
   readonly retried: number;
   /** Number of items by outcome. */
   readonly byOutcome: Readonly<Partial<Record<ItemOutcome, number>>>;

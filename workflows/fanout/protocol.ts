@@ -19,7 +19,7 @@ export interface ChunkSubmission {
   readonly chunk: number;
   /** Place of its first item in the batch, from 0. */
   readonly firstIndex: number;
-  /** Digest of the items; detects different items under a known number. */
+  /** Digest of the items; detects different items under a known chunk number. */
   readonly digest: string;
   readonly items: readonly FanoutItem[];
 }
@@ -70,18 +70,18 @@ export interface ChunkReport {
     readonly grantedSeconds: number | null;
     readonly spentSeconds: number;
     readonly reservedSeconds: number;
-    /** What the cheapest waiting item needs beyond the grant; 0 if no item waits for budget. */
+    /** Machine-seconds that the cheapest waiting item needs beyond the grant; 0 if no item waits for budget. */
     readonly nextSeconds: number;
-    /** What the chunk needs to use its whole window. */
+    /** Machine-seconds that the chunk needs beyond the grant to use its whole window. */
     readonly wantedSeconds: number;
   };
   /** Until when the service throttles forks, in ms since the epoch. */
   readonly throttledUntilMs: number | null;
-  /** Why an item cannot continue by itself; of several, the item that has waited longest. */
+  /** Why an item cannot continue by itself; if several cannot, the item that has waited longest. */
   readonly blocked: { readonly message: string; readonly since: string } | null;
   /** Why the source can no longer be forked, as an item found out. */
   readonly sourceError: JobError | null;
-  /** What its items left that needs attention: the first few, and the number of others. */
+  /** The first few entries that need attention; `leftMore` counts the others. */
   readonly left: readonly LeftBehind[];
   readonly leftMore: number;
   readonly apiCalls: number;
@@ -116,7 +116,7 @@ export interface ChunkInput {
   readonly carried?: CarriedChunk;
 }
 
-/** An item as a chunk carries it to its next run. Absent fields are as in an item that waits for its first fork. */
+/** An item as a chunk carries it to its next run. Absent fields have the values of an item without any fork yet. */
 export interface CarriedItem {
   readonly state?: 'running' | 'ended';
   readonly generation?: number;
@@ -165,7 +165,7 @@ export interface KnownItem {
   readonly errorCode: string | null;
   /** Total of all generations whose forks have ended. */
   readonly machineSeconds: number;
-  /** Machine-seconds of the newest generation. Absent in what 0.1.0 read. */
+  /** Machine-seconds of the newest generation. Absent in a record that version 0.1.0 read. */
   readonly newestSeconds?: number;
   /** Set if the fork of the newest generation has not ended as requested, or this is unknown. */
   readonly toEnd: ItemToEnd | null;
@@ -199,7 +199,7 @@ export interface ChunkRecord extends ChunkPlace {
   awaitsReport: boolean;
   /** The last grant that was sent, with all fields. */
   sent: Required<ChunkGrant>;
-  /** What the chunk may still use, because it has not reported otherwise. */
+  /** The grants that the chunk may still use, according to its last report. */
   charged: { readonly window: number; readonly budgetSeconds: number };
   report: KeptReport | null;
   reportedAtMs: number;
@@ -239,7 +239,7 @@ export interface CarriedBatch {
   /** Why the item that has waited longest cannot continue by itself. */
   readonly blocked: string | null;
   readonly left: readonly LeftBehind[];
-  /** Number of entries in `left` that are the batch's own. Absent in what an older version carried. */
+  /** Number of entries in `left` that are the batch's own. Absent in state that an older version carried. */
   readonly ownLeftCount?: number;
   readonly arrivedAtMs: number;
   /** When each clock was last due, in ms since the epoch, so that a quick succession of runs does not starve it. */

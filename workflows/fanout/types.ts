@@ -22,7 +22,7 @@ export type { MachineType };
 
 /** One line of the batch: the prompts of one fork. */
 export interface FanoutItem {
-  /** Unique in its batch; shown to users. The id given in the line, or its number. */
+  /** Unique in its batch; shown to users. The id given in the line, or the number of the item. */
   readonly id: string;
   /** At least one. They run sequentially in one conversation. */
   readonly prompts: readonly PromptStep[];
@@ -62,7 +62,8 @@ export interface FanoutPolicy {
   /** Number of items that may run concurrently. */
   readonly concurrency: number;
   /**
-   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end it.
+   * `go_on`: run every item. `fail_fast`: the first final failure ends the batch. `successes`: `count` successes end
+   * it.
    */
   readonly stopAt:
     | { readonly kind: 'go_on' }
@@ -117,9 +118,14 @@ export interface FanoutIntervals {
    * ms.
    */
   readonly recoverEveryMs: number;
-  /** History length, in events, after which the batch and its chunks continue as new. Null: when Temporal suggests it. */
+  /**
+   * History length, in events, after which the batch and its chunks continue as new. Null: when Temporal suggests it.
+   */
   readonly maxHistoryEvents: number | null;
-  /** Updates or signals after which the batch continues as new. Temporal allows 2,000 and 10,000 in one run. */
+  /**
+   * Updates or signals after which the batch continues as new. Temporal allows 2,000 updates and 10,000 signals in one
+   * run.
+   */
   readonly maxMessages: number;
 }
 
@@ -264,7 +270,10 @@ export interface FanoutResult extends FanoutProgress {
   readonly durationMs: number;
   /** Reference of `results.jsonl`: one line per item, its newest generation, in the order of the batch. */
   readonly resultsRef: string | null;
-  /** The first 100 entries that need attention: not ended as requested, or possibly created and not found. */
+  /**
+   * The first 100 entries that need attention: what did not end as requested, or may have been created but was not
+   * found.
+   */
   readonly left: readonly LeftBehind[];
   /** Number of entries that do not fit in `left`; the items' results name all of them. */
   readonly leftMore: number;

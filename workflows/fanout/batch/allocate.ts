@@ -5,13 +5,13 @@ export interface ConcurrencyHolder {
   readonly demand: number;
   /** The window of the last grant. */
   readonly sent: number;
-  /** The largest window that it may still use. */
+  /** The largest window that the holder may still use. */
   readonly charged: number;
 }
 
 /**
- * Fills the chunks in order, so that few run at the same time and the batch progresses from the front. What a chunk must
- * return counts as its own until it confirms the return, so that never more than `limit` items run.
+ * Fills the chunks in order, so that few chunks run at the same time and the batch progresses from the front. A window
+ * that a chunk must return counts as the chunk's own until it confirms the return, so that at most `limit` items run.
  *
  * @returns the window to grant to each chunk
  */
@@ -29,17 +29,17 @@ export function allocateConcurrency(limit: number, holders: readonly Concurrency
 }
 
 export interface BudgetHolder {
-  /** Machine-seconds that it may use in total, including those already spent. */
+  /** Machine-seconds that the holder may use in total, including those already spent. */
   readonly charged: number;
-  /** What its cheapest waiting item needs beyond that; 0 if no item waits. */
+  /** Machine-seconds that its cheapest waiting item needs beyond `charged`; 0 if no item waits. */
   readonly next: number;
-  /** What it needs to use its whole window. */
+  /** Machine-seconds that it needs beyond `charged` to use its whole window. */
   readonly wanted: number;
 }
 
 /**
- * Gives each chunk, in order, what it wants, or what one item needs, or nothing. It never gives a part of what an item
- * needs: two chunks that each held half of it would wait for each other.
+ * Gives each chunk, in order, all that it wants, or enough for one item, or nothing. It never gives less than one item
+ * needs: two chunks that each held half of that would wait for each other.
  *
  * @param limit machine-seconds of the batch; null: no limit
  * @returns the total grant of each chunk
@@ -60,7 +60,7 @@ export interface SpendingHolder extends BudgetHolder {
   readonly unspent: number;
 }
 
-/** True if an item waits for budget, and no chunk has any left to use or to return. */
+/** True if an item waits for budget, and no chunk has any budget left to use or to return. */
 export function isBudgetSpent(limit: number | null, holders: readonly SpendingHolder[]): boolean {
   if (limit === null || holders.some(({ unspent }) => unspent > 0)) return false;
   const free = limit - holders.reduce((sum, { charged }) => sum + charged, 0);

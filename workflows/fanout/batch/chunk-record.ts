@@ -1,4 +1,4 @@
-/** What the batch records of a chunk, and what the chunk may still use. Pure. */
+/** The batch's record of a chunk, including the grant that the chunk may still use. Pure. */
 import type { ChunkGrant, ChunkPlace, ChunkRecord, ChunkReport, KeptReport } from '../protocol.js';
 import { sumByOutcome, sumOf, unfinished } from './counts.js';
 
@@ -23,8 +23,9 @@ export function newRecord({ chunk, firstIndex, items, digest }: ChunkPlace, nowM
 }
 
 /**
- * Prepares the record of a chunk whose workflow is gone for its next start. That start continues from the result store,
- * which does not hold everything. The items keep running, so the chunk keeps its grant.
+ * Prepares a chunk's record for the next start, because the chunk's workflow is gone. That start continues from the
+ * result store, and the record keeps the sums that the store does not hold. The items keep running, so the chunk keeps
+ * its grant.
  */
 export function startAgain(record: ChunkRecord): void {
   const { report, before } = record;
@@ -45,8 +46,8 @@ export function keptReport({ left, leftMore, sourceError: _, ...report }: ChunkR
 }
 
 /**
- * Applies a report, and takes back what the chunk returns. Until a chunk has received the last grant it may use any grant
- * since the one it reports, so the largest of them counts.
+ * Applies a report, and takes back what the chunk returns. Until a chunk has received the last grant, it may use any
+ * grant since the one that it reports, so the largest of these grants counts.
  * @returns false if a newer report is already known
  */
 export function applyReport(record: ChunkRecord, report: IncomingReport): boolean {
@@ -62,7 +63,7 @@ export function applyReport(record: ChunkRecord, report: IncomingReport): boolea
     record.charged = { window: 0, budgetSeconds: spentSeconds };
   } else if (report.seq >= record.sent.seq) {
     record.sent = { ...record.sent, seq: report.seq, window: report.window, budgetSeconds: grantedSeconds };
-    // A chunk without a limit holds what it has used.
+    // Without a budget limit, the chunk is charged for the seconds that it has spent or reserved.
     const window = Math.max(report.window, report.running);
     record.charged = { window, budgetSeconds: grantedSeconds ?? spentSeconds + reservedSeconds };
   }
@@ -83,7 +84,7 @@ export function holderOf(record: ChunkRecord) {
 
 export function budgetHolderOf(record: ChunkRecord) {
   const { report } = record;
-  // The chunk cannot have spent a grant that it has not received.
+  // A report that precedes the last grant does not show what the chunk needs beyond this grant.
   const isHeard = record.state === 'open' && report !== null && report.seq >= record.sent.seq;
   return {
     charged: record.charged.budgetSeconds,
@@ -102,7 +103,7 @@ export function recordGrant(record: ChunkRecord, grant: Required<ChunkGrant>): v
   };
 }
 
-/** A report that the batch itself builds, from what the result store or other reports say. */
+/** A report that the batch itself builds, from the result store or from other reports. */
 export function builtReport(
   chunk: number,
   { byOutcome, spentSeconds }: { readonly byOutcome: KeptReport['byOutcome']; readonly spentSeconds: number },

@@ -9,7 +9,7 @@ import { recordGrant } from './chunk-record.js';
 import { dueGrants } from './due-grants.js';
 import type { BatchState } from './state.js';
 
-/** Sends every chunk its window, budget, pause and end. Sends nothing that has not changed. */
+/** Sends a grant to every chunk whose window, budget, pause or end has changed. */
 export function dispatchGrants(run: BatchState): void {
   const { source, ending, throttle, input } = run;
   const due = dueGrants(run.records, {
@@ -38,7 +38,7 @@ export function requestReport(run: BatchState, record: ChunkRecord): void {
   record.isAttached = true;
   record.awaitsReport = true;
   record.sent = { ...record.sent, ...grant };
-  // Until it reports its grant, it may hold everything.
+  // Until the chunk reports its grant, it may hold the whole window and budget.
   record.charged = { window: Math.min(concurrency, record.items), budgetSeconds: budgetSeconds ?? 0 };
   send(run, record, grant);
 }
@@ -49,7 +49,7 @@ function send(run: BatchState, record: ChunkRecord, grant: ChunkGrant): void {
     try {
       await getExternalWorkflowHandle(run.places.chunkWorkflow(record.chunk)).signal(chunkGrantSignal, grant);
     } catch {
-      // The workflow is closed: its last report is on its way, or somebody terminated it, which the next check detects.
+      // The workflow is closed. Either its last report is on its way, or the next check detects that it was terminated.
       record.reportedAtMs = 0;
     } finally {
       run.sending.delete(record.chunk);

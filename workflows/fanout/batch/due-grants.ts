@@ -1,4 +1,4 @@
-/** Computes which chunks are due a grant, and its content. Pure. */
+/** Computes which chunks need a new grant, and the content of that grant. Pure. */
 import type { ChunkGrant, ChunkRecord } from '../protocol.js';
 import { allocateBudget, allocateConcurrency } from './allocate.js';
 import { budgetHolderOf, holderOf } from './chunk-record.js';
@@ -23,7 +23,7 @@ export interface DueGrant {
   readonly grant: Required<ChunkGrant>;
 }
 
-/** @param all every chunk of the batch, by number: those that have ended still hold what they have spent */
+/** @param all every chunk of the batch, by number, even if it has ended: the budget that it has spent still counts */
 export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGrant[] {
   const { limit, pausedUntilMs, hasSource, isEnding, nowMs } = terms;
   const budgets = allocateBudget(terms.budgetSeconds, all.map(budgetHolderOf));
@@ -40,7 +40,7 @@ export function dueGrants(all: readonly ChunkRecord[], terms: GrantTerms): DueGr
       },
     }))
     .filter(({ record, grant }) => {
-      // At the end, a chunk that was started before starts once more, to close its items.
+      // When the batch ends, a waiting chunk that was started before starts once more, to end its items.
       if (record.state === 'waiting') return hasSource && (isEnding ? record.attempt > 0 : grant.window > 0);
       const isReachable = record.state === 'open' && !terms.isBusy(record.chunk) && (!record.awaitsReport || isEnding);
       return isReachable && differs(record.sent, grant, nowMs);

@@ -13,7 +13,7 @@ export function endReasonOf(counts: FanoutCounts, { stopAt }: Pick<FanoutPolicy,
 }
 
 /**
- * @param reason why it ended before all items had their turn, or null
+ * @param reason why the batch ended before all items had their turn, or null
  * @param counts the counts once no item runs
  */
 export function outcomeOf(

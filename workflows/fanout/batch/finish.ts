@@ -1,4 +1,4 @@
-/** Ends a batch: its source, its results, its notification. */
+/** Ends a batch: ends its source, stores its results and sends the notification. */
 
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { isUsable } from '../../../src/contract/states.js';
@@ -30,7 +30,10 @@ export async function finish(run: BatchState): Promise<FanoutResult> {
   return result;
 }
 
-/** Ends the prepared sandbox as requested, and releases the lease. Bounded in time; returns what it could not do. */
+/**
+ * Ends the prepared sandbox as requested, and releases the lease. Its time is limited. Returns the error if the sandbox
+ * did not end, or null.
+ */
 async function endSource(run: BatchState): Promise<JobError | null> {
   const { source } = run.input;
   const sandboxId =

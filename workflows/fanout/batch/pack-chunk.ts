@@ -1,6 +1,6 @@
 /**
- * Packs a chunk's record for the next run of the batch: without field names, with times relative to the start of the batch.
- * A thousand records share one payload with the rest of the batch's state. Pure.
+ * Packs a chunk's record for the next run of the batch: without field names, with times relative to the start of the
+ * batch. A thousand records share one payload with the rest of the batch's state. Pure.
  */
 
 import type { ChunkPlace, ChunkRecord, KeptReport, PackedChunk, PackedPlace } from '../protocol.js';
@@ -65,7 +65,7 @@ export function packChunk(record: ChunkRecord, sinceMs: number): PackedChunk {
   return [...packPlace(record), ...rest];
 }
 
-/** Of what blocks the chunk, only the time is packed: see `CarriedBatch.blocked`. */
+/** If the chunk is blocked, only the time of the block is packed; `CarriedBatch.blocked` holds the message. */
 export function unpackChunk(packed: PackedChunk, sinceMs: number): ChunkRecord {
   const [chunk, firstIndex, items, digest, ...others] = packed;
   const [state, flags, attempt, heardAt, sent, charged, before, report] = others as unknown as PackedRest;

@@ -45,7 +45,7 @@ function recordOf(
   const { retryFailed, nowMs } = options;
   const isFinal = (outcome: ItemOutcome) => outcome === 'completed' || (!retryFailed && isFailure(outcome));
   const byOutcome = Object.fromEntries(outcomesOf(chunk.byOutcome).filter(([outcome]) => isFinal(outcome)));
-  // Until the chunk sends its own report.
+  // This report stands in until the chunk sends its own.
   const report = builtReport(chunk.chunk, { byOutcome, spentSeconds: accounted(chunk.spentSeconds) });
   const isDone = unfinished({ items: chunk.items, report }) === 0;
   return {

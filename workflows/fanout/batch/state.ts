@@ -46,15 +46,15 @@ export class BatchState {
   throttle: Throttle;
   /** When the lease on the source was last granted, in ms since the epoch, or null. */
   leasedAtMs: number | null;
-  /** Calls of the batch itself; the reports hold those of its items. */
+  /** Number of calls of the batch itself; the reports count the calls of its items. */
   apiCalls: number;
   outcome: FanoutOutcome | null = null;
   error: JobError | null = null;
-  /** The caller of requests for the source while it is obtained; it uses the batch's events. */
+  /** The caller of requests for the source while the batch obtains or ends it. It receives the batch's events. */
   sourceJob: JobState | null = null;
-  /** Entries that need attention; names are limited. */
+  /** Entries that need attention, up to a limit. */
   readonly left: Map<string, LeftBehind>;
-  /** Number of entries that are the batch's own, and in no report of a chunk. */
+  /** Number of entries that belong to the batch itself, and are in no report of a chunk. */
   ownLeftCount: number;
   /** When each clock was last due, in ms since the epoch. */
   readonly clockedAtMs: Partial<Record<BatchClock, number>>;
@@ -73,7 +73,7 @@ export class BatchState {
   isGivenUp = false;
   /** When the last chunk arrived, in ms since the epoch. */
   arrivedAtMs: number;
-  /** True once the submitter is gone although the batch does not have all items. */
+  /** True once an ending batch no longer waits for items that are still to be submitted. */
   isSubmitterGone = false;
   /** Counter of changes that the batch must act on. */
   changes = 0;
@@ -162,7 +162,8 @@ export class BatchState {
   }
 
   /**
-   * True while an ending batch still accepts items that it will not start, so that its results list all items.
+   * True while the batch accepts items. An ending batch still accepts items that it will not start, so that its results
+   * list all items.
    */
   get takesItems(): boolean {
     if (this.outcome !== null || this.seal !== null) return false;
@@ -186,7 +187,7 @@ export class BatchState {
       this.throttle = throttled(this.throttle, { untilMs: throttledUntilMs, nowMs: Date.now() }, this.throttleRules);
     }
     if (sourceError) this.end('source_failed', sourceError);
-    // An earlier execution ended this chunk; this execution has not.
+    // An earlier execution of the batch ended this chunk early. This execution continues, so it starts the chunk again.
     if (record.state === 'ended' && record.isAttached && report.wasCut && !this.ending) {
       startAgain(record);
       record.retryFailed = this.input.resume?.retryFailed === true;
@@ -194,7 +195,7 @@ export class BatchState {
     this.noteChange();
   }
 
-  /** Adds entries that need attention, by name while there is room. */
+  /** Adds entries that need attention, up to the limit. */
   leave(left: readonly LeftBehind[]): void {
     for (const one of left) if (this.left.size < namedAtMost) this.left.set(keyOfLeft(one), one);
   }
@@ -216,7 +217,7 @@ export class BatchState {
     return { concurrency: this.input.policy.concurrency, recoverEveryMs: this.pace.recoverEveryMs };
   }
 
-  /** Runs work in parallel with the main loop. It must finish before the run continues as new. */
+  /** Runs work in parallel with the main loop. The work must finish before the run continues as new. */
   inBackground(work: () => Promise<void>): void {
     this.underWay += 1;
     const over = () => {
@@ -226,7 +227,7 @@ export class BatchState {
     work().then(over, over);
   }
 
-  /** What waits for a person: the source, or else an item. */
+  /** Why the source cannot continue by itself or, if it can, why an item cannot. */
   private get blocked(): FanoutProgress['blocked'] {
     const { blocked } = this.sourceJob ?? {};
     if (blocked) return { message: blocked.message, since: blocked.since };

@@ -7,14 +7,17 @@ import type { BatchClock } from '../protocol.js';
 import { startAgain } from './chunk-record.js';
 import type { BatchState } from './state.js';
 
-/** An item may take its cleanup time twice: for a fork whose answer does not arrive, and then for the fork itself. */
+/**
+ * An item may take its cleanup time twice: once to search for a fork whose answer does not arrive, and once to end the
+ * fork.
+ */
 const cleanUps = 2;
 const slackMs = 60_000;
 const describedAtOnce = 100;
 /** A live submitter sends its next chunk within this time. */
 const submitterPauseMs = 10_000;
 
-/** If all silent chunks run, checks become less frequent, down to this fraction of the pace. */
+/** If all silent chunks run, checks become less frequent: their interval grows up to this factor. */
 const slowestChecks = 5;
 
 /** Starts all timers. @returns the scope that stops them */
@@ -51,7 +54,7 @@ async function lateItems(run: BatchState): Promise<void> {
   run.noteChange();
 }
 
-/** A terminated chunk sends no reports. It starts again from what is stored. */
+/** Checks chunks that send no reports. A terminated chunk starts again from the result store. */
 async function checks(run: BatchState): Promise<void> {
   for (let quiet = 0; ; ) {
     await condition(() => run.records.some(({ state }) => state === 'open'));
@@ -75,7 +78,10 @@ function uninterrupted<T>(run: BatchState, work: () => Promise<T>): Promise<T | 
   });
 }
 
-/** Counts from the last due time, even in an earlier run: runs may be shorter than the interval of a clock. */
+/**
+ * Waits until a clock is due. The interval counts from the last due time, even in an earlier run, because a run may be
+ * shorter than the interval.
+ */
 async function untilDue(
   run: BatchState,
   clock: BatchClock,
@@ -87,7 +93,7 @@ async function untilDue(
   run.clockedAtMs[clock] = Date.now();
 }
 
-/** @returns true if all silent chunks run, and one check can cover them */
+/** @returns true if one check covered all silent chunks, and all of them run */
 async function checkChunks(run: BatchState): Promise<boolean> {
   const sinceMs = Date.now() - run.pace.checkChunksEveryMs;
   const silent = run.records.filter(({ state, reportedAtMs }) => state === 'open' && reportedAtMs <= sinceMs);
@@ -116,8 +122,8 @@ async function recovery(run: BatchState): Promise<void> {
 }
 
 /**
- * A busy batch continues as new before such a long timer fires, so a run immediately renews a lease that an earlier run
- * renewed half an interval ago.
+ * Renews the lease on the source. A busy batch continues as new before such a long timer fires, so a new run renews
+ * immediately if the last renewal is more than half an interval ago.
  */
 async function lease(run: BatchState): Promise<void> {
   await condition(() => run.source !== null);

@@ -1,4 +1,4 @@
-/** Ends the fork of an item whose work is done, if an earlier run of the item was terminated before it could. */
+/** Ends the fork of an item whose work is done, but whose earlier run was terminated before it had ended the fork. */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { preservedWorkOf } from '../../../src/contract/preserved-work.js';
 import { cleanUp } from '../../job/end/clean-up.js';
@@ -12,7 +12,7 @@ import type { FanoutItemInput, ItemSummary, ItemToEnd } from '../types.js';
 
 const lookEveryMs = 2_000;
 
-/** Ends the fork without prompting. Ignores cancels. Adds the outcome to the stored result. */
+/** Ends the fork without prompting. Ignores cancels. Adds the end of the fork to the stored result. */
 export async function endFork(run: JobState, input: FanoutItemInput, toEnd: ItemToEnd): Promise<ItemSummary> {
   const { generation, sandboxId, outcome, errorCode } = toEnd;
   return CancellationScope.nonCancellable(async () => {

@@ -4,8 +4,8 @@
  *     read items ─► start what may start ⇄ item ended, granted more, pause over ─► all ended ─► report
  *
  * It stays within the grants of the batch: a window, a budget, a pause. Grants and progress reports are signals, so the
- * chunk keeps running if the batch continues as new or is gone. Its items in turn keep running if the chunk continues as new
- * or is gone: the next run of the chunk finds them.
+ * chunk keeps running if the batch continues as new or is gone. Its items in turn keep running if the chunk continues
+ * as new or is gone: the next run of the chunk finds them.
  */
 import {
   CancellationScope,
@@ -52,7 +52,9 @@ export async function fanoutChunk(input: ChunkInput): Promise<ChunkReport> {
   });
 }
 
-/** A run that has neither started nor settled an item may use twice as much history, so that every run makes progress. */
+/**
+ * A run that has neither started nor settled an item may use twice as much history, so that every run makes progress.
+ */
 function mustContinueAsNew({ input, hasMoved }: ChunkState): boolean {
   const { maxHistoryEvents } = input.pace;
   return hasLongHistory(maxHistoryEvents && (hasMoved ? 1 : 2) * maxHistoryEvents);
@@ -65,7 +67,10 @@ async function handOver(run: ChunkState): Promise<void> {
   if (!run.isOver) await continueAsNew<(input: ChunkInput) => Promise<ChunkReport>>(run.carry());
 }
 
-/** Time left of a pause that holds items back, in ms; undefined without one: then only a message can change anything. */
+/**
+ * Time left of a pause that holds items back, in ms; undefined without such a pause: then only a message or the end of
+ * an item can change anything.
+ */
 function pauseLeftMs(run: ChunkState): number | undefined {
   const { pausedUntilMs, window } = run.grant;
   const holdsBack = pausedUntilMs !== null && run.waiting.length > 0 && run.running.length < window && !run.isEnding;

@@ -24,8 +24,9 @@ import { terminatedItem } from './terminated-item.js';
 const lossesAtMost = 2;
 
 /**
- * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the chunk
- * waits for them. It asks which items run before it reads their results, so an item that ends in between counts as ended.
+ * Resumes the items from their current state. Items that an earlier run of the chunk started keep running, and the
+ * chunk waits for them. The check for running items precedes the read of their results, so the result of an item that
+ * ends in between is read.
  */
 export async function readItems(run: ChunkState): Promise<void> {
   const { chunk, isFresh, carried } = run.input;
@@ -102,7 +103,7 @@ async function runOnce(run: ChunkState, slot: Slot): Promise<ItemSummary | 'take
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) return null;
-    // Somebody else started it: a reset of this chunk, or an unknown earlier one.
+    // Another run started the item: this chunk before a reset, or an unknown earlier start of it.
     slot.isAttached = true;
     void CancellationScope.nonCancellable(async () => watchItems(run, [slot.index]));
     return 'taken';

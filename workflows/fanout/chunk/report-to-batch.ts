@@ -1,4 +1,4 @@
-/** Reports the progress of a chunk to the batch: urgent changes soon, others at a limited rate. */
+/** Reports the progress of a chunk to the batch: urgent changes soon, other changes at a limited rate. */
 import { condition, getExternalWorkflowHandle, sleep } from '@temporalio/workflow';
 import { jobWorkflowId } from '../../../src/contract/addresses.js';
 import { chunkReportSignal } from '../../messages.js';
@@ -6,11 +6,12 @@ import type { ChunkReport } from '../protocol.js';
 import { reportOf } from './report.js';
 import type { ChunkState } from './state.js';
 
-/** How many times more often than others urgent reports may be sent. */
+/** Urgent reports may be sent this many times more often than other reports. */
 const urgency = 5;
 
 /**
- * Sends one report at a time. Urgent reports also keep a minimum interval, so that a busy chunk does not flood the batch.
+ * Sends one report at a time. Urgent reports also keep a minimum interval, so that a busy chunk does not flood the
+ * batch.
  * @returns the last report, once the chunk has ended
  */
 export async function reportToBatch(run: ChunkState): Promise<ChunkReport> {

@@ -2,7 +2,7 @@
 import type { ChunkReport } from '../protocol.js';
 import type { ChunkState } from './state.js';
 
-/** Creates the next report. Not repeatable: what it returns to the batch no longer belongs to the chunk. */
+/** Creates the next report. Not repeatable: the grants that it returns to the batch no longer belong to the chunk. */
 export function reportOf(run: ChunkState): ChunkReport {
   returnUnused(run);
   const { input, grant, running, waiting, slots } = run;
@@ -32,7 +32,7 @@ export function reportOf(run: ChunkState): ChunkReport {
   };
 }
 
-/** Returns window beyond the remaining items, and budget that no waiting item can use. */
+/** Returns the part of the window that exceeds the remaining items, and the budget that no waiting item can use. */
 function returnUnused(run: ChunkState): void {
   if (!run.isLoaded) return;
   const waiting = run.isEnding ? [] : run.waiting;
@@ -41,7 +41,7 @@ function returnUnused(run: ChunkState): void {
   const { freeSeconds: free } = run;
   const { budgetSeconds } = run.grant;
   if (budgetSeconds === null || free === null || free <= 0) return;
-  // Without a window the chunk cannot use its budget, and others may need it.
+  // Without a window the chunk cannot use its budget, and other chunks may need it.
   const canUse = window > 0 && waiting.some(({ costSeconds }) => costSeconds <= free);
   if (!canUse) run.grant = { ...run.grant, budgetSeconds: budgetSeconds - free };
 }

@@ -18,14 +18,15 @@ export interface Slot {
   retried: number;
   outcome: ItemOutcome | null;
   /**
-   * The newest generation that had ended at the time of the read. Its workflow may have continued to the next, or ended.
+   * The newest generation that had ended at the time of the read. Its workflow may have continued to the next
+   * generation, or ended.
    */
   settled: number;
   /** How often its workflow was terminated from outside, in this generation. */
   losses: number;
   /** Set if only its fork remains to be ended. */
   toEnd: ItemToEnd | null;
-  /** What follows the end of that fork, if an earlier execution did the work. */
+  /** What to do once that fork has ended, if an earlier execution did the work. */
   after: Resumption | null;
   /** True if an earlier run of the chunk started its workflow, so that it is not a child of this run. */
   isAttached: boolean;
@@ -48,7 +49,7 @@ export function knownSlot(
   if (chunk.isFresh) return slot;
   const next = resumptionOf(earlier, { retryFailed: chunk.retryFailed, retries: chunk.policy.retries });
   if (isRunning) {
-    // It may have ended since; then the stored result is its end.
+    // The item may have ended since; then it ended with the stored result.
     const generation = earlier?.generation ?? 1;
     const settled = earlier && !earlier.toEnd ? generation : 0;
     return {

@@ -24,7 +24,7 @@ export class ChunkState {
   throttledUntilMs: number | null;
   sourceError: JobError | null;
   apiCalls: number;
-  /** True once the items are loaded, and their work by an earlier workflow is known. */
+  /** True once the items are loaded, and the results of earlier workflows are known. */
   isLoaded = false;
   /** Items that an earlier run started, and their ends. */
   readonly watched = new Map<number, Promise<ItemSummary | null>>();
@@ -141,7 +141,7 @@ export class ChunkState {
     const { window = before.window, budgetSeconds = before.budgetSeconds, ...rest } = grant;
     this.grant = { ...rest, window, budgetSeconds };
     if (this.isEnding) this.cut();
-    // The batch waits for returned grants, for requests, and for the answer to its greeting.
+    // The batch waits for the answer to its request for a report, for returned window, and for budget needs.
     const isAwaited = grant.window === undefined || window < before.window || budgetSeconds !== null;
     this.noteChange(isAwaited ? 'now' : 'soon');
   }
@@ -168,7 +168,7 @@ export class ChunkState {
     if (isKnown || message !== null) this.noteChange('soon');
   }
 
-  /** Returns an item to the queue that was cancelled before its workflow started. */
+  /** Puts an item back into the queue if it was cancelled before its workflow started. */
   putBack(slot: Slot): void {
     slot.state = 'waiting';
     slot.scope = null;
@@ -181,7 +181,7 @@ export class ChunkState {
     this.hasMoved = true;
     Object.assign(slot, { scope: null, isAttached: false, toEnd: null, after: null, losses: 0 });
     this.blocked.delete(slot.index);
-    // Generations that had ended at the time of the read are accounted for.
+    // The cost of generations that had ended at the time of the read is already counted.
     if (summary.generation > slot.settled) this.spentSeconds += accounted(summary.machineSeconds);
     slot.settled = 0;
     this.apiCalls += summary.apiCalls;
@@ -189,7 +189,7 @@ export class ChunkState {
     const ended: EndedItem = { outcome: summary.outcome, errorCode: summary.error?.code ?? null };
     if (isSourceLost(ended, summary.sandboxId)) this.sourceError = summary.error;
     if (after?.kind === 'run') {
-      // An earlier execution cut it short or let it fail: only its fork remained.
+      // An earlier execution cut the item short or let it fail, and only its fork remained to be ended.
       const { generation, lookFirst, retried } = after;
       Object.assign(slot, { state: 'waiting', generation, lookFirst, retried });
       this.noteChange('soon');
@@ -214,7 +214,7 @@ export class ChunkState {
     this.noteChange(decides || this.sourceError ? 'now' : 'soon');
   }
 
-  /** Decides immediately what does not depend on the counts of other chunks. */
+  /** Cuts the chunk immediately if its own items already decide the end of the batch. */
   private decide(): void {
     const { stopAt } = this.input.policy;
     const byOutcome = this.byOutcome();
@@ -228,7 +228,7 @@ export class ChunkState {
     if (when === 'now') this.urgentChanges += 1;
   }
 
-  /** For people. */
+  /** A summary for people. */
   get details(): string {
     const { running, waiting, slots } = this;
     const ended = slots.length - running.length - waiting.length;
@@ -257,7 +257,7 @@ export class ChunkState {
     }
   }
 
-  /** The same, in a scope that cannot be cancelled. */
+  /** Like `counting`, but in a scope that cannot be cancelled. */
   busy<T>(work: () => Promise<T>): Promise<T> {
     return this.counting(() => CancellationScope.nonCancellable(work));
   }

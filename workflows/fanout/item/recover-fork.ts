@@ -1,7 +1,7 @@
 /**
- * Recovers a fork that an earlier run of an item created and that no longer runs. It may have been prompted and may hold the
- * work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, the item is prompted in
- * another fork only if a person decides so, or if the records show that it never was prompted.
+ * Recovers a fork that an earlier run of an item created and that no longer runs. It may have been prompted and may
+ * hold the work, so it is resumed, and earlier prompts are searched for and followed. If that is impossible, the item
+ * is prompted in another fork only if a person decides so, or if the records show that it never was prompted.
  */
 import { isCancellation, patched } from '@temporalio/workflow';
 import { resumeSandbox } from '../../job/adopt-sandbox.js';
@@ -26,7 +26,8 @@ export async function recoverStoppedFork(run: JobState, sandboxId: string): Prom
 }
 
 /**
- * True if an earlier run may have created the fork: the answer to a reused key does not say so, and a list may omit it.
+ * True if an earlier run may have created the fork: the answer to a reused key does not show this, and a list may omit
+ * the fork.
  */
 export function mayBeOfEarlierRun(run: JobState): boolean {
   if (run.isFound) return true;
@@ -34,7 +35,10 @@ export function mayBeOfEarlierRun(run: JobState): boolean {
   return hasEarlierRuns && patched('what a key answers may be of an earlier run');
 }
 
-/** Decides as `recoverStoppedFork` does for a fork that no longer exists, unless it was never prompted. */
+/**
+ * Handles a fork that no longer exists. If it was never prompted, the next generation does the work; otherwise a
+ * decision is needed, as in `recoverStoppedFork`.
+ */
 export async function settleGoneFork(run: JobState, sandboxId: string): Promise<'dead'> {
   if (await wasNeverPrompted(run, sandboxId)) return 'dead';
   return settleMissingFork(run, sandboxId, 'it is not there any more');
@@ -48,8 +52,8 @@ async function settleMissingFork(run: JobState, sandboxId: string, why: string):
 }
 
 /**
- * A record is written before the first byte of a prompt. A batch requires one store for all its workers, so a missing record
- * is conclusive. The record of a job may be missing if its workers have separate stores.
+ * A record is written before the first byte of a prompt. A batch requires one store for all its workers, so a missing
+ * record is conclusive. The record of a job may be missing if its workers have separate stores.
  */
 async function wasNeverPrompted(run: JobState, sandboxId: string): Promise<boolean> {
   if (!patched('a lost fork that was not prompted is let go')) return false;

@@ -5,14 +5,14 @@ import type { JobState } from '../../job/state.js';
 import { fanoutBlockedSignal, fanoutThrottledSignal } from '../../messages.js';
 import type { FanoutItemInput } from '../types.js';
 
-/** Longest message, in characters: a thousand chunks may each carry one over. */
+/** Longest message, in characters: a thousand chunks may each carry one message to the next run. */
 const messageLength = 300;
 const firstPauseMs = 1_000;
 const longestPauseMs = 900_000;
 
 /**
- * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then its current state after pauses that double,
- * and its end once.
+ * Reports refusals number 1, 2, 4 and so on. Reports a block immediately, then its current state after pauses that
+ * double, and its end once.
  */
 export function reportToChunk(run: JobState, { chunkWorkflowId, index }: FanoutItemInput): void {
   const send = async (signal: (chunk: ExternalWorkflowHandle) => Promise<void>) => {

@@ -6,7 +6,7 @@ import type { FanoutItemInput, ItemResult, ItemSummary } from '../types.js';
 
 const errorLength = 500;
 const whyLength = 200;
-/** Limit of a summary: the history of one chunk holds a hundred. */
+/** Limit of a summary: the history of one chunk holds a hundred summaries. */
 const leftAtMost = 3;
 
 /** The result of an item that was started. */
@@ -51,8 +51,8 @@ export function itemResult(
 }
 
 /**
- * A fork that was found has run since an earlier run created it, up to the limit of an item: if it was stopped in between,
- * the time of that stop is unknown.
+ * When the charged time of a fork begins. A fork that was found has run since an earlier run created it. At most the
+ * time limit of an item is charged: the fork may have been stopped in between, at an unknown time.
  */
 function madeMs({ reachedAtMs, startedAtMs, sandbox, isFound, input, timing }: JobState): number {
   const madeAtMs = reachedAtMs.get('made') ?? startedAtMs;

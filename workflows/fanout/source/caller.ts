@@ -2,7 +2,7 @@
 import { JobState } from '../../job/state.js';
 import type { BatchState } from '../batch/state.js';
 
-/** The state of a job in the source sandbox, so that the steps of a job can prepare, read and stop it. */
+/** The state of a job in the source sandbox, so that the steps of a job can lease, read and end the sandbox. */
 export function sourceJob(run: BatchState, sandboxId: string): JobState {
   const { deployment, batchId, policy, notify, timing } = run.input;
   return new JobState({

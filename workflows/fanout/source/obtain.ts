@@ -24,8 +24,8 @@ import { freshnessOf, staleness, usedMessage } from './freshness.js';
 import { prepare } from './prepare.js';
 
 /**
- * Obtains a source that is ready to be forked. Safe to cancel at any point and repeat: each step reads first, or finds what
- * it has started.
+ * Obtains a source that is ready to be forked. Safe to cancel at any point and repeat: each step reads first, or finds
+ * what it has started.
  * @throws JobTermination whose error says why no source can be forked
  */
 export async function obtainSource(run: BatchState): Promise<ReadySource> {
@@ -75,8 +75,8 @@ async function makeFresh(
 const stopClaim = { purpose: 'source', ends: 'work' } as const;
 
 /**
- * Commands and SSH leave no trace in the record (trap S11), so the watch of the source says who uses it. The claim keeps
- * others from starting work before it is stopped.
+ * Commands and SSH leave no trace in the record (trap S11), so the watch of the source shows who uses it. The claim
+ * keeps others from starting work before the source is stopped.
  * @returns null if the source no longer needed a stop when the claim was granted
  */
 function stopUnused(
@@ -106,7 +106,10 @@ async function stopSource(job: JobState, sandbox: SandboxView): Promise<SandboxV
   return sandbox;
 }
 
-/** A stop would take the sandbox away from a running job. Only the sandbox's name shows its owner. */
+/**
+ * The running workflow that owns the sandbox, or null: a stop would take the sandbox away from it. Only the sandbox's
+ * name shows its owner.
+ */
 async function userOf({ name }: SandboxView): Promise<string | null> {
   const owner = name === null ? undefined : ownerWorkflowId(name);
   if (owner === undefined || owner === workflowInfo().workflowId) return null;
