@@ -1,4 +1,4 @@
-/** How many forks were at what, over time. */
+/** Counts the forks in each phase over time. */
 import type { PageItem, SegmentKind } from './page-data.js';
 
 /** Phases in which an item holds a fork, in the order in which they are stacked. */
@@ -9,11 +9,11 @@ export interface Activity {
   readonly bucketMs: number;
   /** Forks in each phase, averaged over each bucket of time. */
   readonly forks: Readonly<Record<ForkKind, readonly number[]>>;
-  /** The most forks at once, in all phases together, averaged over a bucket. */
+  /** The largest number of forks in all phases together, as an average over one bucket. */
   readonly peak: number;
 }
 
-/** @param spanMs the time that `buckets` parts of one length divide */
+/** @param spanMs length of the time span, which is divided into `buckets` equal parts */
 export function activityOf(items: readonly PageItem[], spanMs: number, buckets: number): Activity {
   const bucketMs = Math.max(1, spanMs) / buckets;
   const forks = Object.fromEntries(forkKinds.map((kind) => [kind, new Array<number>(buckets).fill(0)])) as Record<

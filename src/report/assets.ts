@@ -1,10 +1,11 @@
 /**
- * The style and the script of the page, from the files in `browser/`.
+ * Builds the style and the script of the page from the files in `browser/`.
  *
- * They are separate files, and not text in TypeScript, so that they are linted, formatted and type-checked
- * (`browser/tsconfig.json`) as CSS and as JavaScript for browsers. The build copies them to the folder of the compiled file. An
- * inline module cannot import another, so the modules become one script here: each is a function that returns its exports,
- * and an import reads from there. This needs imports and exports in the shape that all of them have.
+ * They are separate files rather than text in TypeScript, so that they are linted, formatted and type-checked
+ * (`browser/tsconfig.json`) as CSS and as JavaScript for browsers. The build copies them to the folder of the compiled
+ * file. An inline module cannot import another, so the modules are combined into one script: each module becomes a
+ * function that returns its exports, and an import reads the exports of that function. All imports and exports must
+ * therefore have the form that the patterns below match.
  */
 import { readFileSync } from 'node:fs';
 
@@ -18,7 +19,7 @@ export function styleText(): string {
   return styles.map((name) => readFileSync(new URL(`${name}.css`, folder), 'utf8')).join('\n');
 }
 
-/** All modules that `main.js` needs, each after those that it imports. */
+/** The script with all modules that `main.js` needs. Each module comes after the modules that it imports. */
 export function scriptText(): string {
   const done = new Set<string>();
   const texts: string[] = ['const modules = {};'];

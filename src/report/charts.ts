@@ -1,4 +1,7 @@
-/** Charts as SVG. Places are percentages and attributes, since the page's policy allows no style attribute. */
+/**
+ * Charts as SVG. Positions are percentages in SVG attributes, because the page's security policy forbids style
+ * attributes.
+ */
 import { type Activity, forkKinds } from './activity.js';
 import { countText, durationText } from './format.js';
 import { html, type Markup } from './markup.js';
@@ -6,7 +9,7 @@ import { type Bin, niceStep } from './stats.js';
 
 const percent = (share: number): string => `${Number((Math.min(1, Math.max(0, share)) * 100).toFixed(3))}%`;
 
-/** Parts of a whole side by side. */
+/** Draws the parts of a whole side by side. */
 export function shareBar(parts: readonly { readonly tone: string; readonly share: number }[], label: string): Markup {
   let from = 0;
   const rects = parts.map(({ tone, share }) => {
@@ -17,7 +20,7 @@ export function shareBar(parts: readonly { readonly tone: string; readonly share
   return html`<svg class="share-bar" role="img" aria-label="${label}" width="100%" height="10"><rect class="groove" width="100%" height="100%"/>${rects}</svg>`;
 }
 
-/** How often durations occur, with lines at the median and at p90. */
+/** Draws how often durations occur, with a line at each mark, such as the median. */
 export function histogramChart(bins: readonly Bin[], marks: readonly { word: string; at: number }[]): Markup {
   const low = bins[0]?.from ?? 0;
   const high = bins.at(-1)?.to ?? 1;
@@ -35,7 +38,7 @@ export function histogramChart(bins: readonly Bin[], marks: readonly { word: str
 <figcaption class="ends"><span>${durationText(low)}</span><span>dashed: ${marks.map(({ word }) => word).join(', ')}</span><span>${durationText(high)}</span></figcaption></figure>`;
 }
 
-/** Running forks over time, stacked by what they were at. */
+/** Draws the running forks over time, stacked by phase. */
 export function activityChart({ forks, peak }: Activity, spanMs: number): Markup {
   const buckets = forks.prompting.length;
   const below = new Array<number>(buckets).fill(0);

@@ -1,8 +1,10 @@
-/** How long texts may be in the file, so that it stays one that a browser opens at once. */
+/** Limits the length of the texts in the file, so that a browser opens the file quickly. */
 
-/** What one text may take in the file, in bytes. */
+/** Limit of one text in the file, in bytes. */
 export const maxTextBytes = 20_000;
-/** What all texts together may take in the file, in bytes; with all else of 5,000 items it has some 30 MB then. */
+/**
+ * Limit of all texts together in the file, in bytes. With this limit, the whole file of 5,000 items has about 30 MB.
+ */
 export const maxAllTextBytes = 24_000_000;
 
 export interface CutText {
@@ -11,7 +13,10 @@ export interface CutText {
   readonly cut: number;
 }
 
-/** The bytes that a character takes in the JSON of the file, by its code unit; a pair of surrogates takes two of two. */
+/**
+ * Number of bytes that a code unit takes in the JSON of the file. A surrogate counts as two bytes, a pair of them as
+ * four.
+ */
 function bytesOf(unit: number): number {
   if (unit === 0x22 || unit === 0x5c || unit === 0x0a || unit === 0x09) return 2;
   if (unit < 0x20 || unit === 0x3c || unit === 0x3e || unit === 0x26 || unit === 0x2028 || unit === 0x2029) return 6;
@@ -20,14 +25,14 @@ function bytesOf(unit: number): number {
   return 3;
 }
 
-/** What `text` takes in the file, in bytes, counted only up to `most`. */
+/** Size of `text` in the file, in bytes. Counting ends at `most`. */
 export function textBytes(text: string, most = Number.POSITIVE_INFINITY): number {
   let bytes = 0;
   for (let at = 0; at < text.length && bytes < most; at += 1) bytes += bytesOf(text.charCodeAt(at));
   return Math.min(bytes, most);
 }
 
-/** The beginning of `text` that takes at most `limit` bytes in the file. No character is cut in two. */
+/** Cuts `text` so that it takes at most `limit` bytes in the file. No character is cut in two. */
 export function cutText(text: string, limit: number): CutText {
   let bytes = 0;
   let end = 0;
@@ -41,8 +46,8 @@ export function cutText(text: string, limit: number): CutText {
 }
 
 /**
- * The limit for each text with which all of them keep within `total`: short ones stay whole, and the long ones share what
- * is left.
+ * Computes the limit for each text that keeps all texts together within `total`. Short texts stay whole, and the long
+ * texts share the remaining bytes.
  * @param sizes bytes of each text
  */
 export function fairLimit(

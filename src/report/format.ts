@@ -1,4 +1,4 @@
-/** Numbers as people read them. Durations and sizes are written by the file that the page's script uses. */
+/** Formats numbers for people. `words.js` formats durations and sizes, because the page's script needs it too. */
 import { durationText } from './browser/words.js';
 
 export { bytesText, durationText } from './browser/words.js';
@@ -15,13 +15,13 @@ export function countOf(count: number, one: string, many: string): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
-/** `2026-03-01 14:05:09 UTC`; a text that is no time stays as it is. */
+/** `2026-03-01 14:05:09 UTC`; a text that is not a time stays unchanged. */
 export function timeText(iso: string): string {
   const at = Date.parse(iso);
   return Number.isNaN(at) ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Machine-seconds: `12 s`, followed by minutes or hours if there are many. */
+/** Machine-seconds: `12 s`; from 120 s on, followed by the time in minutes or hours. */
 export function machineText(seconds: number): string {
   const exact = `${seconds < 10 ? Number(seconds.toFixed(1)) : countText(seconds)} s`;
   return seconds < 120 ? exact : `${exact} (${durationText(seconds * 1_000)})`;

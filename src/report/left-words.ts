@@ -1,7 +1,7 @@
-/** What a job left behind, in words that the terminal and the report share. */
+/** Describes what a job left behind, in the same words for the terminal and the report. */
 import type { LeftBehind } from '../../workflows/job/types.js';
 
-/** Says what may still run or exist, without the reason. The names of others are in it as they are. */
+/** Says what may still run or exist, without the reason. Names that others chose are not escaped. */
 export function whatIsLeft({ kind, sandboxId, sandboxName, conversationId }: LeftBehind): string {
   if (sandboxId === null) return `a sandbox "${sandboxName ?? ''}" may exist`;
   const sandbox = `${sandboxId}${sandboxName === null ? '' : ` (${sandboxName})`}`;

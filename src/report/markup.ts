@@ -1,4 +1,4 @@
-/** How text of others gets into HTML without ever becoming markup. */
+/** Inserts text that others wrote into HTML, and never lets it become markup. */
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -8,7 +8,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup that was made here. Everything that is not one of these is escaped. */
+/** Markup that sandflow itself created. Every other value is escaped. */
 export class Markup {
   readonly html: string;
   constructor(html: string) {
@@ -18,7 +18,10 @@ export class Markup {
 
 type Piece = Markup | string | number | null | readonly Piece[];
 
-/** A template whose values are escaped, in text and in quoted attributes alike; markup and lists of it go in as they are. */
+/**
+ * A template that escapes its values, in text and in quoted attributes. `Markup` and lists of it are inserted
+ * unchanged.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly Piece[]): Markup {
   return new Markup(strings.map((text, at) => text + (at < values.length ? written(values[at] ?? null) : '')).join(''));
 }
@@ -28,8 +31,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * JSON that can stand in a script element: `<` would end it or open a comment, and the two line ends of Unicode are none in
- * JSON and were some in scripts.
+ * Escapes JSON for a script element. `<` could end the element or open a comment. JSON allows U+2028 and U+2029 in
+ * strings, but older versions of JavaScript treat them as line ends.
  */
 export function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replace(

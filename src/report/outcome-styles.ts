@@ -14,7 +14,7 @@ export const outcomeStyles: Readonly<Record<ItemOutcome, OutcomeStyle>> = {
   not_started: { word: 'not started', mark: '○', tone: 'calm' },
 };
 
-/** Also of an outcome that a newer version wrote. */
+/** The style of an outcome, even of an outcome that only a newer version knows. */
 export function styleOf(outcome: string): OutcomeStyle {
   const styles: Readonly<Record<string, OutcomeStyle>> = outcomeStyles;
   return Object.hasOwn(styles, outcome) ? (styles[outcome] ?? unknown(outcome)) : unknown(outcome);

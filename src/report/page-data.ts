@@ -1,8 +1,12 @@
-/** What the report is created from, and what its page carries as JSON. Types only; `browser/*.js` are checked against them. */
+/**
+ * The input of the report, and the JSON data in its page. Types only; `browser/*.js` are checked against these types.
+ */
 import type { FanoutProgress } from '../../workflows/fanout/progress.js';
 import type { FanoutResult, ItemResult } from '../../workflows/fanout/types.js';
 
-/** What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends. */
+/**
+ * What an item was doing. `preparing`: files are put and commands run; `ending`: files are collected and the fork ends.
+ */
 export type SegmentKind = 'queued' | 'booting' | 'preparing' | 'prompting' | 'ending';
 
 /** A stretch of an item's life; times in ms after the batch's start. */
@@ -12,7 +16,7 @@ export interface Segment {
   readonly to: number;
 }
 
-/** What the table and the timeline need of an item; the rest is in its `PageDetails`. */
+/** The part of an item that the table and the timeline need; the rest is in its `PageDetails`. */
 export interface PageItem {
   /** Place in the batch, from 0. */
   readonly index: number;
@@ -22,7 +26,7 @@ export interface PageItem {
   readonly type: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly segments: readonly Segment[];
-  /** From the fork to the end, in ms; null if there was none. */
+  /** From the fork to the end, in ms; null if the item was never forked. */
   readonly durationMs: number | null;
   readonly machineSeconds: number;
   readonly fileCount: number;
@@ -41,7 +45,7 @@ export interface PageText {
 export interface PagePrompt {
   readonly prompt: PageText;
   readonly status: string;
-  /** Null without an answer. */
+  /** Null if there is no answer. */
   readonly answer: PageText | null;
   /** Reference of the whole answer in the result store, if the job cut it. */
   readonly answerRef: string | null;
@@ -52,7 +56,7 @@ export interface PageFile {
   readonly path: string;
   readonly size: number | null;
   readonly error: string | null;
-  /** Such as `partial`; empty for most. */
+  /** Such as `partial`; empty for most files. */
   readonly marks: string;
   readonly preview: PageText | null;
 }
@@ -74,29 +78,32 @@ export interface PageDetails {
 export interface OutcomeStyle {
   readonly word: string;
   readonly mark: string;
-  /** Which colours it gets. */
+  /** Name of its colours. */
   readonly tone: 'good' | 'bad' | 'warn' | 'calm';
 }
 
 /** The script element `report-data`. */
 export interface PageData {
   readonly startedAtMs: number;
-  /** From the start of the batch to its end, or to the making of the report. */
+  /** From the start of the batch to its end, or to the creation of the report. */
   readonly spanMs: number;
   readonly outcomes: Readonly<Record<string, OutcomeStyle>>;
   readonly items: readonly PageItem[];
-  /** Items whose details share a script element: `details-0`, `details-1`, … */
+  /** Number of items whose details share a script element: `details-0`, `details-1`, … */
   readonly detailsPerBlock: number;
 }
 
-/** What the report of a batch is created from. */
+/** The input of the report of a batch. */
 export interface FanoutReportData {
-  /** The batch; of one that still runs, how far it is. */
+  /** The result of the batch, or its progress while it runs. */
   readonly result: FanoutResult | FanoutProgress;
   /** The newest result of each item that has one, in any order. */
   readonly items: readonly ItemResult[];
-  /** Beginnings of collected text files, by their reference in the result store. A file without one is only listed. */
+  /**
+   * Beginnings of collected text files, by their reference in the result store. A file without a preview is only
+   * listed.
+   */
   readonly previews: ReadonlyMap<string, string>;
-  /** When the report is made; ISO 8601. */
+  /** When the report is created; ISO 8601. */
   readonly generatedAt: string;
 }

@@ -1,4 +1,4 @@
-/** Makes of the results of items what the page carries, its texts made harmless and cut to fit. */
+/** Converts the results of items to the data in the page. Texts become harmless and are cut to fit. */
 import type { ItemResult, ItemTimes } from '../../workflows/fanout/types.js';
 import type { JobResult } from '../../workflows/job/types.js';
 import { type CutText, cutText, fairLimit, maxTextBytes, textBytes } from './cut-text.js';
@@ -9,10 +9,10 @@ import { plainText } from './plain-text.js';
 const maxLineBytes = 200;
 const maxLabels = 24;
 const maxLeft = 10;
-/** The most characters of a text that are read to find those that are shown. */
+/** At most this many characters of a text are read to find the part that is shown. */
 const maxReadLength = 4 * maxTextBytes;
 
-/** One line for the table. */
+/** The data of an item for the table and the timeline. */
 export function pageItem(item: ItemResult, startMs: number, untilMs: number): PageItem {
   const segments = item.job === null && item.times.forkedAt === null ? [] : segmentsOf(item.times, startMs, untilMs);
   const lives = segments.filter(({ kind }) => kind !== 'queued');
@@ -38,7 +38,7 @@ export function pageItem(item: ItemResult, startMs: number, untilMs: number): Pa
   };
 }
 
-/** Everything else of an item; `limit` is what one text may take, in bytes. */
+/** All other data of an item. `limit` is the limit of one text, in bytes. */
 export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, string>, limit: number): PageDetails {
   const cut = (text: string): CutText => {
     const { text: short, cut: left } = cutText(readable(text), limit);
@@ -72,7 +72,7 @@ export function pageDetails({ job }: ItemResult, previews: ReadonlyMap<string, s
   };
 }
 
-/** What one text may take, in bytes, so that all of the batch fit in one file. */
+/** Limit of one text, in bytes, so that all texts of the batch fit in one file. */
 export function textLimit(items: readonly ItemResult[], previews: ReadonlyMap<string, string>): number {
   const sizes: number[] = [];
   const add = (text: string | null | undefined): void => {
@@ -118,7 +118,7 @@ function line(text: string): string {
   return cut > 0 ? `${short}…` : short;
 }
 
-/** What begins at each time. Answered forks collect files first and then end. */
+/** The phase that begins at each time. An answered fork first collects files and then ends: both belong to `ending`. */
 const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
   ['queued', 'queuedAt'],
   ['booting', 'forkedAt'],
@@ -129,15 +129,16 @@ const begins: readonly (readonly [SegmentKind, keyof ItemTimes])[] = [
 ];
 
 /**
- * The stretches of an item's life without gaps, in ms after `startMs`; empty ones are left out, and neighbours of one kind
- * are one. A time that is missing belongs to the stretch before it; an item that has not ended lasts until `untilMs`.
+ * Divides an item's life into segments without gaps, in ms after `startMs`. Empty segments are left out, and neighbours
+ * of the same kind are merged. If the start of a phase is missing, the phase before it continues. An item that has not
+ * ended lasts until `untilMs`.
  */
 export function segmentsOf(times: ItemTimes, startMs: number, untilMs: number): Segment[] {
   const known: { kind: SegmentKind; from: number }[] = [];
   for (const [kind, name] of begins) {
     const at = Date.parse(times[name] ?? '');
     if (Number.isNaN(at)) continue;
-    // Clocks of two machines: nothing ends before it began.
+    // The times may come from the clocks of two machines: no segment may end before it began.
     const from = Math.max(at - startMs, known.at(-1)?.from ?? 0);
     if (known.at(-1)?.kind !== kind) known.push({ kind, from });
   }

@@ -1,7 +1,7 @@
 /** The colours of the report, in light and in dark. A test computes their contrast. */
 
 export const light = {
-  /** The page, and what lies on it. */
+  /** The page, and the cards on it. */
   page: '#f6f7f9',
   card: '#ffffff',
   /** Hovered or selected rows, and grooves of charts. */
@@ -49,7 +49,10 @@ export const dark: Palette = {
   ending: '#c58bef',
 };
 
-/** The palettes as custom properties: the system's choice, and the reader's own, which `data-theme` holds. */
+/**
+ * The palettes as CSS custom properties. The system selects the palette, unless `data-theme` holds the reader's own
+ * choice.
+ */
 export function paletteCss(): string {
   const properties = (palette: Palette): string =>
     Object.entries(palette)

@@ -1,14 +1,17 @@
-/** Text of agents as a page can show it: no terminal colours, and nothing that is invisible or turns the text around. */
+/**
+ * Makes the text of agents fit for a page: without terminal colours, control characters or marks that change the
+ * direction.
+ */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of terminals are what it removes
 const terminalSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
-/** All but the tab and the line end. */
+/** All control characters except the tab and the line feed. */
 const controlCharacters = /[^\P{Cc}\t\n]/gu;
 const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const loneSurrogates = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
- * Takes colours and cursor movements of terminals away, and makes control characters and marks of direction visible.
+ * Removes terminal colours and cursor movements, and makes control characters and direction marks visible.
  * Letters of any script stay as they are.
  */
 export function plainText(text: string): string {
@@ -20,7 +23,7 @@ export function plainText(text: string): string {
     .replace(loneSurrogates, '\ufffd');
 }
 
-/** Unicode has a picture of each of the older control characters. */
+/** Unicode has a picture for each ASCII control character. All others become U+FFFD. */
 function visible(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);

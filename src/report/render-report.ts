@@ -1,4 +1,4 @@
-/** Puts the report together: one file with everything in it, which asks nothing of any network. */
+/** Renders the report as one self-contained file, which loads nothing from any network. */
 import { createHash } from 'node:crypto';
 import { activityOf } from './activity.js';
 import { scriptText, styleText } from './assets.js';
@@ -23,9 +23,9 @@ const detailsPerBlock = 50;
 const activityBuckets = 200;
 
 /**
- * Makes the report of a batch as one HTML document. It shows itself offline and runs nothing but its own script; texts of
- * agents are text in it, whatever they contain. A text takes at most 20 kB in the file, all together 24 MB; what is longer
- * is cut at its end, and the report says so.
+ * Renders the report of a batch as one HTML document. The document works offline and runs only its own script. Texts of
+ * agents stay text, whatever they contain. One text takes at most 20 kB of the file, and all texts together take at
+ * most 24 MB. Longer texts are cut at their end, and the report says so.
  * @returns the document, to be written as UTF-8
  */
 export function renderFanoutReport(data: FanoutReportData): string {
@@ -83,7 +83,10 @@ function digest(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** When the batch ended; of one that runs, when the report is made. Never before something that it shows. */
+/**
+ * When the batch ended or, if it still runs, when the report is created. Never earlier than the end of an item in the
+ * report.
+ */
 function endOf({ result, items, generatedAt }: FanoutReportData, startMs: number): number {
   const ended = 'durationMs' in result ? startMs + result.durationMs : Date.parse(generatedAt);
   return items.reduce((latest, { times }) => {

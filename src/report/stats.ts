@@ -1,9 +1,9 @@
 /** Statistics of a batch. */
 
 /**
- * The smallest value that at least the share `q` of all values do not pass (nearest rank).
+ * The smallest value that at least the share `q` of all values do not exceed (nearest rank).
  * @param q 0 to 1
- * @returns null without values
+ * @returns null if there are no values
  */
 export function quantile(values: readonly number[], q: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
@@ -16,18 +16,18 @@ export interface Bin {
   readonly count: number;
 }
 
-/** Steps at which people like scales to be cut. */
+/** Steps of a scale that are easy to read, in ms. */
 const niceSteps = [
   1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400,
 ].map((seconds) => seconds * 1_000);
 
-/** The step in ms that cuts `spanMs` into at most `most` parts. */
+/** The smallest easily read step, in ms, that divides `spanMs` into at most `most` parts. */
 export function niceStep(spanMs: number, most: number): number {
   const nice = [1, 2, 5, 10, 20, 50, 100, 200, 500, ...niceSteps].find((step) => spanMs / step <= most);
   return nice ?? Math.ceil(spanMs / most / 86_400_000) * 86_400_000;
 }
 
-/** Counts durations in bins of one width, from the shortest to the longest; every value is in exactly one bin. */
+/** Counts durations in bins of equal width, from the shortest to the longest. Every value is in exactly one bin. */
 export function histogram(values: readonly number[], most = 24): Bin[] {
   if (values.length === 0) return [];
   const low = values.reduce((a, b) => Math.min(a, b));

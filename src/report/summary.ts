@@ -1,4 +1,4 @@
-/** The numbers of the report that stand in its HTML itself, so that they are there without a script. */
+/** Computes the numbers that the report's HTML itself contains, so that they are visible without a script. */
 import type { FanoutCounts } from '../../workflows/fanout/progress.js';
 import { outcomeStyles } from './outcome-styles.js';
 import type { PageItem, SegmentKind } from './page-data.js';
@@ -7,13 +7,13 @@ import { quantile, sum } from './stats.js';
 export interface OutcomeRow {
   readonly outcome: string;
   readonly items: number;
-  /** Of those that were forked, in ms. */
+  /** Median duration of the items that were forked, in ms; null if no item was forked. */
   readonly medianMs: number | null;
   readonly longestMs: number | null;
   readonly machineSeconds: number;
 }
 
-/** A row for each outcome that occurs, in the order of `outcomeStyles`; what still runs is not in it. */
+/** One row for each outcome that occurs, in the order of `outcomeStyles`. Items that still run have no row. */
 export function outcomeRows(items: readonly PageItem[], counts: FanoutCounts): OutcomeRow[] {
   const names = new Set([...Object.keys(outcomeStyles), ...items.map(({ outcome }) => outcome)]);
   const byOutcome: Readonly<Record<string, number>> = counts.byOutcome;
@@ -39,7 +39,7 @@ export interface PhaseRow {
   readonly longestMs: number;
 }
 
-/** How long items were in each phase; of a phase that no item came to there is no row. */
+/** One row for each phase, with the time that items were in it. A phase that no item reached has no row. */
 export function phaseRows(items: readonly PageItem[]): PhaseRow[] {
   const kinds: readonly SegmentKind[] = ['queued', 'booting', 'preparing', 'prompting', 'ending'];
   return kinds.flatMap((kind) => {

@@ -1,4 +1,4 @@
-/** The most important numbers. */
+/** Computes the most important numbers of the report. */
 import type { FanoutProgress } from '../../workflows/fanout/progress.js';
 import { countOf, countText, durationText } from './format.js';
 import type { PageItem } from './page-data.js';

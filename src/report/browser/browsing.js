@@ -1,5 +1,6 @@
 /**
- * The state of the page: filters, order, the item under the cursor, and the items selected for comparison. Views subscribe to it.
+ * The state of the page: filters, order, the item under the cursor, and the items selected for comparison. Views
+ * subscribe to it.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
@@ -34,7 +35,7 @@ export function onBrowsing(listener) {
   listeners.push(listener);
 }
 
-/** Applies filters and order, and keeps the cursor on its item where that is still shown. */
+/** Applies filters and order, and keeps the cursor on its item if that item is still shown. */
 export function refresh() {
   const under = browsing.shown[browsing.cursor];
   const found = filterItems(page.items, browsing.outcomes, browsing.text, searchTextOf);
@@ -43,13 +44,13 @@ export function refresh() {
   announce();
 }
 
-/** @param {number} place in `shown`; beyond an end means that end */
+/** @param {number} place in `shown`; limited to the first and the last item */
 export function moveCursor(place) {
   browsing.cursor = Math.max(0, Math.min(browsing.shown.length - 1, place));
   announce();
 }
 
-/** @param {PageItem} item @returns {boolean} false if as many as can be compared are chosen already */
+/** @param {PageItem} item @returns {boolean} false if the maximum number of items is already chosen */
 export function toggleChosen(item) {
   if (browsing.chosen.has(item)) browsing.chosen.delete(item);
   else if (browsing.chosen.size >= mostChosen) return false;

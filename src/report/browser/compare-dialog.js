@@ -1,5 +1,5 @@
 /**
- * Items side by side, with what differs.
+ * The dialog that shows items side by side and marks their differences.
  * @typedef {import('../page-data.js').PageItem} PageItem
  */
 import { browsing } from './browsing.js';
@@ -12,7 +12,7 @@ export function startCompareDialog() {
   inputById('compare-only').addEventListener('change', drawComparison);
 }
 
-/** Opens a comparison of what is chosen; nothing happens with fewer than two. */
+/** Opens a comparison of the chosen items. Does nothing if fewer than two are chosen. */
 export function openComparison() {
   if (browsing.chosen.size < 2) return;
   drawComparison();

@@ -1,4 +1,4 @@
-/** Makes elements. Text only ever becomes text: nothing here takes markup. */
+/** Creates elements. Text always stays text: no function here accepts markup. */
 
 /**
  * @param {string} id
@@ -27,7 +27,7 @@ export function dialogById(id) {
 
 /**
  * @param {string} tag
- * @param {Record<string, string | number | boolean | null>} attributes `false` and `null` leave one out
+ * @param {Record<string, string | number | boolean | null>} attributes a value of `false` or `null` omits the attribute
  * @param {...(Node | string | null)} children
  * @returns {HTMLElement}
  */
@@ -42,7 +42,7 @@ export function element(tag, attributes, ...children) {
 }
 
 /**
- * @param {string} name of its classes
+ * @param {string} name its class names
  * @param {string} text
  */
 export function span(name, text) {
@@ -63,7 +63,7 @@ export function outcomeBadge({ mark, word, tone }) {
 }
 
 /**
- * Coloured stretches of an item's life.
+ * Creates a coloured bar for each segment of an item's life.
  * @param {readonly import('../page-data.js').Segment[]} segments
  * @param {number} from ms at the left end
  * @param {number} to ms at the right end

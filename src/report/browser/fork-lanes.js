@@ -1,13 +1,13 @@
 /**
- * Lanes for forks: one that begins where another has ended takes its lane, so there are only as many lanes as forks were at
- * work at once.
+ * Packs forks into lanes. A fork takes the lane of a fork that has already ended, so there are only as many lanes as
+ * forks that ran at the same time.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {{ readonly from: number, readonly to: number, readonly place: number, readonly item: PageItem }} Block
  */
 
 /**
  * @param {readonly PageItem[]} items
- * @returns {Block[][]} lanes; the forks in one do not overlap, and begin one after the other
+ * @returns {Block[][]} lanes; the forks in one lane do not overlap, and are ordered by start
  */
 export function packForks(items) {
   /** @type {Block[]} */

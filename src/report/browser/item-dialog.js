@@ -1,5 +1,5 @@
 /**
- * One item with all that is known of it.
+ * The dialog that shows one item with all its details.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('../page-data.js').PageText} PageText
  */
@@ -107,7 +107,7 @@ function fileParts(files) {
   return [element('h3', {}, `Files (${files.length})`), element('ul', { class: 'file-list' }, ...entries)];
 }
 
-/** A text of somebody else, as text. @param {PageText} text @param {string} [name] */
+/** Shows a text that somebody else wrote, never as markup. @param {PageText} text @param {string} [name] */
 export function textBlock({ text, cut }, name = '') {
   const block = element('pre', { class: `text ${name}`, dir: 'auto', tabindex: '0' }, text);
   if (cut > 0) block.append(span('cut', `\n… ${cut.toLocaleString('en')} more characters are not in this report`));

@@ -18,7 +18,7 @@ const sortValues = {
 const byText = new Intl.Collator('en', { numeric: true });
 
 /**
- * Sorts a copy; equal ones keep the order of the batch.
+ * Returns a sorted copy. Items with equal values keep the order of the batch.
  * @param {readonly PageItem[]} items
  * @param {SortKey} key
  * @param {boolean} descending
@@ -34,11 +34,12 @@ export function sortItems(items, key, descending) {
 }
 
 /**
- * Keeps what has one of the outcomes (none chosen: any) and every word of the text.
+ * Keeps the items that have one of the outcomes and contain every word of the text. An empty set of outcomes allows all
+ * outcomes.
  * @param {readonly PageItem[]} items
  * @param {ReadonlySet<string>} outcomes
  * @param {string} text
- * @param {(item: PageItem) => string} textOf in lower case
+ * @param {(item: PageItem) => string} textOf returns the text of an item in lower case
  */
 export function filterItems(items, outcomes, text, textOf) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);

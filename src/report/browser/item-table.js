@@ -1,5 +1,5 @@
 /**
- * The table of items. Only rows in sight are elements; before printing all are.
+ * The table of items. Only visible rows are elements; for printing, all rows are.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./item-order.js').SortKey} SortKey
  */
@@ -45,7 +45,7 @@ export function startTable() {
   drawRows();
 }
 
-/** Brings the row under the cursor into sight, and the focus to it. */
+/** Scrolls to the row under the cursor and focuses it. */
 export function focusCursorRow() {
   scrollToRow(byId('table-view'), browsing.cursor, rowHeight, headHeight);
   drawRows();
@@ -143,7 +143,7 @@ function itemRow(item, place) {
   );
 }
 
-/** @param {number} rows that are not elements */
+/** @param {number} rows number of rows that are not elements */
 function spacer(rows) {
   const cell = element('td', {});
   cell.style.height = `${rows * rowHeight}px`;

@@ -1,4 +1,4 @@
-/** The keyboard. Keys with a modifier, and those that somebody types into a field, are the browser's. */
+/** Handles the keyboard. Keys with a modifier, and keys that are typed into a field, are left to the browser. */
 import { browsing, moveCursor, toggleChosen } from './browsing.js';
 import { openComparison } from './compare-dialog.js';
 import { byId, dialogById, inputById } from './dom.js';

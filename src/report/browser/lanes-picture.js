@@ -1,5 +1,5 @@
 /**
- * All forks in one picture, however many.
+ * Draws all forks in one picture, however many there are.
  * @typedef {import('./fork-lanes.js').Block} Block
  */
 import { page, styleOfItem } from './page-data.js';
@@ -8,9 +8,9 @@ import { page, styleOfItem } from './page-data.js';
  * @typedef {object} Frame
  * @property {number} widthPx of the picture
  * @property {number} heightPx
- * @property {number} fromPx where the start of the batch lies
- * @property {number} spanPx how long the batch is
- * @property {number} cursor place of the item to point at
+ * @property {number} fromPx position of the start of the batch
+ * @property {number} spanPx width of the whole batch
+ * @property {number} cursor place of the item to highlight
  */
 
 /** @param {HTMLCanvasElement} canvas @param {readonly Block[][]} lanes @param {Frame} frame */
@@ -44,7 +44,7 @@ export function drawPicture(canvas, lanes, { widthPx, heightPx, fromPx, spanPx, 
   forEachInSight(({ item, to }, top) => {
     const { tone } = styleOfItem(item);
     if (tone === 'good') return;
-    // A flag at the end of a fork that did not complete: an edge and a dot.
+    // Marks the end of a fork that did not complete with a flag: an edge and a dot.
     context.fillStyle = colour('text');
     context.fillRect(x(to) - 2, top, 2, high);
     if (high >= 8) context.fillRect(x(to) - 6, top + high / 2 - 2, 4, 4);

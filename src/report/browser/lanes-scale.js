@@ -1,4 +1,4 @@
-/** Where moments lie in the timeline, and the ticks of its axis. */
+/** Creates the ticks on the axis of the timeline. */
 
 import { element, span } from './dom.js';
 import { page } from './page-data.js';
@@ -12,8 +12,8 @@ for (const seconds of [
 }
 
 /**
- * Ticks that stand at least some 110 px apart; only those between `fromMs` and `toMs` are made.
- * @param {number} widthPx of the whole span
+ * Creates the ticks between `fromMs` and `toMs`, at least about 110 px apart.
+ * @param {number} widthPx width of the whole batch
  * @param {number} fromMs
  * @param {number} toMs
  */

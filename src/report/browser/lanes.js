@@ -1,5 +1,5 @@
 /**
- * The timeline of the items: as rows, with elements only for visible ones, or all at once in one picture.
+ * The timeline of the items. It shows them as rows, with elements only for visible rows, or all at once in one picture.
  * @typedef {import('../page-data.js').PageItem} PageItem
  */
 import { browsing, moveCursor, onBrowsing } from './browsing.js';
@@ -18,7 +18,7 @@ const axisHeight = 24;
 const mostZoom = 256;
 const mostLaneHeight = 20;
 const pictureHeight = 400;
-/** Batches up to this size begin as rows. */
+/** Batches of up to this many items are shown as rows at first. */
 const fewItems = 60;
 
 let isFit = page.items.length > fewItems;
@@ -61,7 +61,10 @@ export function toggleFit() {
   setFit(!isFit);
 }
 
-/** Keeps what is in the middle there; among rows, the item that is in sight. @param {number} factor */
+/**
+ * Zooms around the middle of the view. If rows are shown, the fork in the middle row stays visible.
+ * @param {number} factor
+ */
 export function zoomBy(factor) {
   const view = byId('lanes-view');
   const middle = (view.scrollLeft + view.clientWidth / 2) / inner.offsetWidth;
@@ -72,7 +75,10 @@ export function zoomBy(factor) {
   drawLanes();
 }
 
-/** When rows pass by, those in sight would be empty in a zoomed view: it goes to where they are. */
+/**
+ * After a scroll in a zoomed view, the visible rows may be empty. The view then moves sideways to the fork of its
+ * middle row.
+ */
 function onScroll() {
   const view = byId('lanes-view');
   if (!isFit && zoom > 1 && view.scrollTop !== lastTop)
@@ -81,7 +87,7 @@ function onScroll() {
   drawLanes();
 }
 
-/** Scrolls sideways so that the fork of an item is in sight. @param {number} place */
+/** Scrolls sideways so that the fork of an item is visible. @param {number} place */
 function followTo(place) {
   const view = byId('lanes-view');
   const item = browsing.shown[Math.min(place, browsing.shown.length - 1)];
@@ -117,7 +123,7 @@ function gutter() {
   return byId('lanes-view').clientWidth < 560 ? 84 : 150;
 }
 
-/** How long the whole batch is in px. */
+/** Width of the whole batch, in px. */
 function spanPx() {
   return (byId('lanes-view').clientWidth - gutter() - 14) * zoom;
 }
@@ -192,7 +198,7 @@ function placeAt(event) {
   return lane.find(({ from, to }) => from <= ms && ms <= to)?.place ?? -1;
 }
 
-/** Says what an item did when. @param {number} place */
+/** Describes how long an item was in each phase. @param {number} place */
 function read(place) {
   const item = browsing.shown[place];
   const reading = byId('lanes-reading');

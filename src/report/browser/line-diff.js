@@ -1,14 +1,17 @@
 /**
  * Aligns texts side by side by their equal lines.
- * @typedef {{ readonly same: boolean, readonly lines: readonly (string | null)[] }} AlignedRow `null` where a text has no line
+ * @typedef {{ readonly same: boolean, readonly lines: readonly (string | null)[] }} AlignedRow `null` if a text has no line
  */
 
-/** Beyond this many pairs of lines the texts are aligned from the top, without a search for equal lines. */
+/**
+ * If the parts of two texts that differ have more pairs of lines than this, equal lines in these parts are not searched
+ * for.
+ */
 const mostPairs = 4_000_000;
 
 /**
  * @param {readonly string[]} texts at least one
- * @returns {AlignedRow[]} the lines of every text, each once and in order
+ * @returns {AlignedRow[]} rows that hold each line of every text once, in order
  */
 export function alignTexts(texts) {
   const all = texts.map((text) => text.split('\n'));
@@ -36,10 +39,10 @@ export function alignTexts(texts) {
 }
 
 /**
- * A longest common subsequence.
+ * Finds a longest common subsequence.
  * @param {readonly string[]} left
  * @param {readonly string[]} right
- * @returns {Map<number, number>} places of lines of `left` → places of equal lines of `right`, both rising
+ * @returns {Map<number, number>} places in `left` → places of the equal lines in `right`, both ascending
  */
 export function matchLines(left, right) {
   /** @type {Map<number, number>} */
@@ -72,7 +75,11 @@ export function matchLines(left, right) {
   return found;
 }
 
-/** For each pair of places the length of the longest common subsequence of what follows. @param {readonly string[]} left @param {readonly string[]} right */
+/**
+ * Computes, for each pair of places, the length of the longest common subsequence of the lines from there on.
+ * @param {readonly string[]} left
+ * @param {readonly string[]} right
+ */
 function commonLengths(left, right) {
   const width = right.length + 1;
   const table = new Uint16Array((left.length + 1) * width);
@@ -87,7 +94,7 @@ function commonLengths(left, right) {
 }
 
 /**
- * What all of the lines begin and end with, in whole words.
+ * Measures the common beginning and the common end of all lines, in whole words.
  * @param {readonly string[]} lines at least one
  * @returns {{ start: number, end: number }} lengths that do not overlap in any line
  */

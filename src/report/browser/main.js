@@ -1,4 +1,7 @@
-/** Starts what needs a script; without one the summary, the charts and a plain table are there all the same. */
+/**
+ * Starts the parts that need a script. Without a script, the page still shows the summary, the charts and a plain
+ * table.
+ */
 import { startCompareDialog } from './compare-dialog.js';
 import { byId } from './dom.js';
 import { startFilters } from './filters.js';

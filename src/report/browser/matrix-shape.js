@@ -1,18 +1,21 @@
 /**
- * Whether a batch is a grid of prompt and variant.
+ * Detects whether a batch is a grid of prompts and variants.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {{ rows: Map<string, string>, columns: string[], cells: Map<string, PageItem[]> }} Matrix `rows`: key → prompt
  */
 
 const mostRows = 400;
 const mostColumns = 24;
-/** Labels that a matrix of `sandflow fanout` gives, in the order in which they end the ids of its items. */
+/** Labels that `sandflow fanout` sets for a matrix, in the order in which their values end the ids of the items. */
 const axes = ['provider', 'model', 'effort', 'repeat'];
-/** Labels that are no variant: of the line, or of one run of several. */
+/**
+ * Labels that do not belong to a variant: `prompt` belongs to the row, and `repeat` numbers runs of the same variant.
+ */
 const noVariant = new Set(['prompt', 'repeat']);
 
 /**
- * The matrix that items make, or null if they make none: it has at least two variants, and most of its cells are filled.
+ * Returns the matrix that the items form, or null if they form none. A matrix has at least two variants, and most of
+ * its cells are filled.
  * @param {readonly PageItem[]} items
  * @returns {Matrix | null}
  */
@@ -45,14 +48,20 @@ export function cellKey(row, column) {
   return JSON.stringify([row, column]);
 }
 
-/** The labels that tell variants apart: axes where there are any, else all. @param {readonly PageItem[]} items */
+/**
+ * The labels that distinguish variants: the known axes if the items have any, otherwise all labels.
+ * @param {readonly PageItem[]} items
+ */
 function variantNames(items) {
   const all = [...new Set(items.flatMap(({ labels }) => Object.keys(labels)))].filter((name) => !noVariant.has(name));
   const known = axes.filter((name) => all.includes(name));
   return known.length > 0 ? known : all;
 }
 
-/** What the items of one line have in common: the id before the axes, or else the prompt. @param {PageItem} item */
+/**
+ * Key of the row that an item belongs to: its id without the values of the axes, or else its prompt.
+ * @param {PageItem} item
+ */
 function rowKey({ id, labels, prompt }) {
   const values = axes.filter((name) => Object.hasOwn(labels, name)).map((name) => labels[name]);
   const end = `/${values.join('/')}`;

@@ -1,5 +1,5 @@
 /**
- * Items as a grid of prompt and variant, where the batch is one.
+ * Shows the items as a grid of prompts and variants, if the batch has this shape.
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('./matrix-shape.js').Matrix} Matrix
  */

@@ -1,6 +1,6 @@
 /**
- * Reads what the page carries. Details come in blocks that are parsed at their first use, so that a large batch
- * shows at once.
+ * Reads the data in the page. Each block of details is parsed at its first use, so that a large batch appears
+ * immediately.
  * @typedef {import('../page-data.js').PageData} PageData
  * @typedef {import('../page-data.js').PageItem} PageItem
  * @typedef {import('../page-data.js').PageDetails} PageDetails

@@ -1,4 +1,4 @@
-/** Light and dark: the system's choice until the reader makes one. */
+/** The light and the dark theme. The page follows the system until the reader chooses a theme. */
 import { buttonById } from './dom.js';
 
 /** @type {(() => void)[]} */

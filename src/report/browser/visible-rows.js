@@ -1,4 +1,4 @@
-/** Which of many rows of one height a scrolled view shows, so that only those become elements. */
+/** Computes which of many rows of equal height a scrolled view shows, so that only these become elements. */
 
 const extraRows = 8;
 
@@ -6,7 +6,7 @@ const extraRows = 8;
  * @param {{ scrollTop: number, clientHeight: number }} view
  * @param {number} rowHeight px
  * @param {number} count
- * @returns {{ first: number, end: number }} `end` is the first that is not shown
+ * @returns {{ first: number, end: number }} `end` is the first row that does not become an element
  */
 export function visibleRows({ scrollTop, clientHeight }, rowHeight, count) {
   const first = Math.max(0, Math.min(count, Math.floor(scrollTop / rowHeight) - extraRows));
@@ -19,7 +19,7 @@ export function visibleRows({ scrollTop, clientHeight }, rowHeight, count) {
  * @param {HTMLElement} view
  * @param {number} place
  * @param {number} rowHeight px
- * @param {number} headHeight px that stay covered at the top
+ * @param {number} headHeight px at the top of the view that the head covers
  */
 export function scrollToRow(view, place, rowHeight, headHeight) {
   const top = place * rowHeight;

@@ -37,7 +37,7 @@ export function secondsText(seconds) {
 
 /**
  * The time of day, in UTC.
- * @param {number} ms after 1970
+ * @param {number} ms since the epoch
  */
 export function clockText(ms) {
   return new Date(ms).toISOString().slice(11, 19);

@@ -1,4 +1,4 @@
-/** What opens over the page: an item, a comparison, the keys. The page's script fills them. */
+/** The dialogs of the page: an item, a comparison and the keys. The page's script fills the first two. */
 import { html, type Markup } from '../markup.js';
 
 const keys: readonly (readonly [readonly string[], string])[] = [

@@ -1,4 +1,4 @@
-/** How long things took, and what they cost. */
+/** The sections for durations and cost. */
 import type { FanoutProgress } from '../../../workflows/fanout/progress.js';
 import { histogramChart, shareBar } from '../charts.js';
 import { durationText, machineText } from '../format.js';

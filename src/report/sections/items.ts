@@ -1,4 +1,7 @@
-/** The sections that the page's script fills with the timeline and the items, and a plain table for pages without scripts. */
+/**
+ * The sections that the page's script fills with the timeline and the items, and a plain table for browsers that run no
+ * scripts.
+ */
 
 import { countText, durationText, machineText } from '../format.js';
 import { html, type Markup } from '../markup.js';

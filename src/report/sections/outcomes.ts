@@ -39,7 +39,7 @@ ${shareBar(parts, label)}
 <p class="note">${counts.retried > 0 ? `${countOf(counts.retried, 'retry', 'retries')} in new forks.` : 'No item was retried.'}</p></section>`;
 }
 
-/** `0.1 %` rather than a share of nothing for one of thousands. */
+/** Shares below 10 % have one decimal place, so that one item in a thousand shows as `0.1 %`, not as `0 %`. */
 function share(items: number, total: number): string {
   const percent = (items / total) * 100;
   return `${percent > 0 && percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
