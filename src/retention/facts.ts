@@ -1,9 +1,12 @@
-/** What a cleanup knows of a sandbox. No secrets, and small: ten thousand of them are planned at once. */
+/**
+ * The facts that a cleanup keeps about a sandbox. They are small and hold no secrets: one plan may cover ten thousand
+ * sandboxes.
+ */
 import { isDate } from '../contract/is-date.js';
 import type { Sandbox } from '../contract/records.js';
 import { isUsable } from '../contract/states.js';
 
-/** How much of the work of a sandbox is kept. `unknown` if the service does not say. */
+/** Whether the work in a sandbox is saved. `unknown` if the service does not say. */
 export type Saved = 'saved' | 'stale' | 'none' | 'expired' | 'unknown';
 
 export interface SandboxFacts {
@@ -17,13 +20,13 @@ export interface SandboxFacts {
   readonly environment: string | null;
   readonly createdBy: string | null;
   readonly createdById: string | null;
-  /** Since the first of the month; null if it was not requested. */
+  /** Cost since the first of the month; null if it was not requested. */
   readonly dollars: number | null;
   readonly stopId: string | null;
   readonly stopStatus: string | null;
   readonly stoppedAt: string | null;
   readonly dataExpiredAt: string | null;
-  /** Since when nothing is known to have worked in it; null if the service does not say. */
+  /** Time of the last known activity; null if the sandbox is busy, or if the service does not say. */
   readonly idleSince: string | null;
   readonly saved: Saved;
   readonly savedAt: string | null;
@@ -54,8 +57,8 @@ export function factsOf(sandbox: Sandbox): SandboxFacts {
 }
 
 /**
- * The latest moment at which anything is known to have happened in it. An agent that works moves `archiveAfter`, so
- * that minus the auto-stop length is one such moment; commands and SSH leave no trace (trap S11).
+ * Time of the last known activity in the sandbox. A working agent moves `archiveAfter`, so `archiveAfter` minus the
+ * auto-stop time is the time of such an activity. Commands and SSH leave no trace (trap S11).
  */
 function idleSinceOf(sandbox: Sandbox): string | null {
   if (sandbox.state === 'archived') return sandbox.stop?.endedAt ?? sandbox.updatedAt ?? null;
@@ -75,11 +78,14 @@ function savedOf(sandbox: Sandbox): Saved {
   const savedAt = sandbox.snapshotVerifiedAt ?? sandbox.snapshotCompletedAt;
   if (sandbox.snapshotAvailable === undefined || savedAt == null) return 'unknown';
   if (sandbox.lastSnapshotStatus != null && sandbox.lastSnapshotStatus !== 'completed') return 'stale';
-  // Of a machine that runs, what has happened since the snapshot is not in it.
+  // A running machine may have changed since its snapshot.
   return sandbox.state === 'archived' ? 'saved' : 'stale';
 }
 
-/** The facts that must be as they were for a planned action still to be right; cost grows by itself. */
+/**
+ * The facts that have changed since the plan: any change makes a planned action invalid. Cost is not compared, because
+ * it grows by itself.
+ */
 export function changedSince(planned: SandboxFacts, now: SandboxFacts): (keyof SandboxFacts)[] {
   const { dollars: _, ...compared } = planned;
   return (Object.keys(compared) as (keyof typeof compared)[]).filter((fact) => planned[fact] !== now[fact]);

@@ -10,7 +10,10 @@ export function firstFit(patterns: readonly string[], text: string): string | un
   return patterns.find((pattern) => fits(pattern, text));
 }
 
-/** Without a regular expression: a pattern with many stars would take exponential time on a long name. */
+/**
+ * Matches without a regular expression, which could take exponential time for a pattern with many stars and a long
+ * name.
+ */
 function fits(pattern: string, text: string): boolean {
   let at = 0;
   let of = 0;

@@ -1,6 +1,7 @@
 /**
- * Checked for every sandbox right before it is stopped or deleted. Each guard alone refuses. Pure. The guards are a list, so
- * that a test can remove each one and see that something is lost that should not be.
+ * The guards that are checked for every sandbox right before it is stopped or deleted. A single guard can refuse the
+ * action. Pure. The guards form a list, so that a test can remove each guard and show that the cleanup then loses
+ * something that it must keep.
  */
 import { changedSince, type SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
@@ -17,17 +18,17 @@ export interface ApplyLook {
   readonly policy: CleanupPolicy;
   readonly planned: PlannedAction;
   readonly nowMs: number;
-  /** Null: there is no such sandbox any more. */
+  /** Null if the sandbox no longer exists. */
   readonly facts: SandboxFacts | null;
-  /** By the name that it has now; of one that is gone, by the name that it had. */
+  /** The owner according to the sandbox's current name or, if the sandbox is gone, according to its last name. */
   readonly owner: Ownership;
-  /** Workflows that hold a lease on it, as the watch answered to the claim. */
+  /** Workflows that hold a lease on the sandbox, according to the watch's answer to the claim. */
   readonly leasedBy: readonly string[];
-  /** False if the watch refused the claim, for example because another workflow holds one. */
+  /** False if the watch refused the claim, for example because another workflow holds a claim. */
   readonly claimGranted: boolean;
-  /** How many actions the limits of the night allowed this run. */
+  /** Number of actions that the night's limits allow this run. */
   readonly allowed: number;
-  /** Those of `planned.keeps` that are gone. */
+  /** The sandboxes in `planned.keeps` that are gone. */
   readonly missingKeeps: readonly string[];
   /** With `delete-snapshot`: all snapshots of the sandbox that are complete. */
   readonly snapshots: readonly SnapshotFacts[];
@@ -64,7 +65,7 @@ export const guards: readonly Guard[] = [
     name: 'rule',
     refuses: ({ policy, facts, owner, planned, nowMs }) => {
       if (facts === null) return null;
-      // What it costs is known to the list alone, and only grows.
+      // The cost is that of the plan: only the service's list shows it, and it only grows.
       const candidate = { facts: { ...facts, dollars: planned.facts.dollars }, owner };
       const rule = ruleFor(policy, candidate, nowMs);
       return rule?.rule === planned.rule && rule.action === planned.action ? null : 'its rule does not fit any more';
@@ -108,7 +109,7 @@ export type Verdict =
   | { readonly isDue: true }
   | { readonly isDue: false; readonly guard: string; readonly why: string };
 
-/** @param using the guards; only tests leave some out */
+/** @param using the guards to check; only tests omit some */
 export function judge(look: ApplyLook, using: readonly Guard[] = guards): Verdict {
   for (const { name, refuses } of using) {
     const why = refuses(look);

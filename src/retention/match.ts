@@ -1,19 +1,19 @@
-/** Which rule a sandbox fits. Pure. */
+/** Finds the rule that a sandbox fits. Pure. */
 import type { SandboxFacts } from './facts.js';
 import { firstFit, fitsAny } from './glob.js';
 import type { Ownership } from './ownership.js';
 import type { CleanupPolicy, Rule, RuleMatch } from './policy.js';
 
-/** A sandbox with whose it is. */
+/** A sandbox and its owner. */
 export interface Candidate {
   readonly facts: SandboxFacts;
   readonly owner: Ownership;
 }
 
-/** A deletion that names no states means what has stopped or failed, never what runs. */
+/** The states that a deletion applies to if its rule names none: stopped or failed sandboxes, never running ones. */
 const deletableStates: readonly string[] = ['archived', 'error'];
 
-/** How long ago, in ms; undefined if the moment is not known. */
+/** Time since `at`, in ms; undefined if `at` is not known. */
 export function sinceMs(at: string | null, nowMs: number): number | undefined {
   const ms = at === null ? Number.NaN : nowMs - Date.parse(at);
   return Number.isNaN(ms) ? undefined : ms;
@@ -38,7 +38,7 @@ function fitsRule(rule: Rule, { facts, owner }: Candidate, nowMs: number): boole
   );
 }
 
-/** The conditions that say which sandboxes a rule is about, whatever their age and state. */
+/** True if a sandbox fits the name, environment and creator conditions of a rule, whatever its age and state. */
 export function fitsGroup({ names, environments, creators }: RuleMatch, facts: SandboxFacts): boolean {
   return (
     (names === null || (facts.name !== null && fitsAny(names, facts.name))) &&
@@ -47,7 +47,7 @@ export function fitsGroup({ names, environments, creators }: RuleMatch, facts: S
   );
 }
 
-/** The group of a sandbox that fits the rule's group conditions: of each group the newest are kept. */
+/** The group of a sandbox for which `fitsGroup` is true. The newest sandboxes of each group are kept. */
 export function groupOf({ keepLastPer, match }: Rule, facts: SandboxFacts): string {
   switch (keepLastPer) {
     case 'rule':

@@ -1,45 +1,49 @@
-/** Whose a sandbox is, by its name and by what Temporal knows of the workflow that the name leads to. Pure. */
+/**
+ * Finds the owner of a sandbox, from its name and from what Temporal knows about the workflow that the name refers to.
+ * Pure.
+ */
 import { executionOf, jobWorkflowId, ownerWorkflowId, parseOwnedSandboxName } from '../contract/addresses.js';
 
 export const ownerStatuses = ['open', 'closed', 'kept', 'unknown', 'none', 'other-deployment'] as const;
 
 /**
  * - `open`: a workflow of this deployment owns it and runs.
- * - `closed`: the execution that created it was seen to be closed. The sandbox is an orphan.
+ * - `closed`: Temporal showed that the execution that created it is closed. The sandbox is an orphan.
  * - `kept`: the job that created it has ended and kept this sandbox on purpose.
- * - `unknown`: its name leads to a workflow of this deployment that Temporal does not know, or whose execution is
- *   another one. That proves nothing: another cluster may have it, or its retention is over.
- * - `none`: no job made it.
- * - `other-deployment`: another deployment on the account made it.
+ * - `unknown`: its name refers to a workflow of this deployment, but Temporal does not know this workflow, or knows
+ * only
+ *   other executions of it. This proves nothing: another cluster may hold the workflow, or its retention may be over.
+ * - `none`: no job created it.
+ * - `other-deployment`: another deployment on the account created it.
  */
 export type OwnerStatus = (typeof ownerStatuses)[number];
 
 export interface Ownership {
   readonly status: OwnerStatus;
-  /** The workflow that the name leads to, or null. */
+  /** The workflow that the name refers to, or null. */
   readonly workflowId: string | null;
 }
 
-/** What Temporal answered about the workflow id that a name leads to. */
+/** Temporal's answer about the workflow id that a name refers to. */
 export interface OwnerSeen {
-  /** Whether an execution of this id, or the workflow of its item, runs now. */
+  /** True if an execution of this id, or the workflow of the item, runs now. */
   readonly isOpen: boolean;
-  /** First run ids of the closed executions of this id that were seen. */
+  /** First run ids of the closed executions of this id that Temporal showed. */
   readonly closedFirstRunIds: readonly string[];
-  /** Sandboxes that executions of this id, or of its item's, have kept on purpose. */
+  /** Sandboxes that executions of this id, or of the item's workflow, have kept on purpose. */
   readonly keptSandboxIds?: readonly string[];
 }
 
-/** Which workflows a name leads to. */
+/** The workflows that a name refers to. */
 export interface OwnerToAsk {
   /** The job, or the batch. */
   readonly workflowId: string;
   readonly execution: string;
-  /** The workflow of an item, which may outlive a batch that was terminated; undefined for the sandbox of a job. */
+  /** The workflow of an item, which may outlive its terminated batch; undefined for the sandbox of a job. */
   readonly itemWorkflowId: string | undefined;
 }
 
-/** The workflows of `deployment` to describe, or undefined if the name alone is enough. */
+/** The workflows of `deployment` that Temporal must describe; undefined if the name alone shows the owner. */
 export function ownerToAsk(name: string | null, deployment: string): OwnerToAsk | undefined {
   const parts = name === null ? undefined : parseOwnedSandboxName(name);
   if (name === null || parts?.deployment !== deployment) return undefined;

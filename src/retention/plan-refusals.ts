@@ -1,4 +1,4 @@
-/** Why what a rule asks for is not even planned. Pure. */
+/** Decides why the action of a rule is not planned. Pure. */
 import { isCreating } from '../contract/states.js';
 import { fitsAny } from './glob.js';
 import type { Candidate } from './match.js';
@@ -10,7 +10,7 @@ interface Draft {
   readonly policy: CleanupPolicy;
   readonly candidate: Candidate;
   readonly rule: Rule | null;
-  /** One of the newest of its group. */
+  /** True if the sandbox is one of the newest of its group. */
   readonly isKept: boolean;
   readonly snapshots: readonly SnapshotFacts[];
 }
@@ -43,7 +43,10 @@ export function isOwn(access: string | null): boolean {
   return access === null || access === 'owner';
 }
 
-/** Only what no job has, and what a closed job has left behind, is touched. */
+/**
+ * Refuses every sandbox that may have an owner. Only sandboxes without a job, and those of jobs that have ended, are
+ * touched.
+ */
 export function ownerRefusal({ status, workflowId }: Ownership): Decision | null {
   switch (status) {
     case 'open':

@@ -1,4 +1,4 @@
-/** What goes into a plan and what comes out of it. Types only. */
+/** The input and the output of planning. Types only. */
 import type { SandboxFacts, Saved } from './facts.js';
 import type { Candidate } from './match.js';
 import type { Ownership } from './ownership.js';
@@ -16,7 +16,7 @@ export interface PlanInput {
   readonly candidates: readonly Candidate[];
   /** By sandbox id; only if a rule deletes snapshots. */
   readonly snapshots: ReadonlyMap<string, readonly SnapshotFacts[]>;
-  /** What earlier runs of this night have done already. */
+  /** Number of actions that earlier runs of this night have done. */
   readonly takenTonight: number;
   /** Number of sandboxes when the night began; null if no run of this night has counted them. */
   readonly fleetTonight: number | null;
@@ -54,17 +54,20 @@ export interface PlanEntry {
   readonly owner: Ownership;
   readonly saved: Saved;
   readonly savedAt: string | null;
-  /** When the service deletes its data, 14 days after its stop; null while it runs, and once that has happened. */
+  /**
+   * When the service deletes its data, 14 days after its stop; null while the sandbox runs, and once the data is
+   * deleted.
+   */
   readonly dataExpiresAt: string | null;
-  /** The rule that it fits, or null. */
+  /** The rule that the sandbox fits, or null. */
   readonly rule: string | null;
-  /** What that rule asks for. */
+  /** The action of that rule. */
   readonly wanted: RuleAction | null;
-  /** What will be done; null: nothing. */
+  /** The action that will be done; null if there is none. */
   readonly action: Exclude<RuleAction, 'keep'> | null;
-  /** With `delete-snapshot`: those that go. */
+  /** With `delete-snapshot`: the snapshots that will be deleted. */
   readonly snapshotIds: readonly string[];
-  /** Why not all that the rule asks for is done; null if it is. */
+  /** Why the rule's action is not done, or done only in part; null if it is done in full. */
   readonly reason: KeepReason | null;
   readonly why: string | null;
 }
@@ -74,16 +77,19 @@ export interface PlannedAction {
   readonly number: number;
   readonly action: Exclude<RuleAction, 'keep'>;
   readonly rule: string;
-  /** As it was when it was planned. */
+  /** The sandbox at the time of the plan. */
   readonly facts: SandboxFacts;
   readonly owner: Ownership;
-  /** With `delete-snapshot`. */
+  /** The snapshot to delete; null unless the action is `delete-snapshot`. */
   readonly snapshotId: string | null;
-  /** Sandboxes that stand for this one, as the newest of its group: while one of them is gone, this one stays. */
+  /**
+   * The newest sandboxes of the group, which are kept in place of this one. If one of them is gone, this sandbox is
+   * left alone.
+   */
   readonly keeps: readonly string[];
 }
 
-/** The data of a protected sandbox is about to be lost. */
+/** Warns that the data of a protected sandbox is about to be deleted. */
 export interface ExpiryWarning {
   readonly sandboxId: string;
   readonly name: string | null;
@@ -92,9 +98,9 @@ export interface ExpiryWarning {
 
 export interface CleanupPlan {
   readonly at: string;
-  /** Sandboxes of the account. */
+  /** Number of sandboxes in the account. */
   readonly fleet: number;
-  /** Actions that the limits allow now. */
+  /** Number of actions that the limits allow now. */
   readonly allowed: number;
   readonly takenTonight: number;
   /** Oldest first. */

@@ -1,8 +1,10 @@
 /**
- * What a cleanup would do, and why it leaves the rest alone. Pure: the same facts, policy and clock make the same plan.
+ * Plans what a cleanup does, and why it leaves the other sandboxes alone. Pure: the same facts, policy and time produce
+ * the same plan.
  *
- * The first rule that a sandbox fits counts. What the rule asks for is then refused by the first of: protected, its
- * owner, the newest of its group, nothing to do. Of what is left the oldest come first, up to the night's limit.
+ * The first rule that a sandbox fits counts. The rule's action is then refused for the first reason that holds: the
+ * sandbox is protected, it has an owner, it is one of the newest of its group, or there is nothing to do. The remaining
+ * actions are done oldest sandbox first, up to the night's limit.
  */
 import { type Candidate, fitsGroup, groupOf, ruleFor, sinceMs } from './match.js';
 import { refusalOf } from './plan-refusals.js';
@@ -15,12 +17,15 @@ interface Drafted {
   readonly candidate: Candidate;
   readonly rule: Rule | null;
   readonly refusal: Decision | null;
-  /** Of its group, those that are kept as the newest: they must still be there when this one goes. */
+  /**
+   * The sandboxes of the group that are kept as the newest. They must still exist when the action on this sandbox is
+   * done.
+   */
   readonly keeps: readonly string[];
   readonly snapshots: readonly SnapshotFacts[];
 }
 
-/** How much of the night's limit is left. */
+/** Number of actions that the night's limits still allow. */
 export function allowedOf({ limits }: CleanupPolicy, fleet: number, takenTonight: number): number {
   const share = Math.floor((fleet * limits.maxPercent) / 100);
   return Math.max(0, Math.min(limits.maxActions, share) - takenTonight);
@@ -74,7 +79,10 @@ function draft(
   return { candidate, rule, refusal, keeps, snapshots };
 }
 
-/** Oldest first; those of unknown age last. Ids settle a tie, so that a plan does not depend on the order of a list. */
+/**
+ * Orders sandboxes oldest first, with unknown ages last. Equal ages are ordered by id, so that a plan does not depend
+ * on the order of the list.
+ */
 function oldestFirst(a: Candidate, b: Candidate): number {
   const difference = createdMs(a) - createdMs(b);
   return Number.isNaN(difference) || difference === 0 ? (a.facts.id < b.facts.id ? -1 : 1) : difference;
@@ -82,7 +90,10 @@ function oldestFirst(a: Candidate, b: Candidate): number {
 
 const createdMs = ({ facts }: Candidate) => Date.parse(facts.createdAt ?? '') || Number.POSITIVE_INFINITY;
 
-/** Of each group of a rule, the ids of the newest. What was cancelled or has lost its data is nothing worth keeping. */
+/**
+ * The ids of the newest sandboxes in each group of a rule. Cancelled sandboxes, and those whose data has expired, are
+ * not worth keeping and do not count.
+ */
 function newestPerGroup(rule: Rule, candidates: readonly Candidate[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
   if (rule.keepLast === 0) return groups;

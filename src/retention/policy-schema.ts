@@ -1,4 +1,4 @@
-/** The policy file as a schema: what is accepted, what is left out, and what each field means. */
+/** The schema of the policy file: the accepted values, the defaults, and the meaning of each field. */
 import { z } from 'zod';
 import { notifyCommandIdPattern } from '../contract/notify-command.js';
 import { sandboxStates } from '../contract/states.js';
@@ -12,7 +12,7 @@ type Unit = keyof typeof unitsMs;
 const durationPattern = /^(?:\d+(?:\.\d+)?[smhdw])+$/;
 const part = /(\d+(?:\.\d+)?)([smhdw])/g;
 
-/** @returns ms; undefined if `text` is no duration, or is longer than a hundred years */
+/** @returns ms; undefined if `text` is not a duration, or the duration is longer than a hundred years */
 export function readDurationMs(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
   const ms = [...text.matchAll(part)].reduce((sum, [, count, unit]) => sum + Number(count) * unitsMs[unit as Unit], 0);
@@ -125,7 +125,7 @@ export const policySchema = z
     windows: z.array(window).default([]).describe('When cleanups may act. Default: always'),
     limits: z
       .strictObject({
-        // What a run carries on grows with its actions, by a reference for every fifty.
+        // The state that a run passes to its next run grows by one reference for every fifty actions.
         maxActions: z.number().int().min(0).max(10_000).default(100).describe('Maximum number of actions per night'),
         maxPercent: z
           .number()
@@ -182,7 +182,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Fills in what the file leaves open. A command is named by `idOfCommand`. */
+/** Creates the policy from the values of the file. `idOfCommand` returns the id that stands for a command. */
 export function policyOf(read: z.output<typeof policySchema>, idOfCommand: (command: string) => string): CleanupPolicy {
   return {
     name: read.name,

@@ -1,19 +1,22 @@
-/** A cleanup policy as it is once it has been read: durations in ms, every default filled in. Types only. */
+/** A cleanup policy that has been read: durations are in ms, and every default is filled in. Types only. */
 import type { OwnerStatus } from './ownership.js';
 
-/** `keep` ends the search for a rule: what it matches is left alone. */
+/** `keep` leaves the sandboxes that its rule matches alone, and no later rule applies to them. */
 export type RuleAction = 'stop' | 'delete-sandbox' | 'delete-snapshot' | 'keep';
 
-/** All conditions of a rule must hold; null holds always. A sandbox that lacks a fact never fits a condition on it. */
+/**
+ * The conditions of a rule, which must all hold. A null condition always holds. A sandbox that lacks a fact never fits
+ * a condition on this fact.
+ */
 export interface RuleMatch {
   /** Patterns of names. */
   readonly names: readonly string[] | null;
   readonly states: readonly string[] | null;
   /** Older than this, in ms since its creation. */
   readonly olderThanMs: number | null;
-  /** Without work for longer than this, in ms. */
+  /** Idle for longer than this, in ms. */
   readonly idleForMs: number | null;
-  /** Patterns of environments' names; null among them: attached to none. */
+  /** Patterns of names of environments. A null entry matches sandboxes without an environment. */
   readonly environments: readonly (string | null)[] | null;
   /** Patterns of the creator's display name or account id. */
   readonly creators: readonly string[] | null;
@@ -28,18 +31,21 @@ export interface RuleMatch {
 export type KeepLastPer = 'rule' | 'name' | 'environment' | 'creator';
 
 export interface Rule {
-  /** Says in plans and reports which rule it was. */
+  /** Title of the rule in plans and reports. */
   readonly rule: string;
   readonly match: RuleMatch;
   readonly action: RuleAction;
-  /** How many of the newest of each group are kept, whatever their age and state. */
+  /** How many of the newest sandboxes of each group are kept, whatever their age and state. */
   readonly keepLast: number;
   readonly keepLastPer: KeepLastPer;
   /** With `delete-snapshot`: how many of the newest snapshots of each sandbox are kept. At least 1. */
   readonly keepSnapshots: number;
-  /** With `delete-snapshot`: patterns of names of snapshots that may go; those without a name may anyway. */
+  /**
+   * With `delete-snapshot`: patterns of names of snapshots that may be deleted. Snapshots without a name need no
+   * pattern.
+   */
   readonly snapshotNames: readonly string[];
-  /** With `delete-snapshot`: only snapshots that are older, in ms; null: all. */
+  /** With `delete-snapshot`: minimum age of snapshots that may be deleted, in ms; null: any age. */
   readonly snapshotsOlderThanMs: number | null;
 }
 
@@ -47,11 +53,14 @@ export interface Rule {
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** Minutes since midnight, in the policy's time zone. `to` before `from` is on the next day. */
+/**
+ * A time window, in minutes since midnight in the policy's time zone. A `toMinute` before `fromMinute` is on the next
+ * day.
+ */
 export interface Window {
   readonly fromMinute: number;
   readonly toMinute: number;
-  /** Days on which it opens. */
+  /** Days on which the window opens. */
   readonly days: readonly Weekday[];
 }
 
@@ -72,10 +81,10 @@ export interface CleanupPolicy {
   };
   /** Patterns of names that are never touched. */
   readonly protect: readonly string[];
-  /** How long before the data of a protected sandbox expires a warning is raised, in ms; null: never. */
+  /** A warning is raised this long before the data of a protected sandbox expires, in ms; null: never. */
   readonly warnBeforeExpiryMs: number | null;
   /** Receives warnings, and refusals of the service. */
   readonly notify: { readonly url?: string; readonly commandId?: string } | null;
-  /** The first that fits counts. */
+  /** The first rule that a sandbox fits counts. */
   readonly rules: readonly Rule[];
 }

@@ -1,4 +1,4 @@
-/** Reads a policy file, and says where in it something is wrong. */
+/** Reads a policy file, and reports the line of each problem. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { noCommandText } from '../contract/notify-command.js';
@@ -6,11 +6,14 @@ import { SandflowError } from '../contract/sandflow-error.js';
 import type { CleanupPolicy } from './policy.js';
 import { policyOf, policySchema } from './policy-schema.js';
 
-/** A policy travels in the input of a workflow and in its schedule. */
+/** Limit of a policy, in characters: it is part of the input of a workflow and of its schedule. */
 const longestPolicy = 200_000;
 
 export interface ReadPolicyOptions {
-  /** Gives the id of a command that `notify` names by its text, which does not become part of the policy. Default: refused. */
+  /**
+   * Returns the id of a command that `notify` gives as text. The text does not become part of the policy. Default: such
+   * a command is refused.
+   */
   readonly idOfCommand?: (command: string) => string;
 }
 
@@ -55,7 +58,9 @@ function plain(document: ReturnType<typeof parseDocument>, file: string): unknow
   }
 }
 
-/** Of a value that may be one or a list, the branch that says most: the deepest. */
+/**
+ * If a value may be single or a list, selects the branch of the union with the deepest problem, which says the most.
+ */
 function flatten(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branches = issue.errors.map((errors) => errors.flatMap(flatten));
@@ -64,7 +69,10 @@ function flatten(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return best.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** Where in the text the value at `path` begins, or as much of the path as is there; or the key `key` in it. */
+/**
+ * Offset in the text of the entry at `path`, or of the key `key` in it. If the path is incomplete, its existing part
+ * counts.
+ */
 function offsetOf(root: Node | null, path: readonly PropertyKey[], key?: string): number | undefined {
   let node: unknown = root;
   let offset = root?.range?.[0];

@@ -1,4 +1,4 @@
-/** When a policy's cleanup begins, so that its windows are open then. Pure. */
+/** Computes when the cleanup of a policy begins, so that one of its windows is open at that time. Pure. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type CleanupPolicy, type Weekday, type Window, weekdays } from './policy.js';
 import { windowsText } from './window.js';
@@ -6,17 +6,18 @@ import { windowsText } from './window.js';
 export interface StartTime {
   readonly minute: number;
   readonly days: readonly Weekday[];
-  /** Minutes until the window closes; null if there is none. */
+  /** Minutes until the window closes; null if the policy has no windows. */
   readonly minutesLeft: number | null;
 }
 
 const dayMinutes = 24 * 60;
-/** Half past two, if a policy has no windows. */
+/** 02:30, for policies without windows. */
 const defaultMinute = 150;
 
 /**
- * @param atMinute minutes since midnight by the policy's clock; default: when the first window opens, or half past two
- * @throws SandflowError `bad_policy` if no window is open then
+ * @param atMinute minutes since midnight in the policy's time zone; default: when the first window opens, or 02:30
+ * without windows
+ * @throws SandflowError `bad_policy` if no window is open at that time
  */
 export function startTimeOf(policy: CleanupPolicy, atMinute?: number): StartTime {
   const { windows } = policy;
@@ -31,7 +32,7 @@ export function startTimeOf(policy: CleanupPolicy, atMinute?: number): StartTime
     throw new SandflowError('bad_policy', `At ${at} no window is open: cleanups may act ${windowsText(policy)}.`);
   }
   const { window, since } = longest;
-  // What opened before midnight is still open on the day after.
+  // A window that opened before midnight is still open on the next day.
   const days = atMinute >= window.fromMinute ? window.days : window.days.map(dayAfter);
   return { minute: atMinute, days, minutesLeft: lengthOf(window) - since };
 }

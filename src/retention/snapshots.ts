@@ -1,9 +1,9 @@
-/** Which snapshots of a sandbox may go. Pure. */
+/** Selects the snapshots of a sandbox that may be deleted. Pure. */
 import { fitsAny } from './glob.js';
 import type { SnapshotFacts } from './plan-types.js';
 import type { CleanupPolicy, Rule } from './policy.js';
 
-/** Of unknown age counts as new; ids settle a tie. */
+/** A snapshot of unknown age counts as new. Equal ages are ordered by id. */
 function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
   const difference = madeMs(a) - madeMs(b);
   return Number.isNaN(difference) || difference === 0 ? (a.id < b.id ? -1 : 1) : difference;
@@ -12,8 +12,9 @@ function oldestFirst(a: SnapshotFacts, b: SnapshotFacts): number {
 const madeMs = ({ createdAt }: SnapshotFacts) => Date.parse(createdAt ?? '') || Number.POSITIVE_INFINITY;
 
 /**
- * Oldest first: all but the newest that the rule keeps, but those that are too young, and those with a name, which
- * creates may name, unless the rule names them, too.
+ * The snapshots that may be deleted, oldest first. The newest snapshots stay, as many as the rule says, and so do
+ * snapshots that are too young. A snapshot with a name stays unless the rule names it too, because a create may use the
+ * name.
  */
 export function deletableSnapshots(
   snapshots: readonly SnapshotFacts[],

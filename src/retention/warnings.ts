@@ -1,4 +1,4 @@
-/** Whose data is about to expire, although it is protected. Pure. */
+/** Finds the protected sandboxes whose data is about to expire. Pure. */
 import { isDate } from '../contract/is-date.js';
 import type { SandboxFacts } from './facts.js';
 import { fitsAny } from './glob.js';
@@ -9,14 +9,16 @@ import type { CleanupPolicy } from './policy.js';
 /** The service deletes snapshot data 14 days after the stop (specification, "Limits"). */
 const dataKeptMs = 14 * 86_400_000;
 
-/** When the service deletes the data of a stopped sandbox; undefined while it runs, and if there is none. */
+/**
+ * When the service deletes the data of a stopped sandbox; undefined while the sandbox runs, and if there is no data.
+ */
 export function dataExpiresAtMs({ state, stoppedAt, dataExpiredAt, saved }: SandboxFacts): number | undefined {
   if (state !== 'archived' || stoppedAt === null || dataExpiredAt !== null || saved === 'none') return undefined;
   const ms = Date.parse(stoppedAt) + dataKeptMs;
   return isDate(ms) ? ms : undefined;
 }
 
-/** Soonest first. */
+/** The warnings that are due, the soonest expiry first. */
 export function warningsOf(policy: CleanupPolicy, candidates: readonly Candidate[], nowMs: number): ExpiryWarning[] {
   const { protect, warnBeforeExpiryMs } = policy;
   if (warnBeforeExpiryMs === null) return [];

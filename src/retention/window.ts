@@ -1,4 +1,4 @@
-/** Whether a policy's windows are open, by the wall clock of its time zone. Pure. */
+/** Checks whether a policy's windows are open, by the wall clock of its time zone. Pure. */
 import { type CleanupPolicy, type Weekday, type Window, weekdays } from './policy.js';
 
 interface WallClock {
@@ -6,7 +6,10 @@ interface WallClock {
   readonly minute: number;
 }
 
-/** What a clock on the wall shows. Where the clock is set back, an hour comes twice; set forward, one is missing. */
+/**
+ * The local day and minute in a time zone. When clocks are set back, one hour occurs twice; when they are set forward,
+ * one hour is missing.
+ */
 function wallClock(atMs: number, timeZone: string): WallClock {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -23,7 +26,7 @@ function wallClock(atMs: number, timeZone: string): WallClock {
 const dayMinutes = 24 * 60;
 const minuteMs = 60_000;
 
-/** For how many minutes a window has been open, or undefined if it is closed. */
+/** Number of minutes that a window has been open; undefined if it is closed. */
 function openForMinutes({ fromMinute, toMinute, days }: Window, { day, minute }: WallClock): number | undefined {
   const length = (toMinute - fromMinute + dayMinutes) % dayMinutes || dayMinutes;
   const before = weekdays[(weekdays.indexOf(day) + 6) % 7] ?? day;
@@ -33,7 +36,7 @@ function openForMinutes({ fromMinute, toMinute, days }: Window, { day, minute }:
   return undefined;
 }
 
-/** Whether a cleanup may act. A policy without windows may always. */
+/** True if a cleanup may act now. Without windows, it may always act. */
 export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number): boolean {
   if (windows.length === 0) return true;
   const clock = wallClock(atMs, timeZone);
@@ -41,8 +44,8 @@ export function isWindowOpen({ windows, timeZone }: CleanupPolicy, atMs: number)
 }
 
 /**
- * When the night began whose limits count: when the window opened, or midnight without windows. In a night in which
- * the clock is changed it is up to an hour early, so that no action goes uncounted.
+ * The beginning of the night whose limits apply: when the window opened, or midnight without windows. If the clocks
+ * change during the night, the result is up to an hour too early, so that every action is counted.
  */
 export function nightBeganAtMs({ windows, timeZone }: CleanupPolicy, atMs: number): number {
   const clock = wallClock(atMs, timeZone);

@@ -1,11 +1,12 @@
 /**
- * Cleans up sandboxes by a policy: creates a plan, then applies it, and checks the guards again right before each action.
+ * Cleans up sandboxes by a policy: creates a plan, then applies it, and checks the guards again right before each
+ * action.
  *
  *     plan ─► refused (window, another run) ─► report
  *       └──► chunk of actions ⇄ keep its results ─► report
  *
- * Plan, actions and results are in the result store, because a fleet of ten thousand exceeds the size limit of a history. A
- * long run continues as new between two chunks. It always returns a named outcome.
+ * Plan, actions and results are in the result store, because a fleet of ten thousand exceeds the size limit of a
+ * history. A long run continues as new between two chunks. It always returns a named outcome.
  */
 import {
   CancellationScope,
@@ -40,7 +41,7 @@ async function runRetentionCleanup(input: CleanupInput): Promise<CleanupSummary>
   let outcome: CleanupOutcome = 'applied';
   let error: JobError | null = null;
   try {
-    // Only the memo of the current run is visible, so it must include the previous run.
+    // Only the memo of the current run is visible, so it must include the actions of the previous runs.
     if (run.planned) run.reserve(run.left);
     const planned = run.planned ?? (await planInTime(run));
     if (input.mode === 'plan') outcome = 'planned';

@@ -1,6 +1,6 @@
 /**
- * Runs one action of a cleanup: an activity checks the guards again and starts it, then the action is followed to its
- * end.
+ * Runs one action of a cleanup. An activity checks the guards again and starts the action; then the workflow follows
+ * the action to its end.
  */
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { AppliedAction } from '../../activities/cleanup/guarded-action.js';
@@ -20,7 +20,9 @@ export interface OneAction {
   readonly number: number;
 }
 
-/** Runs one action. Throws only if the whole cleanup is cancelled: failures are reported, and the next action follows. */
+/**
+ * Runs one action. Throws only if the whole cleanup is cancelled: failures are reported, and the next action follows.
+ */
 export async function runCleanupAction(
   run: CleanupState,
   { chunkRef, index, number }: OneAction,

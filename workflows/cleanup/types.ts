@@ -6,8 +6,8 @@ import type { JobError } from '../job/types.js';
 /** Settings of a cleanup. `state.ts` holds the default of every field; tests change them. */
 export interface CleanupSettings {
   /**
-   * How long a run waits after planning before it searches for other runs of the same night, in ms: Temporal lists new runs
-   * with a delay.
+   * How long a run waits after planning before it searches for other runs of the same night, in ms: Temporal lists new
+   * runs with a delay.
    */
   readonly settleMs: number;
   /** Time limit for the plan, including waits for refusals, in ms. */
@@ -82,7 +82,7 @@ export interface CleanupPlanned {
   readonly unknownOwners: number;
   /** Unreadable rows of the service's list: their sandboxes are skipped and not in the plan. */
   readonly unreadable: number;
-  /** The soonest 50. */
+  /** The 50 warnings with the soonest expiry. */
   readonly warnings: readonly ExpiryWarning[];
   /** Total number of warnings. */
   readonly warningCount: number;
@@ -92,9 +92,9 @@ export interface CleanupPlanned {
 
 /**
  * - `stopped`, `deleted`: done, and confirmed by the record of the stop or deletion.
- * - `gone`: nothing was left to delete when a call with a lost answer was repeated. Counts as done.
+ * - `gone`: nothing was left to stop or delete, for example after a call with a lost answer. Counts as done.
  * - `skipped`: a guard refused the action; `guard` names it.
- * - `failed`: the service refused or failed, including retries.
+ * - `failed`: the service refused the action, or the action failed even after retries.
  * - `not_confirmed`: accepted, but not confirmed in time. The service continues.
  * - `not_reached`: the cleanup was cancelled before this action.
  */
@@ -110,7 +110,7 @@ export interface ActionResult {
   readonly guard: string | null;
   /** The reason, in one sentence; null if there is none. */
   readonly why: string | null;
-  /** The stop or the deletion operation. */
+  /** Id of the stop or of the deletion operation; null if there is none. */
   readonly operationId: string | null;
 }
 
@@ -172,7 +172,7 @@ export interface CleanupMemo {
   readonly mode: CleanupInput['mode'];
   /** Number of actions done or about to run. */
   readonly acted: number;
-  /** Number of sandboxes at the time of the plan; null before. */
+  /** Number of sandboxes at the time of the plan; null before the plan exists. */
   readonly fleet: number | null;
 }
 

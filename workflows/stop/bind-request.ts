@@ -13,7 +13,10 @@ import { requestStop } from './request-stop.js';
 import type { StopWorkflowState } from './state.js';
 import type { StopRecord } from './types.js';
 
-/** Binds the request to a stop, or ends it. If cut short, the record holds what the next attempt must know. */
+/**
+ * Binds the request to a stop, or ends the request. If this is cut short, the record holds what the next attempt must
+ * know.
+ */
 export async function requestAndBindStop(run: StopWorkflowState, record: StopRecord): Promise<void> {
   try {
     // If the stop keeps vanishing, requests are repeated at growing intervals.
@@ -37,7 +40,7 @@ async function take(run: StopWorkflowState, record: StopRecord, answer: StopAnsw
   if (how === 'resumed_since') {
     record.stopId = stop?.id ?? null;
     record.status = stop?.status ?? null;
-    // The sandbox was archived, but not for long: do not report it as archived now.
+    // The sandbox was archived, but somebody has resumed it since: do not report it as archived now.
     return run.settle(record, { outcome: 'superseded' });
   }
   if (stop && how !== 'already_archived') return bind(run, record, stop);

@@ -10,12 +10,15 @@ import { type ObservedStop, observedLastStop, observedStop } from './stop-outcom
 
 type Ended = Extract<ObservedStop, { kind: 'done' | 'superseded' }>;
 
-/** `mayLag`: final only if it lasts for longer than a read may lag behind a write. */
+/** `mayLag`: the observation is final only if it lasts for longer than a read may lag behind a write. */
 export type StopObservation =
   | Exclude<ObservedStop, Ended>
   | (Ended & { readonly sandbox: SandboxView; readonly mayLag: boolean });
 
-/** @returns what the newest reads mean, once it has lasted for longer than a read may lag where that matters */
+/**
+ * @returns what the newest reads mean; an observation that may lag is returned only once it has lasted long enough to
+ * be final
+ */
 export function observeStop(run: JobState, sandboxId: string, stopId: string): Promise<StopObservation> {
   const mayLag = (seen: StopObservation) => 'mayLag' in seen && seen.mayLag;
   return confirmMissing(run.timing.readLagMs, () => observeOnce(run, sandboxId, stopId), mayLag);

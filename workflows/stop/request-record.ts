@@ -45,7 +45,7 @@ export function cutText<T extends string | null>(text: T): T {
   return text !== null && text.length > longestText ? (`${text.slice(0, longestText - 1)}…` as T) : text;
 }
 
-/** Binds the request to a stop, and records a read of it; null if the archived sandbox shows none. */
+/** Binds the request to a stop, and records a read of this stop. `stop` is null if the archived sandbox shows none. */
 export function recordStop(record: StopRecord, stop: StopView | null, nowMs: number): void {
   record.stopId = stop?.id ?? null;
   if (stop === null) return;
@@ -83,7 +83,10 @@ export function settleRecord(record: StopRecord, { outcome, kept = null, error =
   record.endedAtMs = nowMs;
 }
 
-/** What this stop preserved; null if the sandbox has had another stop since, which does not describe this one. */
+/**
+ * What this stop preserved; null if the sandbox has had another stop since, because the sandbox then describes only the
+ * later stop.
+ */
 export function keptByStop(sandbox: SandboxView | null, stop: StopView | null): PreservedWork | null {
   if (sandbox === null || (stop !== null && sandbox.stop?.id !== stop.id)) return null;
   return preservedWorkOf(sandbox, stop ?? { requestedAt: null });

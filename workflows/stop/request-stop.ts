@@ -11,7 +11,10 @@ import { type Caller, retryRefusals } from '../shared/retry-refusals.js';
 export interface StopMemory {
   /** The state before the first request that may have been accepted; null if there was no such request. */
   asked: BeforeRequest | null;
-  /** When the service accepted the stop, if it said so: the sandbox no longer shows this once the stop has ended. */
+  /**
+   * When the service accepted the stop, if the service said so: the sandbox no longer shows this once the stop has
+   * ended.
+   */
   requestedAt?: string | null;
 }
 
@@ -38,7 +41,7 @@ export async function requestStop(caller: Caller, { sandboxId, timing, memory }:
   return answer;
 }
 
-/** A refusal can follow an earlier request of the same activity that may have been accepted. */
+/** The state before an earlier request of a refused activity, if that request may have been accepted. */
 function sentBeforeOf(error: unknown): BeforeRequest | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (!(cause instanceof ApplicationFailure)) return undefined;

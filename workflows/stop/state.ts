@@ -69,7 +69,7 @@ export class StopWorkflowState {
 
   /** Runs `work` in parallel with the main loop; cancels it when the request ends or the run pauses. */
   inBackground(record: StopRecord, work: () => Promise<void>): void {
-    // Not a child of the check that started it, which is over before the answer arrives.
+    // The scope is not a child of the check that started it, because the check is over before the answer arrives.
     const scope = new CancellationScope({ cancellable: true, parent: this.root });
     this.asking.set(record, scope);
     this.track(scope.run(work).finally(() => this.asking.delete(record)));
@@ -80,7 +80,7 @@ export class StopWorkflowState {
     settleRecord(record, settlement, Date.now());
     this.asking.get(record)?.cancel();
     this.notify(record, 'ended', settlement.outcome, record.error?.message ?? null);
-    // It needs no further notifications, and continue-as-new carries the record.
+    // An ended request needs no further notifications, so continue-as-new need not carry their target.
     record.request = { ...record.request, notify: undefined };
     const ended = this.records.filter(({ outcome }) => outcome !== null);
     for (const old of ended.slice(0, -keepEnded)) this.records.splice(this.records.indexOf(old), 1);

@@ -6,8 +6,8 @@
  *        │  └──────┘ the stop vanished without being superseded
  *        └─► already_archived | superseded | gone | rejected | still_failing | cancelled
  *
- * Each request is bound to the stop that it received, and only the service's record of that stop ends it: an event has no
- * stop id, and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
+ * Each request is bound to the stop that it received, and only the service's record of that stop ends it: an event has
+ * no stop id, and may belong to an earlier stop (trap S6). The workflow ends when no request is open.
  */
 import {
   ApplicationFailure,
@@ -40,7 +40,8 @@ export function stopAndAwaitArchive(input: StopInput): Promise<StopReport> {
 
 async function runStopAndAwaitArchive(input: StopInput): Promise<StopReport> {
   const run = new StopWorkflowState(input);
-  // Before the handlers are set, because they deliver the messages that have already arrived.
+  // These calls begin before the handlers are set, because setting a handler delivers the messages that have already
+  // arrived.
   for (const record of run.open)
     if (record.stopId === null) run.inBackground(record, () => requestAndBindStop(run, record));
   handleMessages(run);

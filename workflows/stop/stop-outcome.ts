@@ -1,5 +1,5 @@
 /**
- * What a read of a stop, and of its sandbox, means for those who wait for that stop. Pure.
+ * Interprets a read of a stop and of its sandbox, for callers that wait for that stop. Pure.
  *
  *     pending ─► done | superseded
  *        └─────► vanished (the service no longer knows the stop) | gone (there is no sandbox)
@@ -8,7 +8,7 @@ import type { SandboxView, StopView } from '../../src/contract/sandbox-view.js';
 import { isOpenStop } from '../../src/contract/states.js';
 
 export type ObservedStop =
-  /** In progress. A stop with another id has replaced one that the service no longer knows. */
+  /** In progress. If `stop` has another id, it has replaced a stop that the service no longer knows. */
   | { readonly kind: 'pending'; readonly stop: StopView }
   /** `stop` is null if the archived sandbox shows none. */
   | { readonly kind: 'done'; readonly stop: StopView | null }
@@ -33,7 +33,10 @@ export function observedStop(stop: StopView | null, sandbox?: SandboxView | null
   return last && isOpenStop(last) ? { kind: 'pending', stop: last } : { kind: 'vanished', mayLag: true };
 }
 
-/** For those who follow whichever stop is the last: others have stopped the sandbox again since the superseded one. */
+/**
+ * Interprets a superseded stop for callers that follow the last stop: somebody may have stopped the sandbox again
+ * since.
+ */
 export function observedLastStop(superseded: StopView, { state, stop: last }: SandboxView): ObservedStop {
   if (last && last.id !== superseded.id) {
     if (isOpenStop(last)) return { kind: 'pending', stop: last };

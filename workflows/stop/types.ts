@@ -4,7 +4,7 @@ import type { JobError, JobTiming, NotifyTarget, PreservedWork } from '../job/ty
 
 /** One caller's request to stop the sandbox. */
 export interface StopRequest {
-  /** The caller's own id: the same id is the same request, and its first settings stand. */
+  /** The caller's own id. A repeated id means the same request, and the first settings remain in effect. */
   readonly requestId: string;
   /** When the caller stops waiting, in ms from the arrival of the request. The service continues the stop. */
   readonly deadlineMs: number;
@@ -82,9 +82,9 @@ export interface StopRequestView {
 export interface StopReport {
   /** Id of the sandbox. */
   readonly sandboxId: string;
-  /** Oldest first; of the ended requests, the newest 200. */
+  /** Oldest first. Of the ended requests, only the newest 200 are included. */
   readonly requests: readonly StopRequestView[];
-  /** The newest 20. */
+  /** The newest 20 wakes. */
   readonly wakes: readonly Wake[];
   /** Number of calls to the service. */
   readonly apiCalls: number;
@@ -115,7 +115,7 @@ export interface StopInput {
   readonly timing?: Partial<JobTiming>;
   /** History length, in events, after which the workflow continues as new. Default: when Temporal suggests it. */
   readonly maxHistoryEvents?: number;
-  /** Updates or signals after which the workflow continues as new. Default: 1,000 and 5,000. */
+  /** Updates or signals after which the workflow continues as new. Default: 1,000 updates and 5,000 signals. */
   readonly maxMessages?: number;
   /** State carried over from an earlier run of the chain. */
   readonly carried?: {
