@@ -1,4 +1,6 @@
-/** The addresses of Temporal and the service: configured, or those of the embedded stack, which is started if needed. */
+/**
+ * Finds the addresses of Temporal and the service: as configured, or of the embedded stack, which it starts if needed.
+ */
 import type { Config } from '../../config.js';
 import { ensureStack, type StackHandle } from '../../supervisor/index.js';
 import type { TemporalTarget } from '../../temporal/connect.js';
@@ -7,13 +9,13 @@ import type { Notices } from '../output/reporter.js';
 import { badConfiguration } from '../usage-error.js';
 
 export interface Addresses {
-  /** With `sandboxService` of the embedded stack if none is configured. */
+  /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
   readonly config: Config;
   readonly temporal: TemporalTarget;
   readonly service: NonNullable<Config['sandboxService']>;
-  /** Undefined if unknown. */
+  /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
-  /** Releases the embedded stack, which ends when no client is left. Safe to repeat. */
+  /** Releases the embedded stack. The stack ends when it has no clients left. Safe to repeat. */
   release(): void;
 }
 
@@ -22,7 +24,7 @@ export function isFullyConfigured(config: Pick<Config, 'temporal' | 'sandboxServ
   return config.temporal.configured && config.sandboxService !== undefined;
 }
 
-/** @throws SandflowError what a start of the embedded stack throws */
+/** @throws SandflowError if the embedded stack cannot be started */
 export async function findAddresses(
   config: Config,
   io: Pick<CliIo, 'main' | 'interrupted'>,

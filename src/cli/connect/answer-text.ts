@@ -2,7 +2,7 @@
 import { readBytes } from '../../contract/byte-collector.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 
-/** The limit, decompressed: a few bytes on the wire can be gigabytes. */
+/** Limits decompressed bytes: a few bytes on the wire can expand to gigabytes. */
 const maxBytes = 64 * 1024 * 1024;
 
 /** @throws SandflowError `unexpected_response` for more than 64 MiB */

@@ -1,4 +1,4 @@
-/** Reads of the service that a command depends on, repeated while the failure may be temporary. */
+/** Makes the reads that a command depends on, and repeats a read while its failure may be temporary. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listAllSandboxes } from '../../client/areas/sandbox-calls.js';
 import {
@@ -17,12 +17,12 @@ const attemptMs = 30_000;
 const shortestAttemptMs = 1_000;
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
-/** A shorter wait needs no notice. */
+/** Waits shorter than this cause no notice, in ms. */
 const silentMs = 2_000;
 
 export interface AskOptions {
   readonly apiUrl: string;
-  /** How long to retry without an answer of the service itself, in ms. */
+  /** How long to retry without an answer from the service itself, in ms. */
   readonly patienceMs: number;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
@@ -30,16 +30,18 @@ export interface AskOptions {
   readonly notice: (text: string) => void;
 }
 
-/** Makes a call that only reads, so it may be repeated. */
+/** Makes a call. The call must only read, because it may be repeated. */
 export type Ask = <T>(read: (call: CallOptions) => Promise<T>, options?: CallOptions) => Promise<T>;
 
 /**
- * Repeats a read after failures that may be temporary: no answer, an answer that is not the service's, errors inside the
- * service, throttling (`Retry-After` is honoured). Jittered pauses from 0.25 s to 5 s. All reads of a command share one
- * patience, counted from the first failure after an answer, so a command with many reads ends in time too.
+ * Repeats a read after failures that may be temporary: no answer, an answer that is not the service's, errors inside
+ * the service, throttling (`Retry-After` is honoured). The pauses are jittered and grow from 0.25 s to 5 s. All reads
+ * of a command share the patience, which starts at the first failure after an answer. So a command with many reads ends
+ * in time too.
  *
- * Throws the reason of the signal; `ApiError` unchanged for a permanent refusal; `ServiceRefusal` at once for a refusal that
- * somebody has to fix, and for a failure that lasted too long.
+ * A read throws the signal's reason after an abort. A permanent `ApiError`, or an error of this machine, is thrown
+ * unchanged. The read throws `ServiceRefusal` at once if somebody has to fix something, and after the patience if a
+ * failure lasts.
  */
 export function createAsk({ apiUrl, patienceMs, signal, notice }: AskOptions): Ask {
   let failingSince: number | undefined;
@@ -100,7 +102,7 @@ function isTemporary(error: unknown): boolean {
   return error instanceof ConnectionError || error instanceof TimeoutError || error instanceof UnexpectedResponseError;
 }
 
-/** True also for errors that are no answer, such as an unreadable key file: their message says what is wrong. */
+/** True also for errors of this machine, such as an unreadable key file: their message says what is wrong. */
 function isPermanent(error: unknown): boolean {
   return !(error instanceof ApiError) || error.meaning === 'permanent';
 }
@@ -109,19 +111,22 @@ function backOffOf(attempt: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** The pause that the service requests; one that a proxy requests is limited. */
+/** The pause that the service requests, in ms. A pause that a proxy requests is limited. */
 function askedPauseOf(error: unknown): number {
   if (!(error instanceof ApiError) || error.retryAfterMs === null) return 0;
   return error.typed ? error.retryAfterMs : Math.min(error.retryAfterMs, longestPauseMs);
 }
 
-/** The reads that commands make. */
+/** The reads that commands depend on. */
 export type ServiceReads = Pick<
   SandboxClient,
   'getMe' | 'getSandbox' | 'getStop' | 'listAllSandboxes' | 'listSandboxes' | 'listWebhooks'
 >;
 
-/** Every method throws as `createAsk` does. Each page of a list has its own attempts, so that long lists end too. */
+/**
+ * Every method throws as described at `createAsk`. Each page of a list is retried alone, so that a long list completes
+ * too.
+ */
 export function createServiceReads(service: ServiceReads, ask: Ask): ServiceReads {
   const reads: ServiceReads = {
     getMe: (options) => ask((call) => service.getMe(call), options),

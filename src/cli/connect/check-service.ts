@@ -1,4 +1,4 @@
-/** Clients of the configured service, and a check of its address and key before anything is started. */
+/** Creates clients of the configured service, and checks its address and key before anything is started. */
 import { readFile } from 'node:fs/promises';
 import { ApiError, createSandboxClient, type SandboxClient } from '../../client/index.js';
 import type { Config } from '../../config.js';
@@ -9,11 +9,11 @@ const timeoutMs = 10_000;
 
 type Service = NonNullable<Config['sandboxService']>;
 
-/** A client of the configured service that reads a key file at every call. */
+/** Creates a client of the configured service. If there is a key file, the client reads it at every call. */
 export function clientOf(service: Service, options: { readonly connections?: number } = {}): SandboxClient {
   return createSandboxClient({
     baseUrl: service.apiUrl,
-    // The configuration has checked it.
+    // `readConfig` has checked the URL.
     allowHttp: true,
     apiKey: () => apiKeyOf(service),
     connections: options.connections ?? 4,
@@ -51,9 +51,9 @@ export async function withReads<T>(
  * @param options.signal Ctrl-C
  * @param options.notice called if the answer is late
  * @returns the login of the key's account; null if the key may not read it
- * @throws SandflowError `bad_configuration` if no service is configured, or if the address is not that of a Sandbox Service;
- *   `ServiceRefusal` at once for a refused key and everything else that somebody has to fix, and after the patience for a
- *   failure that lasts; the reason of the signal
+ * @throws SandflowError `bad_configuration` if no service is configured, or if the address is not that of a Sandbox
+ *   Service; `ServiceRefusal` at once if somebody has to fix something, such as a refused key, and after the patience
+ *   if a failure lasts; the signal's reason after an abort
  */
 export async function checkService(
   { sandboxService, patienceMs }: Pick<Config, 'sandboxService' | 'patienceMs'>,

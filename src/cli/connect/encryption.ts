@@ -1,4 +1,4 @@
-/** The deployment's encryption as configured, and the result store that it protects: clients and workers must agree on both. */
+/** Opens the configured encryption and the result store that it protects. Clients and workers must agree on both. */
 import type { DataConverter } from '@temporalio/common';
 import type { Config } from '../../config.js';
 import { createEncryptedDataConverter, encryptResults, type KeyRing, readKeyRing } from '../../encryption/index.js';
@@ -9,7 +9,7 @@ export interface Encryption {
   readonly ring: KeyRing | undefined;
   /** For clients. */
   readonly dataConverter: DataConverter | undefined;
-  /** For workers, which may be configured to refuse clear payloads. */
+  /** For workers, which may be configured to refuse payloads that are not encrypted. */
   readonly workerDataConverter: DataConverter | undefined;
 }
 

@@ -21,7 +21,7 @@ const isolationSchema = z.object({
     memory: z.enum(['sandbox', 'process', 'none']),
     processes: z.enum(['sandbox', 'command', 'none']),
   }),
-  /** Older services do not report it. */
+  /** Older services do not report this field. */
   lacks: z.array(z.string()).default([]),
   text: z.string(),
   warnings: z.array(z.string()),
@@ -36,9 +36,9 @@ type Service = NonNullable<Config['sandboxService']>;
 
 /** What a service reports about the isolation of its sandboxes. */
 export interface SaidIsolation {
-  /** Null if the service is not a local one, or does not report it. */
+  /** Null if the service is not a local one, or does not report its isolation. */
   readonly known: SandboxIsolation | null;
-  /** Why a service that may be a local one has not reported it; null if it has, and for a remote service. */
+  /** Why a service that may be local did not report its isolation; null if it did, or if the service is remote. */
   readonly problem: string | null;
 }
 
@@ -46,8 +46,8 @@ const attempts = 2;
 const nothingToAsk: SaidIsolation = { known: null, problem: null };
 
 /**
- * Not requested from a service that is reached by `https`, which is not on the user's machine. Requested twice, because the
- * machine may be busy. Never throws.
+ * Reads the isolation from a service that may be local. Does not ask a service on another host that is reached by
+ * `https`. Tries twice, because the machine may be busy. Never throws.
  */
 export async function readIsolation(service: Service): Promise<SaidIsolation> {
   let problem = '';

@@ -1,4 +1,6 @@
-/** Checks at the start of a server that its keys fit those of the deployment, and retries while Temporal does not answer. */
+/**
+ * When a server starts, checks that its keys fit the keys of the deployment. Retries while Temporal does not answer.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SandflowError } from '../../contract/sandflow-error.js';
@@ -14,14 +16,14 @@ export interface KeyAgreement {
 }
 
 export interface AgreeAtStartOptions extends AgreeOptions {
-  /** For the log. */
+  /** Writes a message to the log. */
   readonly notice: (text: string) => void;
   /** Ends the wait for a worker. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits until a worker has announced keys, because servers start in parallel.
+ * Waits until a worker has announced keys, because this server may start before the worker.
  * @throws SandflowError `bad_configuration` if the keys do not fit; the reason of the signal
  */
 export async function agreeAtStart(client: Client, options: AgreeAtStartOptions): Promise<KeyAgreement> {
@@ -32,7 +34,7 @@ export async function agreeAtStart(client: Client, options: AgreeAtStartOptions)
   if (asked.kind === 'agreed') return { refused: new Promise(() => undefined), stop };
   notice(`The keys of the deployment could not be read from Temporal (${asked.reason}); retrying.`);
   const refused = untilRefused(client, options, AbortSignal.any([signal, over.signal]));
-  // After `stop`, nobody waits for it.
+  // After `stop`, nobody handles its rejection.
   refused.catch(() => undefined);
   return { refused, stop };
 }

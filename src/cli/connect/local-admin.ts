@@ -1,4 +1,4 @@
-/** The administration of a running local service by `sandflow local …`, under `/_local` beside its base URL. */
+/** Administers a running local service for `sandflow local …`, under `/_local` beside the base URL of the service. */
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { z } from 'zod';
@@ -36,7 +36,7 @@ export interface LocalAdmin {
     path: string,
     request?: { readonly body: string | Readable; readonly contentType: string },
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** The bytes of an answer. */
+  /** Returns the bytes of an answer. */
   download(path: string): Promise<Readable>;
 }
 
@@ -60,7 +60,7 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
       response = await fetch(`${base}${path}`, {
         method,
         signal,
-        // The key and archives go only to the configured service.
+        // Follow no redirect: the key and archives go only to the configured service.
         redirect: 'manual',
         headers: { authorization: `Bearer ${key}`, ...(contentType ? { 'content-type': contentType } : {}) },
         ...(stream as RequestInit),
@@ -91,13 +91,13 @@ function createLocalAdmin({ base, key, signal }: { base: URL; key: string; signa
   };
 }
 
-/** Undefined for what is no JSON object, or too large to parse. */
+/** Undefined if the text is not a JSON object, or is too large to parse. */
 function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
   const parsed = isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
   return typeof parsed === 'object' && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : undefined;
 }
 
-/** @throws SandflowError `unexpected_response` for an answer of another shape */
+/** @throws SandflowError `unexpected_response` if the answer does not fit the schema */
 export function readAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
   const read = schema.safeParse(answer);
   if (read.success) return read.data;

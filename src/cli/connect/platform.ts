@@ -26,35 +26,35 @@ const notShared =
   'Files that exceed 128 KiB together go through the result store. Set SANDFLOW_RESULTS to the directory that the workers share with this command.';
 
 export interface Platform {
-  /** With the service of the embedded stack if none is configured. */
+  /** The configuration. If no service is configured, `sandboxService` is the one of the embedded stack. */
   readonly config: Config;
-  /** The current connection; another one after `reconnect`. */
+  /** The current connection. `reconnect` replaces it. */
   readonly temporal: Client;
-  /** Each call is one attempt: for writes and optional reads. */
+  /** Makes each call once. For writes, and for reads that may fail. */
   readonly service: SandboxClient;
-  /** For reads that a command depends on. */
+  /** Repeats a call while its failure may be temporary. For reads that a command depends on. */
   readonly reads: ServiceReads;
   readonly results: ResultStore;
   /** The result store, if the workers share it: for texts that are too long for an input. */
   readonly sharedResults: ResultStore | undefined;
-  /** Of the embedded stack; undefined if unknown. */
+  /** URL of the bridge in the embedded stack; undefined if unknown. */
   readonly bridgeUrl: string | undefined;
   /** How sandboxes are isolated, as the service of the current connection says. */
   readonly isolation: SaidIsolation;
   /**
    * Stores the content of a file that the job will write into the sandbox. Safe to repeat.
-   * @returns its reference
+   * @returns the reference of the stored content
    * @throws UsageError if workers may have another store
    */
   keepInput(content: Buffer): Promise<string>;
   /**
-   * Runs calls of Temporal. Each is repeated with the same request id while the server is away, for up to the configured
-   * patience; Ctrl-C ends them.
+   * Runs `calls`, which call Temporal. While the server is away, each call is repeated with the same request id, for up
+   * to the configured patience. Ctrl-C ends the calls.
    */
   patiently<T>(calls: () => Promise<T>): Promise<T>;
   /**
    * Restores lost connections.
-   * @throws SandflowError if that fails
+   * @throws SandflowError if a connection cannot be restored
    */
   reconnect(reporter: Notices): Promise<void>;
   close(): Promise<void>;
@@ -65,11 +65,14 @@ export interface OpenPlatformOptions {
   readonly reporter: Notices;
   /** Warn if no worker polls the task queues of jobs. */
   readonly needsWorker: boolean;
-  /** For commands that report whether the keys fit, and must not fail if they do not. False by default. */
+  /** True for a command that reports whether the keys fit: it must not fail if they differ. False by default. */
   readonly keysMayDiffer?: boolean;
 }
 
-/** @throws SandflowError `temporal_unreachable` and what a start of the embedded stack throws */
+/**
+ * @throws SandflowError `temporal_unreachable`, or another code if the embedded stack cannot be started or the keys
+ *   differ
+ */
 export async function openPlatform(config: Config, options: OpenPlatformOptions): Promise<Platform> {
   const { io, reporter, needsWorker } = options;
   const configured = isFullyConfigured(config);
@@ -140,7 +143,7 @@ async function open(
   }, silentMs);
   try {
     const temporal = await linkToTemporal(addresses.temporal, { timeoutMs: patienceMs, signal, dataConverter });
-    // If Temporal cannot be read, nothing can be written either.
+    // The check also passes if Temporal cannot be read: then nothing can be written either.
     if (!keysMayDiffer) {
       await agreeOnKeys(temporal.client, { deployment: config.deployment, ring }).catch(async (error: unknown) => {
         await temporal.close();

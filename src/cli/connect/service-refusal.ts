@@ -4,7 +4,10 @@ import { SandflowError } from '../../contract/sandflow-error.js';
 import { oneLine } from '../output/terminal-safe.js';
 import { formatDuration } from '../units.js';
 
-/** A refusal of the service, or no answer from it. `code`, `status` and the rest come from the service. */
+/**
+ * The service refused, or did not answer. After a refusal, `code`, `status`, `requestId` and `details` are the
+ * service's.
+ */
 export class ServiceRefusal extends SandflowError {
   readonly status: number | null;
   readonly requestId: string | null;
@@ -25,7 +28,7 @@ export class ServiceRefusal extends SandflowError {
   }
 }
 
-/** @param askedMs how long the call was retried, if it was */
+/** @param askedMs how long the call was retried, in ms; undefined if it was not */
 export function refusalOf(error: unknown, apiUrl: string, askedMs?: number): unknown {
   const service = `The service at ${apiUrl}`;
   const lasted = askedMs === undefined ? '' : ` for ${formatDuration(askedMs)}`;

@@ -1,6 +1,6 @@
 /**
- * A connection to Temporal that reports soon that the server is gone. The SDK repeats a failed call for about 20 s. A watch
- * should notice sooner and reconnect, so this connection repeats a call for about a second.
+ * A connection to Temporal that reports quickly that the server is gone. The SDK repeats a failed call for about 20 s.
+ * A watch should notice sooner and reconnect, so this connection repeats a call for about a second.
  */
 import type { Client } from '@temporalio/client';
 import { type ConnectTemporalOptions, connectTemporal, type TemporalTarget } from '../../temporal/connect.js';
@@ -9,7 +9,7 @@ const maxAttempts = 4;
 
 export interface TemporalLink {
   readonly client: Client;
-  /** Runs calls that are repeated for up to `forMs` while the server is away, each with its own request id. */
+  /** Runs `calls`. While the server is away, each call is repeated with the same request id, for up to `forMs`. */
   patiently<T>(forMs: number, calls: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function linkToTemporal(
   };
 }
 
-/** Closes a connection that comes after the abort. */
+/** Waits for the connection, or rejects at the abort. A connection that opens after the abort is closed. */
 async function unlessAborted(connecting: Promise<Client>, signal: AbortSignal | undefined): Promise<Client> {
   if (!signal) return connecting;
   const done = new AbortController();

@@ -1,4 +1,4 @@
-/** Waits for the end of a workflow through lost connections, until the user detaches or the watch deadline passes. */
+/** Waits until a workflow ends, the user detaches, or the watch deadline passes. Reconnects after a lost connection. */
 import { isTemporalUnreachable } from '../../temporal/errors.js';
 
 export interface WatchOptions {
@@ -10,7 +10,7 @@ export interface WatchOptions {
 export interface Watched<End> {
   /** Waits for the end. Called again after each reconnect. */
   wait(signal: AbortSignal): Promise<End>;
-  /** Shows progress until the signal; never throws. */
+  /** Shows progress until the signal aborts. Never throws. */
   look?(signal: AbortSignal): Promise<void>;
   reconnect(): Promise<void>;
 }

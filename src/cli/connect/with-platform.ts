@@ -6,7 +6,7 @@ import { UsageError } from '../usage-error.js';
 import { openPlatform, type Platform } from './platform.js';
 
 export interface WithPlatformOptions {
-  /** The job or the batch of the command: checked before anything is started. */
+  /** Id of the job or the batch of the command. It is checked before anything is started. */
   readonly jobId?: string;
   readonly batchId?: string;
   /** Warn if no worker polls the task queues of jobs. */

@@ -7,11 +7,11 @@ import { withReads } from './check-service.js';
 import { withPlatform } from './with-platform.js';
 
 export interface ServiceAtHand {
-  /** Each call is one attempt. */
+  /** Makes each call once. */
   readonly service: SandboxClient;
-  /** For reads. */
+  /** Repeats a read while its failure may be temporary. */
   readonly reads: ServiceReads;
-  /** Its `sandboxService` is the service in use. */
+  /** The configuration. Its `sandboxService` is the service in use. */
   readonly config: Config;
 }
 

@@ -17,7 +17,7 @@ import { printStarted } from './results/finish-fanout.js';
 import { watchFanoutToEnd } from './watch-to-end.js';
 import { withBatch } from './with-batch.js';
 
-/** @returns the exit code: that of the outcome if the batch has ended, otherwise 0 */
+/** @returns the exit code of the outcome if the batch has ended, otherwise 0 */
 export function showFanout(
   batchId: string,
   { json }: { readonly json?: boolean },

@@ -44,7 +44,10 @@ Exit codes:
 
 const machineSizes = ['small', 'default', 'large', 'xlarge'] as const;
 
-/** Options of the batch's policy. None has a default here, since a resume changes only the options that it names; `options.ts` sets them. */
+/**
+ * Options of the batch's policy. They have no defaults here, because a resume changes only the options that it names.
+ * `options.ts` has the defaults of a new batch.
+ */
 const withPolicy = <A extends unknown[], O extends OptionValues>(command: AnyCommand<A, O>) =>
   command
     .option('--concurrency <count>', 'maximum number of forks that run at once (default: 20)')
@@ -90,7 +93,7 @@ const withItems = (parent: Parent) =>
   parent
     .command('fanout')
     .description('Run a batch of prompts durably, each in a fork of one prepared sandbox')
-    // Its own options come before a subcommand, and those of the subcommand after it.
+    // Options of `fanout` come before a subcommand; the subcommand's own options come after it.
     .enablePositionalOptions()
     .argument('[items...]', 'files of prompts: text, JSONL, CSV; - for stdin')
     .addOption(
@@ -179,7 +182,7 @@ const resume = (parent: Parent) =>
 export type FanoutOptions = WithEnd<OptionsOf<typeof fanout>>;
 export type WatchFanoutOptions = OptionsOf<typeof watch>;
 export type ResumeFanoutOptions = WithEnd<OptionsOf<typeof resume>>;
-/** Options that `fanout` and `fanout resume` share; undefined if not given. */
+/** Options that `fanout` and `fanout resume` share. An option that was not given is undefined. */
 export type PolicyOptions = Omit<ResumeFanoutOptions, 'retryFailed' | 'detach' | keyof WatchFanoutOptions>;
 
 /** `sandflow fanout`: a batch of prompts, each in its own fork of one prepared sandbox. */

@@ -1,4 +1,4 @@
-/** The files and stdin that items come from. Each can be read twice: to check, and to send. */
+/** The files and stdin that items come from. Each can be read twice: once to check the items, and once to send them. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ export interface ItemSources {
 
 /**
  * @param given files, and `-` for stdin at most once
- * @param format of every source; by default, from each file's extension
- * @throws UsageError if there is none, or a file is missing
+ * @param format format of every source; by default, each file's extension decides
+ * @throws UsageError if no source is given, stdin is given twice, or a file is missing
  */
 export async function openItemSources(
   given: readonly string[],

@@ -1,4 +1,4 @@
-/** The policy and the matrix that the options of `fanout` describe. */
+/** Builds the policy and the matrix that the options of `fanout` describe. */
 import type { FanoutPolicy } from '../../../workflows/fanout/types.js';
 import type { PromptStep } from '../../../workflows/job/types.js';
 import { maxRetries } from '../../contract/fanout-addresses.js';
@@ -22,7 +22,7 @@ export const defaultPolicy: FanoutPolicy = {
 };
 
 /**
- * Only the options that were given.
+ * Returns only the parts of the policy whose options were given.
  * @throws UsageError
  */
 export function policyOf(options: PolicyOptions): Partial<FanoutPolicy> {

@@ -123,7 +123,7 @@ async function* filled(
   }
 }
 
-/** The id belongs to something else, which received no item. */
+/** After these errors, the id belongs to another batch or workflow, and no item was sent to it. */
 const othersIdCodes: ReadonlySet<string> = new Set(['fanout_differs', 'not_a_fanout']);
 
 async function send(

@@ -1,4 +1,4 @@
-/** Reads all items once before anything starts, to find every mistake and the maximum machine-time. */
+/** Reads all items once before anything starts, to find mistakes and to compute the maximum machine-time. */
 import type { FanoutItem, FanoutPolicy, MachineType } from '../../../workflows/fanout/types.js';
 import { machineSeconds } from '../../contract/machine-types.js';
 import { bytesOf, headOf } from '../../contract/texts.js';
@@ -16,9 +16,9 @@ export interface Survey {
   readonly items: number;
   readonly prompts: number;
   readonly promptBytes: number;
-  /** The first few. */
+  /** The first few items. */
   readonly first: readonly { readonly id: string; readonly prompt: string }[];
-  /** Machine-seconds of the first attempts of all items, each up to its deadline. */
+  /** Machine-seconds if the first attempt of every item runs until the item's deadline. */
   readonly mostSeconds: number;
 }
 
@@ -26,7 +26,7 @@ export interface SurveyOptions {
   readonly policy: FanoutPolicy;
   /** True if long texts can go through a result store that the workers share. */
   readonly canKeep: boolean;
-  /** Size of forks that name none. */
+  /** Machine size of a fork if neither the item nor the policy names a size. */
   readonly sourceType: MachineType;
 }
 
@@ -51,7 +51,7 @@ export async function surveyItems(
   return { items: count, prompts, promptBytes, first, mostSeconds };
 }
 
-/** Checks everything that is sent, except files. */
+/** Checks everything that will be sent, except files. */
 async function checkItem({ place, put: _, ...item }: ItemWish, policy: FanoutPolicy, canKeep: boolean): Promise<void> {
   try {
     await (canKeep ? parseFanoutItem(item, 0, policy) : itemToSubmit(item, 0, { policy }));
@@ -69,7 +69,7 @@ function secondsOf(
   return machineSeconds(item.type ?? policy.type ?? sourceType, item.deadlineMs ?? policy.itemDeadlineMs);
 }
 
-/** What `--dry-run` prints. `width`: of the terminal, in columns. */
+/** The lines that `--dry-run` prints. @param width width of the terminal, in columns */
 export function surveyLines(survey: Survey, policy: FanoutPolicy, width: number): string[] {
   const { items, prompts, promptBytes, first, mostSeconds } = survey;
   const attempts = policy.retries + 1;

@@ -1,4 +1,4 @@
-/** Watches a batch to its end and downloads its results: `fanout`, `fanout watch` and `fanout resume`. */
+/** Watches a batch to its end and downloads its results, for `fanout`, `fanout watch` and `fanout resume`. */
 import { fanoutItemResults } from '../../result-store/index.js';
 import type { CommandContext } from '../command.js';
 import type { Platform } from '../connect/platform.js';

@@ -5,7 +5,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { type BatchView, createBatchView } from './progress/batch-view.js';
 
 export interface WithBatchOptions {
-  /** Checked before anything starts. */
+  /** Id of the batch. It is checked before anything starts. */
   readonly batchId: string;
   readonly quiet?: boolean;
 }

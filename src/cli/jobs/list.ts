@@ -6,7 +6,7 @@ import { withPlatform } from '../connect/with-platform.js';
 import { printList } from '../output/table.js';
 import { parseCount } from '../units.js';
 
-/** How many reasons for unreadable rows are printed. */
+/** Maximum number of printed reasons why rows are unreadable. */
 const maxReasons = 3;
 
 interface ListOptions {
@@ -27,7 +27,7 @@ export const printBatches = listCommand('batches', listFanouts, {
   idAndText: ({ batchId, title }) => [batchId, title],
 });
 
-/** @param name of the list, in JSON and in sentences */
+/** @param name name of the list in JSON and in messages */
 function listCommand<Row extends ListedWorkflow>(
   name: string,
   read: (temporal: Client, options: ListJobsOptions) => Promise<Row[]>,

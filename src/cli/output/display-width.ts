@@ -1,13 +1,13 @@
-/** How wide text is on a terminal, and cutting it to a width. */
+/** Measures how many columns text takes on a terminal, and cuts text to a width. */
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** East Asian wide and fullwidth characters, and emoji: two columns each. */
 const wide =
   /[\u1100-\u115f\u231a\u231b\u2329\u232a\u23e9-\u23f3\u25fd\u25fe\u2614-\u27bf\u2b1b-\u2b55\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f000}-\u{1ffff}\u{20000}-\u{3fffd}]|\ufe0f|\u200d/u;
-/** The quick way for most text. */
+/** Most text matches, and then its width is its length. */
 const ascii = /^[\u0020-\u007e]*$/;
 
-/** Columns that text without control characters takes. Where terminals differ, the larger. */
+/** Number of columns that text without control characters takes. If terminals differ, the larger number. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
@@ -15,7 +15,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** Cuts to at most `columns`, with an ellipsis where something is left out. */
+/** Cuts text to at most `columns`. Text that is cut ends with an ellipsis. */
 export function cutToWidth(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text;
   let kept = '';

@@ -1,4 +1,4 @@
-/** Ends a watch: the result on stdout, everything else on stderr, the exit code. */
+/** Ends a watch: prints the result on stdout and everything else on stderr, and returns the exit code. */
 import type { JobResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 import { plainError } from '../errors.js';
@@ -19,7 +19,7 @@ export interface FinishOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly files: readonly ReportedFile[];
-  /** Reads a result that was cut, from the result store. */
+  /** Reads the whole text of a cut result from the result store. */
   readonly readWhole: (ref: string) => Promise<Buffer>;
   readonly isolation?: SandboxIsolation | null;
 }
@@ -55,7 +55,7 @@ function printAnswers({ prompts }: JobReport, io: Streams): void {
   const answers = (sideBySide ? prompts : prompts.slice(-1)).flatMap(({ result }) => (result ? [result] : []));
   for (const [index, answer] of answers.entries()) {
     const text = `${index > 0 ? '\n' : ''}${answer}${answer.endsWith('\n') ? '' : '\n'}`;
-    // As bytes, so that a pipe gets the agent's answer unchanged.
+    // Written as bytes, so that a pipe gets the agent's answer unchanged.
     io.stdout.write(Buffer.from(text));
   }
 }

@@ -1,28 +1,28 @@
-/** The one shape that `--json` prints for a job, whatever happened. */
+/** `--json` prints every job in this one shape, whatever happened to the job. */
 import type { CollectedFile, JobError, JobResult, PromptResult } from '../../../workflows/job/types.js';
 import type { SandboxIsolation } from '../connect/isolation.js';
 
 export interface ReportedFile extends CollectedFile {
-  /** Where it was written on this machine, or null. */
+  /** Where the file was saved on this machine; null if it was not. */
   readonly localPath: string | null;
 }
 
 export interface JobReport extends Omit<JobResult, 'jobId' | 'outcome' | 'files'> {
   /** Null if no job was reached. */
   readonly jobId: string | null;
-  /** Null while the job is not finished, and if none was reached. */
+  /** Null while the job is not finished, and if no job was reached. */
   readonly outcome: JobResult['outcome'] | null;
   readonly files: readonly ReportedFile[];
   /** How sandboxes of a local service are isolated; null if unknown. */
   readonly isolation: SandboxIsolation | null;
 }
 
-/** The report of a job that has ended. `error` is used if the job has none. */
+/** Builds the report of a job that has ended. `error` is used if the job itself has no error. */
 export function reportOf(result: JobResult, files: readonly ReportedFile[], error: JobError | null): JobReport {
   return { ...emptyReport(result.jobId, null), ...result, files, error: result.error ?? error };
 }
 
-/** The report without a result. */
+/** Builds a report without a result. */
 export function emptyReport(jobId: string | null, error: JobError | null): JobReport {
   return {
     jobId,
@@ -44,7 +44,10 @@ export function emptyReport(jobId: string | null, error: JobError | null): JobRe
   };
 }
 
-/** Restores results that were cut. If the store lacks one, the cut one stays; `resultRef` refers to the whole one. */
+/**
+ * Restores results that were cut. If the store lacks the whole result, the cut one stays. `resultRef` refers to the
+ * whole result.
+ */
 export function withWholeResults(
   prompts: readonly PromptResult[],
   read: (ref: string) => Promise<Buffer>,

@@ -1,4 +1,4 @@
-/** One JSON document on stdout. */
+/** Formats and prints JSON. */
 import type { OutputStream } from '../io.js';
 import { escapeUnsafe } from './terminal-safe.js';
 
@@ -7,7 +7,7 @@ export function jsonText(value: unknown, indent?: number): string {
   return escapeUnsafe(JSON.stringify(value, null, indent));
 }
 
-/** Indented on a terminal, one line in a pipe. */
+/** Prints one JSON document: indented on a terminal, on one line elsewhere. */
 export function printJson(stream: OutputStream, value: unknown): void {
   stream.write(`${jsonText(value, stream.isTTY ? 2 : undefined)}\n`);
 }

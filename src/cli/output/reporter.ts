@@ -8,13 +8,13 @@ import { createPaint } from './terminal.js';
 import { setIn, terminalSafe } from './terminal-safe.js';
 
 export interface Notices {
-  /** A message for the user. Shown even when quiet, unless it is `detail`. */
+  /** A message for the user. Shown even when quiet, unless its weight is `detail`. */
   notice(text: string, weight?: 'warning' | 'detail'): void;
 }
 
 export interface Reporter extends Notices {
   progress(progress: JobProgress): void;
-  /** What woke the job, from its start; each is shown once. */
+  /** Takes all wakes since the start of the job, and shows each wake once. */
   wakes(wakes: readonly Wake[]): void;
   /** Live output of the agent. */
   agent(text: string): void;

@@ -1,4 +1,4 @@
-/** A few lines at the bottom of a terminal that are redrawn, with other lines scrolling above. */
+/** Redraws a few lines at the bottom of a terminal, while other lines scroll above them. */
 import type { OutputStream } from '../io.js';
 import { cutToWidth, displayWidth } from './display-width.js';
 import { control } from './terminal.js';
@@ -10,9 +10,9 @@ export interface ScreenLines {
   readonly enabled: boolean;
   /** Draws the lines that `lines` returns for a width, now and every second. */
   show(lines: (width: number) => readonly ScreenLine[]): void;
-  /** Writes a whole line above. */
+  /** Writes a whole line above the redrawn lines. */
   printAbove(text: string): void;
-  /** Removes the lines. */
+  /** Removes the redrawn lines. */
   close(): void;
 }
 
@@ -29,7 +29,10 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
   let drawn: readonly ScreenLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Up to the first of the drawn lines: a terminal that has become narrower has wrapped them. */
+  /**
+   * The sequence that moves to the first drawn line and clears from there. Counts wrapped rows, because the terminal
+   * may have become narrower.
+   */
   const back = (): string => {
     if (drawn.length === 0) return '';
     const columns = columnsOf(stream);
@@ -39,7 +42,7 @@ export function createScreenLines(stream: OutputStream, options: { readonly enab
   const draw = (above = '') => {
     if (!enabled) return;
     const clear = back();
-    // The last column stays free: some terminals wrap as soon as it is written.
+    // The last column stays free: some terminals wrap as soon as that column is written.
     drawn = (current?.(columnsOf(stream) - 1) ?? []).slice(0, Math.max(1, (stream.rows || 24) - 2));
     stream.write(`${clear}${above}${drawn.map(({ text }) => text).join('\n')}`);
   };

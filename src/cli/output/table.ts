@@ -1,4 +1,4 @@
-/** Lists as plain columns, or as JSON. */
+/** Prints lists as plain columns or as JSON. */
 import type { CliIo } from '../io.js';
 import { printJson } from './json.js';
 import { oneLine } from './terminal-safe.js';
@@ -10,7 +10,7 @@ export interface ListText<Row> {
   readonly none: string;
 }
 
-/** @param list one field: the rows, under their name in JSON */
+/** @param list an object with one field, whose key is the name of the list in JSON and whose value is the rows */
 export function printList<Row>(
   { stdout, stderr }: Pick<CliIo, 'stdout' | 'stderr'>,
   json: boolean | undefined,
@@ -23,10 +23,12 @@ export function printList<Row>(
   else stdout.write(formatTable(header, rows.map(cells)));
 }
 
-/** Longer cells move the rest of their own row; padding all others to one of a megabyte would fill the memory. */
+/**
+ * A longer cell shifts only the rest of its own row: padding every row to a cell of a megabyte would fill the memory.
+ */
 const widestColumn = 100;
 
-/** Left-aligned columns, two spaces apart; the last one is not padded. Every cell stays in its line. */
+/** Formats left-aligned columns, two spaces apart. The last column is not padded. Line ends in cells become spaces. */
 export function formatTable(header: readonly string[], texts: readonly (readonly string[])[]): string {
   const rows = texts.map((cells) => cells.map(oneLine));
   const widths = header.map((title, column) =>

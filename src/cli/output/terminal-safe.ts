@@ -1,16 +1,16 @@
 /**
  * Foreign text on a terminal must not move the cursor, set the title, clear the screen, or change the reading order.
- * `terminal.ts` applies this to all output; printers only ensure that a field stays on its line.
+ * `terminal.ts` enforces this for all output; printers only ensure that a field stays on its line.
  */
 
-/** C0 except tab and newline, DEL, and C1: a terminal may read U+009B as ESC [. */
+/** C0 except tab and newline, DEL, and C1. C1 is included because a terminal may read U+009B as ESC [. */
 const controls = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f';
 /** Embeddings, overrides, isolates and direction marks, which change the order of the text that follows. */
 const directions = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-/** Other line ends, and invisible characters. Joiners stay: scripts and emoji need them. */
+/** Other line ends, and invisible characters. Joiners are left out, because some scripts and emoji need them. */
 const invisibles = '\\u2028\\u2029\\u200b\\u2060-\\u2065\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb';
 
-/** With `u`, a surrogate matches only if its other half is missing. */
+/** With the flag `u`, a surrogate matches only if its other half is missing. */
 const unsafe = new RegExp(`[${controls}${directions}${invisibles}\\p{Cs}]`, 'gu');
 
 /** Keeps tabs and line ends; replaces every other control character with a visible one. */
@@ -18,12 +18,12 @@ export function terminalSafe(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, '\ufffd');
 }
 
-/** The same without tabs and line ends: for a cell of a table, or foreign text in a sentence. */
+/** As `terminalSafe`, and replaces tabs and line ends by spaces: for a table cell, or foreign text in a sentence. */
 export function oneLine(text: string): string {
   return terminalSafe(text).replace(/[\t\n]/g, ' ');
 }
 
-/** Indents all lines after the first, so that none looks like a line of this program. */
+/** Indents all lines after the first, so that none of them looks like a message of this program. */
 export function setIn(text: string, by = '  '): string {
   return text.replaceAll('\n', `\n${by}`);
 }

@@ -1,6 +1,6 @@
 /**
- * All output goes through here. Strings are made safe, wherever they come from. A mark that is new in every process, so that no
- * other text can contain it, identifies the control sequences of this program.
+ * All output goes through this module, which makes every string safe, wherever it comes from. A mark identifies the
+ * control sequences of this program. The mark is random and new in every process, so that no other text can contain it.
  */
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
@@ -10,14 +10,14 @@ import { terminalSafe } from './terminal-safe.js';
 const escapeCharacter = '\u001b';
 const mark = `\u{10fffe}${randomBytes(16).toString('hex')}`;
 
-/** Marks the control sequences of this program, so that they pass; every ESC in `sequences` counts as one. */
+/** Marks control sequences of this program, so that they reach the terminal. Every ESC in `sequences` is marked. */
 export function control(sequences: string): string {
   return sequences.replaceAll(escapeCharacter, mark);
 }
 
 /**
- * Strings are made safe on terminals, in pipes and in files alike: a log may be shown on a terminal later. Bytes pass through
- * unchanged, except on a terminal, where they are made safe too.
+ * Strings are made safe on terminals, in pipes and in files alike: a log may be shown on a terminal later. Bytes are
+ * made safe on a terminal only; elsewhere they pass through unchanged.
  */
 export function createTerminal(stream: OutputStream): OutputStream {
   const shown = (text: string | Uint8Array): string =>
@@ -41,7 +41,7 @@ export function createTerminal(stream: OutputStream): OutputStream {
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
 
-/** Colours for a terminal that supports them: its `hasColors` respects NO_COLOR and FORCE_COLOR. */
+/** Adds colours only on a terminal that supports them. Its `hasColors` respects NO_COLOR and FORCE_COLOR. */
 export function createPaint(stream: OutputStream): Paint {
   const colours = stream.isTTY === true && stream.hasColors?.() === true;
   return (style, text) =>

@@ -6,7 +6,7 @@ import type { SandboxHistoryEvent } from '../../contract/records.js';
 const pageSize = 200;
 
 export interface AgentOutput {
-  /** Reads new events of every conversation of the job and prints them. Never throws: a failed read must not end the watch. */
+  /** Prints new events of all conversations of the job. Never throws: a failed read must not end the watch. */
   readOn(progress: Pick<JobProgress, 'sandboxId' | 'prompts'>, signal: AbortSignal): Promise<void>;
 }
 

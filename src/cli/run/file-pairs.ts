@@ -12,7 +12,7 @@ export interface GetPair {
   readonly local: string;
 }
 
-/** Splits at the last colon, so that a local name may contain one. */
+/** Splits at the last colon, so that a local name may contain a colon. */
 export function parsePutPair(text: string): PutPair {
   const colon = text.lastIndexOf(':');
   const local = text.slice(0, colon);

@@ -1,4 +1,4 @@
-/** The job that the options of `run` describe. */
+/** Builds the job that the options of `run` describe. */
 import { randomInt } from 'node:crypto';
 import type { JobInput, SandboxSource } from '../../../workflows/job/types.js';
 import { notifyTargetOf } from '../notify/notify-target.js';
@@ -6,7 +6,7 @@ import { parseDurationMs, parseTtlSeconds } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { RunOptions } from './command.js';
 
-/** A create that ends `cancelled` found no machine; another attempt may. */
+/** A create that ends `cancelled` found no machine; a later attempt may find one. */
 const maxGenerations = 3;
 
 export interface JobParts {

@@ -17,9 +17,9 @@ export interface LocalFile {
 }
 
 /**
- * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a file
- * inside that folder is followed. A link out of it is refused, because the folder's author would choose which file of this
- * machine the sandbox gets. A link to a folder is refused too: it could form a cycle.
+ * Finds every file, recursing into folders. A path given on the command line may be a link. Below a folder, a link to a
+ * file inside that folder is followed. A link to a file outside is refused: otherwise the author of the folder would
+ * choose which file of this machine the sandbox gets. A link to a folder is refused too, because it could form a cycle.
  * @throws UsageError if a file is missing, unreadable or too large, or if two have the same path in the sandbox
  */
 export async function findPutFiles(pairs: readonly PutPair[], cwd: string): Promise<LocalFile[]> {
@@ -76,7 +76,7 @@ async function addPath(
       throw new UsageError(`--put: ${shown} has ${found.size} bytes; a file may have at most ${maxFileBytes}.`);
     }
     const remotePath = top === undefined && remote.endsWith('/') ? posix.join(remote, posix.basename(path)) : remote;
-    // Resolved now, so that a link that changes later does not redirect the read.
+    // A link is resolved now, so that changing it later does not redirect the read.
     files.push({ localPath: await realpath(path), remotePath, size: found.size });
     return;
   }
@@ -104,7 +104,7 @@ async function requireInnerFile(link: string, shown: string, folder: string): Pr
   );
 }
 
-/** The file may have become a link or a pipe meanwhile: a link is not followed, and a pipe does not block. */
+/** Neither follows a link nor waits for a pipe: either may have replaced the file since it was found. */
 async function readLocal(file: LocalFile): Promise<Buffer> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {

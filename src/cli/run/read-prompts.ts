@@ -4,14 +4,14 @@ import { extname, isAbsolute, resolve } from 'node:path';
 import type { CliIo } from '../io.js';
 import { UsageError } from '../usage-error.js';
 
-/** Extensions that mean a file, so that a mistyped name is an error and not a one-word prompt. */
+/** A prompt with one of these extensions must be a file: a mistyped name is an error, and not a one-word prompt. */
 const fileEndings: ReadonlySet<string> = new Set(['.md', '.markdown', '.txt', '.prompt']);
 
 /**
  * Reads the prompts in order.
- * @param given each a file if it exists, `-` for stdin, otherwise text
- * @param texts always texts; they come after `given`
- * @throws UsageError if there is none, one is empty, or a file is missing
+ * @param given each entry is `-` for stdin, the name of a file that exists, or else the text of a prompt
+ * @param texts prompts that are always taken as text; they come after `given`
+ * @throws UsageError if there is no prompt, a prompt is empty, or a file is missing
  */
 export async function readPrompts(
   given: readonly string[],

@@ -81,7 +81,7 @@ export async function runJob(given: string[], options: RunOptions, context: Comm
   }
 }
 
-/** Watches a job to its end and saves its result. Used by `jobs watch` too. */
+/** Watches a job to its end and saves its result. `jobs watch` uses it too. */
 export async function seeThrough(
   platform: Platform,
   job: JobAddress,

@@ -1,4 +1,4 @@
-/** Saves the files that a job collected where `--get` says. */
+/** Saves each file that a job collected to the path that `--get` gives. */
 import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,7 +10,8 @@ import type { GetPair } from './file-pairs.js';
 /**
  * Writes each file under a temporary name and then renames it, so that no reader sees half a file.
  * @param read reads a content from the result store
- * @returns the files of the job, each with its local path or the reason for having none
+ * @returns the files of the job. The local path of a file that was not saved is null, and `error` says why if saving
+ *   failed.
  */
 export async function saveFiles(
   collected: readonly CollectedFile[],

@@ -11,7 +11,7 @@ import { oneLine } from '../output/terminal-safe.js';
 import { waitingCalls, waitingText } from './waiting-calls.js';
 import { watchJob } from './watch-job.js';
 
-/** @returns the exit code: that of the outcome if the job has ended, otherwise 0 */
+/** @returns the exit code of the outcome if the job has ended, otherwise 0 */
 export function showJob(jobId: string, options: { readonly json?: boolean }, context: CommandContext): Promise<number> {
   const { io } = context;
   return withPlatform(context, { jobId, needsWorker: true }, async (platform, reporter) => {

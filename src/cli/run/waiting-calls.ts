@@ -1,4 +1,4 @@
-/** The calls that a stalled job waits for, read from Temporal itself: no worker has to respond. */
+/** Finds the calls that a stalled job waits for. Reads them from Temporal itself, so no worker has to respond. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { JobProgress } from '../../../workflows/job/progress.js';
 import { executionOf, jobWorkflowId } from '../../contract/addresses.js';
@@ -6,21 +6,24 @@ import type { JobAddress } from '../../temporal/jobs/client.js';
 import { oneLine } from '../output/terminal-safe.js';
 
 export interface WaitingCall {
-  /** Such as `createSandbox`. */
+  /** Name of the activity, such as `createSandbox`. */
   readonly call: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Start of the first attempt, ISO 8601; null if Temporal does not say. */
   readonly since: string | null;
   /** Error of the last attempt; null if none has failed yet. */
   readonly lastError: string | null;
-  /** For a create without a response: a sandbox with a name like this may exist. `*` stands for the attempt number. */
+  /**
+   * Name pattern of a sandbox that this call may have created without a response; otherwise null. `*` stands for
+   * the attempt number.
+   */
   readonly maybeMade: string | null;
 }
 
 const makers: ReadonlySet<string> = new Set(['createSandbox', 'forkSandbox']);
 
-/** Calls of the job that are being retried. */
+/** Lists the calls of the job that are being retried. */
 export function waitingCalls(
   { raw }: Pick<WorkflowExecutionDescription, 'raw'>,
   job: JobAddress,

@@ -18,7 +18,7 @@ import { waitingCalls, waitingText } from './waiting-calls.js';
 
 const fastLookMs = 1_000;
 const slowLookMs = 5_000;
-/** After this time without a phase change, the watch asks which call has no response. */
+/** After this time without a phase change, the watch looks up which call has no response. */
 const askWhyAfterMs = 5_000;
 /** After this time without a phase change, the watch polls less often. */
 const slowAfterMs = 60_000;
@@ -27,13 +27,13 @@ type WatchedPlatform = Pick<Platform, 'temporal' | 'service' | 'reconnect'>;
 
 export type WatchEnd =
   | { readonly kind: 'ended'; readonly result: JobResult }
-  /** Ended without a result: terminated, or a defect. */
+  /** The job ended without a result, for example because it was terminated or failed with a defect. */
   | { readonly kind: 'broken'; readonly error: JobError }
   | Unfinished;
 
 export interface WatchJobOptions extends WatchOptions {
   readonly reporter: Reporter;
-  /** Shows progress and the agent's output; false when quiet. */
+  /** True to show progress and the agent's output; false when quiet. */
   readonly look: boolean;
 }
 
@@ -58,7 +58,7 @@ async function endOf(temporal: Client, job: JobAddress, signal: AbortSignal): Pr
   }
 }
 
-/** Polls until the signal. Ignores a failed poll: the wait for the end notices a lost connection. */
+/** Polls until the signal aborts. Ignores a failed poll: the wait for the end notices a lost connection. */
 async function look(
   platform: WatchedPlatform,
   job: JobAddress,

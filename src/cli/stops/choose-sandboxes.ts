@@ -12,7 +12,10 @@ export function isOpenStop(stop: Pick<StopOperation, 'status'> | null | undefine
   return stop?.status === 'pending' || stop?.status === 'failing';
 }
 
-/** Sandboxes that can be stopped: not those that are archived, and not those that were never created. */
+/**
+ * The sandboxes that match `pattern` and can be stopped. Excludes sandboxes that were never created, and archived
+ * sandboxes without an open stop.
+ */
 export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandbox[] {
   const fits = nameMatches(pattern);
   return sandboxes.filter(
@@ -21,9 +24,9 @@ export function stoppable(sandboxes: readonly Sandbox[], pattern: string): Sandb
 }
 
 /**
- * Lists the selection and asks, in a terminal; elsewhere `--yes` is required.
- * @returns ids; none if there is nothing to stop
- * @throws UsageError without a yes
+ * In a terminal, lists the selection and asks for confirmation. Elsewhere, requires `--yes`.
+ * @returns the ids of the selection; empty if there is nothing to stop
+ * @throws UsageError if the stop is not confirmed
  */
 export async function chooseSandboxes(
   reads: Pick<ServiceReads, 'listAllSandboxes'>,

@@ -43,7 +43,7 @@ const list = (parent: Parent) =>
 export type StopCommandOptions = OptionsOf<typeof stop>;
 export type ListStopsOptions = OptionsOf<typeof list>;
 
-/** `sandflow stop`: stops sandboxes and confirms it. */
+/** `sandflow stop`: stops sandboxes and confirms that they are stopped. */
 export const addStop: AddCommand = (parent, context) => {
   stop(parent).action(async (sandboxIds, options) => {
     const { stopSandboxes } = await import('./stop-sandboxes.js');

@@ -2,7 +2,7 @@
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs at most `atMost` tasks at once; the others wait in order of arrival. */
+/** Runs at most `atMost` tasks at once; further tasks wait in order of arrival. */
 export function createConcurrencyLimit(atMost: number): ConcurrencyLimit {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -12,7 +12,7 @@ export function createConcurrencyLimit(atMost: number): ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      // Hand the slot to the next waiter, so that a newcomer cannot take it.
+      // Pass the slot to the next waiting task, so that a new task cannot take it.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

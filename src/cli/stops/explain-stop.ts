@@ -12,11 +12,13 @@ import { requestText } from './stop-text.js';
 
 export interface KnownOfStop {
   readonly sandboxId: string;
-  /** Null if there is none. */
+  /** Null if the sandbox does not exist. */
   readonly sandbox: Sandbox | null;
-  /** The sandbox's last stop. */
+  /** The sandbox's last stop; null if there is none. */
   readonly stop: StopOperation | null;
-  /** The report of its workflow; null if there is none, undefined if none answers. */
+  /**
+   * The report of the workflow that stops the sandbox; null if there is no workflow, undefined if no worker answers.
+   */
   readonly report: StopReport | null | undefined;
   readonly nowMs: number;
 }
@@ -34,27 +36,27 @@ export type StopState =
 
 export interface Advice {
   readonly what: string;
-  /** A command that does it, or null. */
+  /** A command that does this; null if there is none. */
   readonly command: string | null;
 }
 
 export interface StopExplanation {
   readonly sandboxId: string;
   readonly state: StopState;
-  /** When it entered this state; null if unknown. */
+  /** When this state began; null if unknown. */
   readonly since: string | null;
-  /** Failed attempts that sandflow has observed, at least; null if nothing watched. */
+  /** Number of failed attempts that sandflow has observed; there may be more. Null if no request watched the stop. */
   readonly attempts: number | null;
   readonly lastError: string | null;
   readonly kept: PreservedWork | null;
   readonly summary: string;
   readonly facts: readonly string[];
-  /** What happens next without intervention; null: nothing. */
+  /** What happens next without intervention; null if nothing, or if it is unknown. */
   readonly next: string | null;
   readonly advice: readonly Advice[];
 }
 
-/** How long after the stop snapshot data is deleted (specification, section "Numbers"). */
+/** Time from the end of a stop until its snapshot data is deleted, in ms (specification, section "Numbers"). */
 const dataKeptMs = 14 * 86_400_000;
 
 export function explainStop(known: KnownOfStop): StopExplanation {
@@ -198,7 +200,7 @@ function ownerFacts(sandbox: Sandbox | null): string[] {
   return owner === undefined ? [] : [`It was created by the workflow ${owner}.`];
 }
 
-/** The service may send any text, and any year, as a time. */
+/** The time may be invalid, because the service may send any text and any year. */
 function dateText(ms: number): string {
   return isDate(ms) ? new Date(ms).toISOString() : 'an unknown time';
 }

@@ -50,14 +50,14 @@ export interface OpenStop {
   readonly sandboxId: string;
   readonly name: string | null;
   readonly state: string;
-  /** `asking`: requested, but not accepted by the service. */
+  /** The service's status of the stop, or `asking` if the service has not accepted the stop yet. */
   readonly status: string;
-  /** When it was requested; null if unknown. */
+  /** When the stop was requested; null if unknown. */
   readonly since: string | null;
   readonly error: string | null;
-  /** As the service has it. */
+  /** The stop as the service reports it; null if the service has not accepted it yet. */
   readonly stop: StopOperation | null;
-  /** How many requests wait for its end; null if Temporal did not answer. */
+  /** How many requests wait for the end of the stop; null if its workflow did not answer. */
   readonly waiting: number | null;
   /** The requests that have not ended. */
   readonly requests: readonly StopRequestView[];
@@ -65,11 +65,11 @@ export interface OpenStop {
 
 export interface StopFilter {
   readonly failing: boolean;
-  /** 0: of any age. A stop of unknown age always matches. */
+  /** Minimum age in ms; 0 for any age. A stop of unknown age always matches. */
   readonly olderThanMs: number;
 }
 
-/** Reports of the sandboxes' workflows; null for one that did not answer. */
+/** The report of the stop workflow of each sandbox, by sandbox id; null if the workflow did not answer. */
 export type StopReports = ReadonlyMap<string, StopReport | null>;
 
 /** The stops that have not ended, oldest first. */

@@ -6,7 +6,7 @@ import { parseDurationMs } from '../units.js';
 import { requireSandboxId, UsageError } from '../usage-error.js';
 import type { StopCommandOptions } from './command.js';
 
-/** The request for each sandbox. */
+/** The stop request that each sandbox gets. */
 export interface StopSelection {
   readonly requestId: string;
   readonly deadlineMs: number;
@@ -20,7 +20,7 @@ export interface StopCommand {
   readonly wish: StopSelection;
 }
 
-/** @throws UsageError if the arguments conflict or name nothing */
+/** @throws UsageError if the arguments conflict or select no sandbox */
 export function readStopCommand(named: readonly string[], options: StopCommandOptions): StopCommand {
   const { all = false, name, request } = options;
   for (const id of named) requireSandboxId(id);

@@ -1,4 +1,4 @@
-/** Temporal calls of several parallel waits: when the connection is lost, one of them reconnects for all. */
+/** Makes the Temporal calls of several parallel waits. When the connection is lost, one wait reconnects for all. */
 import type { Client } from '@temporalio/client';
 import { abortable } from '../../temporal/calls.js';
 import { isTemporalUnreachable } from '../../temporal/errors.js';
@@ -40,7 +40,7 @@ export function createReconnectingClient(
           return await abortable(temporal, interrupted, () => call(temporal));
         } catch (error) {
           if (interrupted.aborted) throw error;
-          // Another wait replaced the connection during this call.
+          // True if another wait has replaced the connection during this call, or is replacing it.
           const isReplaced = reconnecting !== undefined || platform.temporal !== temporal;
           if (!isReplaced && !isTemporalUnreachable(error)) throw error;
           if (platform.temporal === temporal) await reconnect();

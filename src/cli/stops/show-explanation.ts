@@ -36,7 +36,10 @@ export async function showExplanation(
   for (const { what, command } of advice) io.stdout.write(`  ${what}${command ? `\n    ${command}` : ''}\n`);
 }
 
-/** The sandbox and its last stop. The stop is read by id, because only that has all its times. Null: there is none. */
+/**
+ * Reads the sandbox and its last stop; null if missing. The stop is read by id, because only that answer has all its
+ * times.
+ */
 async function stopOf(
   reads: ServiceReads,
   sandboxId: string,

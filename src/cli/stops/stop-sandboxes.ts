@@ -16,7 +16,9 @@ import { createReconnectingClient } from './reconnecting-client.js';
 import { endText, isGood, reattachHint, type StopEnd } from './stop-text.js';
 import { watchStopToEnd } from './watch-to-end.js';
 
-/** A workflow accepts ten updates at once, and these go to different ones: the limit protects the service. */
+/**
+ * Protects the service. Temporal's limit of ten updates at once does not apply: each request goes to another workflow.
+ */
 const requestsAtOnce = 8;
 
 interface Ended {
@@ -59,7 +61,7 @@ function stopEach(
   const gate = createConcurrencyLimit(requestsAtOnce);
   const { taskQueue } = platform.config;
   const width = Math.max(...sandboxIds.map(({ length }) => length));
-  // The more waits, the less often each polls: Temporal gets at most about 20 reads per second.
+  // The more sandboxes, the less often each is polled: Temporal gets at most about 40 reads a second, and later 20.
   const lookEveryMs = [Math.max(250, sandboxIds.length * 25), Math.max(5_000, sandboxIds.length * 50)] as const;
   return Promise.all(
     sandboxIds.map(async (sandboxId) => {

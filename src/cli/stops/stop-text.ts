@@ -7,7 +7,7 @@ import type { StopSelection } from './options.js';
 /** How the command ended for one sandbox. */
 export type StopEnd =
   | { readonly kind: 'seen'; readonly view: StopRequestView }
-  /** Ctrl-C came first. */
+  /** Ctrl-C came before the end. */
   | { readonly kind: 'left' }
   | { readonly kind: 'failed'; readonly error: JobError; readonly exitCode: number };
 
@@ -45,7 +45,7 @@ function openText({ stopId, blocked, status }: StopRequestView): string {
     : 'not accepted yet; the service has not answered or has not found the sandbox';
 }
 
-/** What changed since `seen` and is worth a notice. */
+/** Describes a change since `seen` that is worth a notice; undefined if there is none. */
 export function newsText(view: StopRequestView, seen: StopRequestView | undefined): string | undefined {
   if (view.outcome !== null) return undefined;
   if (view.blocked && view.blocked.since !== seen?.blocked?.since) {
@@ -58,7 +58,7 @@ export function newsText(view: StopRequestView, seen: StopRequestView | undefine
   return undefined;
 }
 
-/** The command that waits for the same requests again; it requests nothing twice. */
+/** Names the command that waits for the same requests again. That command requests no stop twice. */
 export function reattachHint(sandboxIds: readonly string[], { requestId }: StopSelection): string {
   const request = /^[\w.:-]+$/.test(requestId) ? requestId : `'${requestId.replaceAll("'", "'\\''")}'`;
   const one = sandboxIds.length === 1;

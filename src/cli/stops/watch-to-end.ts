@@ -1,4 +1,4 @@
-/** `sandflow stop` for one sandbox: requests the stop, and waits with `--wait`. */
+/** `sandflow stop` for one sandbox: requests the stop and, with `--wait`, waits for its end. */
 import type { StopRequestView } from '../../../workflows/stop/types.js';
 import { SandflowError } from '../../contract/sandflow-error.js';
 import { requestStop } from '../../temporal/stops/client.js';
@@ -26,7 +26,7 @@ export interface WatchStopOptions {
 /** Never throws: a failure of one sandbox must not affect the others. */
 export async function watchStopToEnd(sandboxId: string, options: WatchStopOptions): Promise<StopEnd> {
   const { wish, taskQueue, wait, gate, link, reporter, lookEveryMs } = options;
-  // Each wait adds a listener: use a separate signal for each.
+  // Each wait adds listeners, so each sandbox has its own signal.
   const signal = AbortSignal.any([options.interrupted]);
   let seen: StopRequestView | undefined;
   const onChange = (view: StopRequestView) => {

@@ -16,11 +16,11 @@ export interface FailedItem {
   readonly text: string;
 }
 
-/** Its notices come above the board. */
+/** Shows one batch. Notices appear above the board. */
 export interface BatchView extends Pick<Reporter, 'notice' | 'close'> {
-  /** False if progress is not shown. */
+  /** True if progress is shown. */
   readonly looks: boolean;
-  /** A transient line, for steps before the batch reports progress. */
+  /** Shows a transient line, for a step during which the batch reports no progress. */
   step(text: string): void;
   show(progress: FanoutProgress): void;
   failed(items: readonly FailedItem[]): void;

@@ -14,7 +14,7 @@ export interface BoardView {
   readonly nowMs: number;
   /** Items that end per minute; null while unknown. */
   readonly perMinute: number | null;
-  /** List price; null if unknown. */
+  /** List price of a machine-second; null if unknown. */
   readonly dollarsPerSecond: number | null;
   /** The last items that failed, newest first. */
   readonly failures: readonly { readonly itemId: string; readonly text: string }[];
@@ -63,7 +63,7 @@ export function boardLine(text: string, { width, paint }: BoardOptions): ScreenL
   return fitted([['dim', oneLine(text)]], width, paint);
 }
 
-/** The same in one line, for output that cannot be redrawn. Omits values that change every second. */
+/** The progress in one line, for output that cannot be redrawn. Omits values that change every second. */
 export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): string {
   const { progress, perMinute } = view;
   const { counts, throttledUntil } = progress;
@@ -79,7 +79,7 @@ export function plainLine(view: Pick<BoardView, 'progress' | 'perMinute'>): stri
   ].join(' · ');
 }
 
-/** Items that have ended, however. */
+/** Number of items that have ended, with any outcome. */
 export function endedOf({ items, queued, running }: FanoutCounts): number {
   return Math.max(0, items - queued - running);
 }
@@ -157,19 +157,19 @@ function costText({ progress, dollarsPerSecond }: BoardView): string {
   ].join(' · ');
 }
 
-/** At list price. */
+/** Formats an amount at list price. */
 export function dollarsText(dollars: number): string {
   const known = Number.isFinite(dollars) ? Math.max(0, dollars) : 0;
   return `$${known.toFixed(known > 0 && known < 1 ? 4 : 2)}`;
 }
 
-/** Of a batch that has ended: how long it took. */
+/** How long the batch has been running, or how long it took if it has ended. */
 function lasted({ progress, nowMs }: BoardView): string {
   const { outcome, since, startedAt } = progress;
   return duration((outcome === null ? nowMs : Date.parse(since)) - Date.parse(startedAt));
 }
 
-/** In whole seconds; an invalid number counts as 0. */
+/** Formats a duration in whole seconds. An invalid number counts as 0. */
 export function duration(ms: number): string {
   const seconds = Number.isFinite(ms) ? Math.max(0, Math.floor(ms / 1_000)) : 0;
   return seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000);

@@ -4,8 +4,8 @@ import type { SandboxClient } from '../../../client/index.js';
 const timeoutMs = 5_000;
 
 /**
- * Dollars per machine-second at list price, from this month's cost so far; null if there is none or the key may not read
- * it. Never throws: a missing price is no reason to fail.
+ * Dollars per machine-second at list price, computed from this month's cost so far. Null if there is no cost yet, or if
+ * the key may not read it. Never throws: a missing price must not end the command.
  */
 export async function findDollarsPerSecond(service: Pick<SandboxClient, 'listSandboxes'>): Promise<number | null> {
   try {

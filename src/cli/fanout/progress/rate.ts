@@ -1,11 +1,11 @@
 /** Measures the rate of a batch. */
 
 const windowMs = 180_000;
-/** A shorter span is not representative. */
+/** Observations over a shorter span give no representative rate. */
 const leastSpanMs = 5_000;
 
 export interface ProgressRate {
-  /** Notes how many items had ended at a time. */
+  /** Records how many items had ended at `atMs`. */
   observe(ended: number, atMs: number): void;
   /** Items per minute over the last three minutes; null while there are too few observations. */
   perMinute(): number | null;
@@ -31,7 +31,7 @@ export function createProgressRate(): ProgressRate {
   };
 }
 
-/** How long the rest takes at this rate, in ms; null if unknown. */
+/** How long the remaining items take at this rate, in ms; null if unknown. */
 export function timeLeftMs(left: number, perMinute: number | null): number | null {
   if (perMinute === null || !(perMinute > 0) || !(left > 0)) return null;
   const ms = (left / perMinute) * 60_000;

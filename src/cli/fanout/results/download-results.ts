@@ -13,29 +13,29 @@ import { replaceFile } from '../../replace-file.js';
 import { createItemFolders, placeBelow } from './item-folders.js';
 
 const longestPreviewBytes = 8_000;
-/** A browser must open the report, one file, quickly. */
+/** Limit of all previews together: the report is one file, and a browser must open it quickly. */
 const mostBytes = 4_000_000;
 
 export interface DownloadResultsOptions {
   readonly cwd: string;
-  /** Folder, from `cwd`. */
+  /** The folder, relative to `cwd`. */
   readonly out: string;
-  /** Where the report goes, from `cwd`; in the folder by default. */
+  /** Path of the report, relative to `cwd`. Default: `report.html` in the folder. */
   readonly report?: string;
 }
 
 export interface DownloadedResults {
-  /** Paths from `cwd`. */
+  /** Relative to `cwd`, like all paths here. */
   readonly resultsFile: string;
   readonly reportFile: string;
-  /** Null if no item has collected any. */
+  /** Folder of the items' files; null if no file was saved. */
   readonly filesFolder: string | null;
   readonly files: number;
-  /** Items whose newest fork is of this execution of the batch. */
+  /** Number of items whose newest fork was created by this execution of the batch. */
   readonly forks: number;
-  /** Files of completed items that could not be collected or downloaded, as sentences. */
+  /** One text for each file that could not be downloaded, or that a completed item lacks. */
   readonly problems: readonly string[];
-  /** What items left behind, as sentences. */
+  /** One text for each thing that an item left behind. */
   readonly left: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export async function downloadResults(
         kept.push(item);
         if (Date.parse(item.times.forkedAt ?? '') >= Date.parse(result.startedAt)) forks += 1;
         await lines.write(`${JSON.stringify(await withWholeAnswers(item, read))}\n`);
-        // Results that 0.1.0 wrote have no `left`.
+        // Results that version 0.1.0 wrote have no `left`.
         for (const one of item.job?.left ?? []) left.push(`${item.itemId}: ${leftText(one)}`);
         for (const file of item.job?.files ?? []) await saveFile(item, file);
       }
@@ -111,7 +111,7 @@ export async function writeReport(path: string, data: FanoutReportData): Promise
   await replaceFile(path, (temporary) => writeFile(temporary, renderFanoutReport(data), { flag: 'wx' }));
 }
 
-/** Restores cut answers from the result store. If the store lacks one, the cut answer stays. */
+/** Restores cut answers from the result store. If the store lacks the whole answer, the cut one stays. */
 export async function withWholeAnswers(item: ItemResult, read: (ref: string) => Promise<Buffer>): Promise<ItemResult> {
   if (!item.job?.prompts.some(({ resultRef }) => resultRef !== null)) return item;
   return { ...item, job: { ...item.job, prompts: await withWholeResults(item.job.prompts, read) } };
@@ -120,7 +120,7 @@ export async function withWholeAnswers(item: ItemResult, read: (ref: string) => 
 /** The first bytes of collected text files, for the report. */
 export interface Previews {
   readonly all: ReadonlyMap<string, string>;
-  /** Keeps the beginning of a file, if it is text and fits. */
+  /** Keeps the beginning of a file, if the file is text and there is room. */
   add(ref: string, content: Buffer): void;
 }
 
@@ -143,7 +143,7 @@ export function createPreviews(): Previews {
 function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
-    // `stream` drops a character that the cut halved.
+    // `stream` drops a character that the cut has split.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
   } catch {
     return undefined;

@@ -4,11 +4,14 @@ import { fanoutPrefix } from '../../../contract/fanout-addresses.js';
 import type { ResultStore } from '../../../result-store/index.js';
 import type { FailedItem } from '../progress/batch-view.js';
 
-/** Results that one poll reads at most; only some of a burst are shown. */
+/** Maximum number of results that one poll reads. If more items fail at once, only some of them are shown. */
 const readAtOnce = 40;
 
 export interface FailedItems {
-  /** Items that failed since the last poll; none at the first. Never throws: the list may be incomplete. */
+  /**
+   * Returns the items that failed since the last poll; the first poll returns none. Never throws: the list may be
+   * incomplete.
+   */
   look(): Promise<readonly FailedItem[]>;
 }
 

@@ -1,4 +1,4 @@
-/** Ends a watch: a summary on stderr, the path of the results on stdout, the exit code. */
+/** Ends a watch: prints a summary on stderr and the path of the results on stdout, and returns the exit code. */
 import type { FanoutResult } from '../../../../workflows/fanout/types.js';
 import type { SandboxIsolation } from '../../connect/isolation.js';
 import type { Platform } from '../../connect/platform.js';
@@ -12,7 +12,7 @@ import { formatDuration, plural } from '../../units.js';
 import { dollarsText, duration } from '../progress/board.js';
 import type { DownloadedResults } from './download-results.js';
 
-/** `--json` prints all of them. */
+/** Maximum number of problems in the summary; `--json` prints all of them. */
 const problemsShown = 10;
 
 type Streams = Pick<CliIo, 'stdout' | 'stderr'>;
@@ -53,7 +53,7 @@ export function printStarted(
   return exitCodes.done;
 }
 
-/** The batch keeps running; prints how to reattach. @returns the exit code */
+/** Prints that the batch keeps running, and how to reattach. @returns the exit code */
 export function leaveFanout(
   kind: 'detached' | 'deadline',
   batchId: string,

@@ -5,12 +5,12 @@ import { ItemsError, type ItemWish } from '../../../fanout/index.js';
 import type { PutPair } from '../../run/file-pairs.js';
 import { findPutFiles, type LocalFile, readPutFiles } from '../../run/put-files.js';
 
-/** Small, because many items carry the same files and each counts its own copy. */
+/** Small, because many items carry the same files, and every item holds its own copy of each. */
 const maxInlineBytes = 4 * 1024;
 
 export interface ItemFilesOptions {
   readonly cwd: string;
-  /** For every item, before its own. */
+  /** Files of every item. They come before the item's own files. */
   readonly put: readonly PutPair[];
   readonly collect: readonly string[];
 }
@@ -18,10 +18,10 @@ export interface ItemFilesOptions {
 export interface ItemFiles {
   /**
    * Checks that every file of an item exists.
-   * @throws ItemsError, or UsageError for those of `--put`
+   * @throws ItemsError if the item names files of its own; otherwise UsageError for the files of `--put`
    */
   check(wish: ItemWish): Promise<void>;
-  /** @param store keeps a content and returns its reference */
+  /** @param store stores a content and returns its reference */
   read(wish: ItemWish, store: (content: Buffer) => Promise<string>): Promise<FanoutItem>;
 }
 

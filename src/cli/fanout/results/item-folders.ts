@@ -1,13 +1,13 @@
 /**
- * The folders for the files of items on this machine. Results are not trusted, not even their types, because anyone who can
- * write to Temporal can store one. No path leads outside the folder.
+ * Names the folders for the files of items on this machine. Results are not trusted, not even their types, because
+ * anyone who can write to Temporal can store a result. No path leads outside the folder.
  */
 import { join, posix } from 'node:path';
 import type { ItemResult } from '../../../../workflows/fanout/types.js';
 
 /**
- * A folder for each item, readable, and never the same for two.
- * @throws Error for an item without a number
+ * Returns a function that names a readable folder for each item. No two items get the same folder. The function throws
+ * if an item has no number.
  */
 export function createItemFolders(): (item: Pick<ItemResult, 'itemId' | 'index'>) => string {
   const taken = new Map<string, number>();
@@ -27,7 +27,7 @@ export function createItemFolders(): (item: Pick<ItemResult, 'itemId' | 'index'>
 
 /** The path of a collected file below the folder of its item. */
 export function placeBelow(folder: string, remotePath: string): string {
-  // An absolute path normalized cannot climb above its root.
+  // A normalized absolute path cannot climb above its root.
   const inside = posix.normalize(`/${remotePath.replaceAll('\0', '')}`).slice(1);
   return join(folder, inside === '' ? 'file' : inside);
 }
