@@ -1,4 +1,4 @@
-/** The only reader of the environment. Everything else is handed what it needs. */
+/** The only module that reads the environment. Other modules receive the settings that they need. */
 import { createHash } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,33 +9,33 @@ import { isLoopbackHost, withoutEndSlashes } from './contract/urls.js';
 
 /** The configuration that `readConfig` reads from the environment. */
 export interface Config {
-  /** The Sandbox Service, when one is configured; otherwise the local one is used. */
+  /** The configured Sandbox Service. If none is configured, a local service is used. */
   readonly sandboxService?: {
     /** Base URL up to and including the version, without a trailing slash. */
     readonly apiUrl: string;
     /** The key, or undefined if only `apiKeyFile` is set. */
     readonly apiKey?: string;
-    /** Read again at each call, so that a key can be replaced under a running worker. */
+    /** Read again at each call, so that the key can be replaced while a worker runs. */
     readonly apiKeyFile?: string;
   };
   /**
-   * Why no local service may replace one that is not configured: the settings are those of an installation that has lost its
-   * service. Undefined if it may, and if a service is configured.
+   * Why no local service may be used although no service is configured: the other settings show that a service should
+   * be configured. Undefined if a local service may be used, and if a service is configured.
    */
   readonly noLocalService?: string;
   /** Webhook signing secrets, newest first. Several are accepted at once during a rotation. */
   readonly webhookSecrets: readonly string[];
-  /** Where webhook secrets are kept, one a line, mode 600. */
+  /** File of the webhook secrets, one per line, mode 600. */
   readonly webhookSecretFile: string;
-  /** Files of the notifications that this worker delivers. */
+  /** Files that a worker needs to deliver notifications. */
   readonly notify: {
-    /** The commands that notifications may run, by id; undefined if none is named and Temporal is configured. */
+    /** File of the commands that notifications may run. Undefined if no file is named and Temporal is configured. */
     readonly commandsFile?: string;
-    /** Whether that file was named: then it is an error where it is missing. */
+    /** True if the file of commands was named: then a missing file is an error. */
     readonly commandsFileNamed: boolean;
-    /** The secrets that sign notifications, one a line, mode 600. */
+    /** File of the secrets that sign notifications, one per line, mode 600. */
     readonly secretFile: string;
-    /** Whether the secret file was named: then it is not made where it is missing. */
+    /** True if the secret file was named: then a missing file is not created. */
     readonly secretFileNamed: boolean;
   };
   /** Temporal's own environment configuration. */
@@ -44,27 +44,27 @@ export interface Config {
     readonly configured: boolean;
     readonly connect: ClientConnectConfig;
   };
-  /** Tells installations on one account apart. */
+  /** Name of this installation, which tells it apart from others on the same account. */
   readonly deployment: string;
   /** Task queue of the workers that run jobs. */
   readonly taskQueue: string;
-  /** The most forks of batches a second, of all workers together. */
+  /** Maximum number of forks per second that all workers together create for batches. */
   readonly forksPerSecond: number;
-  /** How long a command asks again where the service or Temporal does not answer, in ms. */
+  /** How long a command retries if the service or Temporal does not answer, in ms. */
   readonly patienceMs: number;
-  /** State of the embedded stack, secrets and, unless they have a place of their own, results. */
+  /** Directory of secrets, of the embedded stack's state and, unless SANDFLOW_RESULTS is set, of results. */
   readonly home: string;
   /** Directory of the result store. */
   readonly results: string;
-  /** True if every worker uses this very store: said by naming it, or because there are none but on this machine. */
+  /** True if every worker uses this store: SANDFLOW_RESULTS names it, or all workers run on this machine. */
   readonly resultsShared: boolean;
-  /** What can be made again, such as a Temporal server that was built. */
+  /** Directory of files that can be created again, such as a Temporal server that was built. */
   readonly cacheDirectory: string;
-  /** Undefined if payloads travel in clear. */
+  /** Undefined if payloads are not encrypted. */
   readonly encryption?: {
-    /** File of the key ring, absolute: a line for each key, the first of which encrypts. */
+    /** Absolute path of the key ring, with one key per line. The first key encrypts. */
     readonly keysFile: string;
-    /** True if workers refuse what was not encrypted. */
+    /** True if workers refuse data that is not encrypted. */
     readonly requireEncrypted: boolean;
   };
   /** True if summaries, which Temporal shows in its lists, may begin with a prompt. */
@@ -107,7 +107,9 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-/** Who uses the embedded stack owns the machine that its worker runs commands on; elsewhere nobody knows. */
+/**
+ * The file of commands has a default only for the embedded stack, whose worker runs commands on the user's own machine.
+ */
 function notifyConfig(env: Environment, home: string, isElsewhere: boolean): Config['notify'] {
   const ofHome = isElsewhere ? undefined : join(home, 'notify-commands.json');
   return {
@@ -143,7 +145,7 @@ function yesOrNo(name: string, text: string | undefined, otherwise: boolean): bo
   throw new SandflowError('bad_configuration', `${name} must be true or false.`);
 }
 
-/** Splits what a variable or a secrets file holds: by commas, white space and lines. */
+/** Splits the content of a variable or a secrets file at commas, white space and line ends. */
 export function splitSecrets(text: string): string[] {
   return text.split(/[\s,]+/).filter((secret) => secret !== '');
 }
@@ -206,7 +208,10 @@ function temporalConfig(env: Environment): Config['temporal'] {
   }
 }
 
-/** Two embedded installations on one account must not share a deployment, and need no file to agree with themselves. */
+/**
+ * The default deployment of an embedded installation. It differs for each installation, because two installations on
+ * one account must not share a deployment. It stays the same without a file that stores it.
+ */
 function deploymentOfHome(home: string): string {
   return createHash('sha256').update(`${hostname()}\n${home}`).digest('hex').slice(0, 6);
 }

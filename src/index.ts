@@ -1,8 +1,8 @@
 /**
  * The library: start jobs and talk to them, run a worker, receive webhooks, call the service.
  *
- * Each area also has an entry of its own, such as `sandflow/client`, which loads nothing else. `sandflow/workflows` is
- * for those who register the workflows in their own worker, `sandflow/local-service` for tests.
+ * Each area also has its own entry, such as `sandflow/client`, which loads nothing else. Use `sandflow/workflows` to
+ * register the workflows in your own worker, and `sandflow/local-service` in tests.
  */
 export {
   type ActivityDependencies,

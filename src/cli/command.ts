@@ -1,4 +1,4 @@
-/** What every command gets, and the types of its options. */
+/** The context that every command gets, and the types of its options. */
 import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import type { CliIo } from './io.js';
 
@@ -9,7 +9,7 @@ export interface CommandContext {
   exitCode: number;
 }
 
-/** The command that another is added to. */
+/** The command to which another command is added. */
 export type Parent = CommandUnknownOpts;
 
 /** Adds a command to its parent. Runs at start-up, so only the command's action may import heavy modules. */
@@ -32,7 +32,7 @@ export type AnyCommand<Arguments extends unknown[], Options extends OptionValues
   OptionValues
 >;
 
-/** The option `--then` under the name `end`: an object with `then` looks like a promise. */
+/** Renames the option `then` to `end`, because an object with `then` looks like a promise. */
 export type WithEnd<Options extends { readonly then?: unknown }> = Omit<Options, 'then'> & {
   readonly end?: Options['then'];
 };

@@ -1,4 +1,4 @@
-/** What errors of any origin have in their fields: read without trust in their shape. */
+/** Reads the fields of errors of any origin, without trusting their shape. */
 
 /** An error code of the system or the network, such as `ENOSPC`. Node's own `ERR_…` codes are defects of the caller. */
 export function systemCodeOf(error: unknown): string | undefined {

@@ -1,4 +1,4 @@
-/** The exit codes of the command line, and which of them an error ends it with. */
+/** The exit codes of the command line, and the exit code of each error. */
 import { SandflowError } from '../contract/sandflow-error.js';
 import { type ErrorKind, sandflowErrorOf } from '../contract/sandflow-error-codes.js';
 import { ServiceRefusal } from './connect/service-refusal.js';
@@ -7,11 +7,17 @@ import { numberIn, systemCodeOf, valueIn } from './error-fields.js';
 export const exitCodes = {
   /** The job or batch completed and left nothing behind, or the command succeeded. */
   done: 0,
-  /** The job or batch ended with another outcome, left something behind, a file is missing, or a check of `doctor` failed. */
+  /**
+   * The job or batch ended with another outcome, left something behind, a file is missing, or a check of `doctor`
+   * failed.
+   */
   otherOutcome: 1,
   /** Invalid usage or configuration, or the service rejected the key or the account; nothing was started. */
   usage: 2,
-  /** Temporal or the service is unreachable, throttles, or returns errors for too long; the job or batch, if any, is not finished. */
+  /**
+   * Temporal or the service is unreachable, throttles, or returns errors for too long; the job or batch, if any, is not
+   * finished.
+   */
   unreachable: 3,
   /** `--watch-deadline` passed; the job or batch is still running. */
   watchDeadline: 4,
@@ -27,7 +33,7 @@ const exitCodeOfKind: Readonly<Record<ErrorKind, number>> = {
   outcome: exitCodes.otherOutcome,
 };
 
-/** Temporal's errors by name: importing its client would slow every command. */
+/** Names of Temporal's errors. Importing the client for its classes would slow down every command. */
 const temporalErrors: ReadonlySet<string> = new Set([
   'ServiceError',
   'TransportError',
@@ -40,7 +46,7 @@ const temporalErrors: ReadonlySet<string> = new Set([
   'ScheduleNotFoundError',
 ]);
 
-/** Never throws. `internal` for an unexpected error. */
+/** Never throws. Returns `internal` for an unexpected error. */
 export function exitCodeOf(error: unknown): number {
   const status = numberIn(error, 'status');
   if (error instanceof ServiceRefusal) return error.mayPass ? exitCodes.unreachable : exitCodes.usage;

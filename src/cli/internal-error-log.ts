@@ -6,13 +6,13 @@ import type { CliIo } from './io.js';
 
 /**
  * Appends the stack to `logs/errors.log` of `SANDFLOW_HOME`, mode 600. Never throws.
- * @returns where the stack is, as text; the stack itself if it could not be written
+ * @returns a text that says where the stack is, or that contains the stack if it could not be written
  */
 export async function logInternalError(error: unknown, io: Pick<CliIo, 'readConfig'>): Promise<string> {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   try {
     const { home } = await io.readConfig();
-    // In a folder that others may write, a link could lead to another file of the user.
+    // In a folder that others may write to, a link could redirect the write to another file of the user.
     await prepareTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
     const file = join(home, 'logs', 'errors.log');
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -3,7 +3,7 @@ import type { Config } from '../config.js';
 import type { MainProgram } from '../supervisor/index.js';
 
 export interface OutputStream {
-  /** False if the reader is behind; `drain` signals that there is room again. */
+  /** Returns false if the reader is behind. `drain` signals that there is room again. */
   write(text: string | Uint8Array): unknown;
   once?(event: 'drain' | 'close', listener: () => void): unknown;
   readonly isTTY?: boolean;
@@ -21,7 +21,7 @@ export interface CliIo {
   readonly stderr: OutputStream;
   /** Base of relative paths. */
   readonly cwd: string;
-  /** How to start this program: the embedded stack runs its commands. */
+  /** How to start this program. The embedded stack starts its processes this way. */
   readonly main: MainProgram;
   readonly readConfig: () => Promise<Config>;
   /** Sets the umask of this process and its children. Omitted if the process belongs to another program. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program. The only file that handles signals and exits. */
+/** The entry of the program. Only this file handles signals and exits. */
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runCli } from './run-cli.js';

@@ -37,13 +37,13 @@ export function createProgram(context: CommandContext, version: string): Command
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
     .showSuggestionAfterError()
-    // `fanout` and `fanout resume` have options of the same name: each belongs to the command before it.
+    // `fanout` and `fanout resume` have options of the same name. An option belongs to the command that it follows.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.io.stdout.write(text),
       writeErr: (text) => void context.io.stderr.write(text),
-      // A failed parse is reported in one place, together with every other failure.
+      // `runCli` reports a failed parse, like every other failure.
       outputError: () => undefined,
     })
     .addHelpText('after', exitCodesHelp);
@@ -67,7 +67,7 @@ export function createProgram(context: CommandContext, version: string): Command
     addDoctor,
     addSupervisor,
   ]) {
-    // The same class; the types that infer options are of another package.
+    // The class is the same at run time. Only the types that infer options come from another package.
     add(program as unknown as Parent, context);
   }
   return program;

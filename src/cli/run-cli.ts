@@ -14,7 +14,7 @@ import { createProgram } from './program.js';
 import { packageVersion } from './version.js';
 
 /**
- * @param args what follows the name of the program
+ * @param args the arguments after the name of the program
  * @returns the exit code, one of `exitCodes`
  */
 export async function runCli(args: readonly string[], given: CliIo): Promise<number> {
@@ -40,7 +40,7 @@ export async function runCli(args: readonly string[], given: CliIo): Promise<num
 /** After Ctrl-C, any error counts as the interruption. */
 const interruptedFailure = { exitCode: exitCodes.detached, error: plainError('interrupted', 'Interrupted.') };
 
-/** Asks for a bug report, and says where the stack is. */
+/** Adds to the message a request for a bug report, and where the stack is. */
 async function withReport(error: JobError, thrown: unknown, io: CliIo): Promise<JobError> {
   const where = await logInternalError(thrown, io);
   return {

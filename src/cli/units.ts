@@ -44,7 +44,7 @@ export function formatDuration(ms: number): string {
   return minutes % 60 ? `${hours} h ${minutes % 60} m` : `${hours} h`;
 }
 
-/** Formats how long ago something was: from two days on, in whole days. */
+/** Formats how long ago something was. Two days and more are shown in whole days. */
 export function formatAge(ms: number): string {
   if (Number.isNaN(ms)) return '?';
   const past = Math.max(0, ms);

@@ -14,7 +14,7 @@ export function badConfiguration(message: string, cause?: unknown): SandflowErro
 }
 
 /**
- * @param option undefined for an argument
+ * @param option name of the option; undefined for a positional argument
  * @throws UsageError unless `id` is the id of a sandbox
  */
 export function requireSandboxId(id: string, option?: string): void {

@@ -1,7 +1,7 @@
 /** The version of this package. */
 import { readFile } from 'node:fs/promises';
 
-/** Reads the nearest package.json above, which works from both `src/` and `dist/src/`. */
+/** Reads the nearest package.json of sandflow, here or above. This works from both `src/` and `dist/src/`. */
 export async function packageVersion(from: string = import.meta.url): Promise<string> {
   for (let folder = new URL('.', from); ; folder = new URL('..', folder)) {
     try {

@@ -2,7 +2,7 @@
 import { type Endpoint, endpoints } from '../../contract/endpoints.js';
 
 export interface InContract {
-  /** True if the answer is bytes. */
+  /** True if the response is binary. */
   readonly raw: boolean;
   /** A suggestion if the contract has no such endpoint; otherwise null. */
   readonly hint: string | null;
@@ -46,7 +46,7 @@ function nearestOf(rows: readonly Endpoint[], path: string): string | undefined 
   return best && best.wrong <= 3 ? best.path : undefined;
 }
 
-/** Letters to insert, leave out or change. */
+/** Number of letters to insert, remove or change to turn `a` into `b`. */
 function distance(a: string, b: string): number {
   let before = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

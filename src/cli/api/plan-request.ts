@@ -73,13 +73,13 @@ async function readBody(
   return text;
 }
 
-/** Numbers, true, false, null, lists and objects as JSON; everything else as a string. */
+/** Parses a value that is JSON, such as a number, null or a list. Any other value is a string. */
 function asJson(value: string): unknown {
   const parsed = parseJson(value);
   return parsed === undefined ? value : parsed;
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -96,7 +96,7 @@ async function readText(path: string, given: string): Promise<string> {
   }
 }
 
-/** A delete names its id twice, so that a path that a script built wrongly deletes nothing. */
+/** A DELETE must repeat its id, so that a script that builds a wrong path deletes nothing. */
 function readConfirmation(method: string, path: string, confirm: string | undefined): string | undefined {
   if (method !== 'DELETE') {
     if (confirm !== undefined) throw new UsageError('--confirm requires DELETE.');

@@ -13,7 +13,7 @@ import { UsageError } from '../usage-error.js';
 import { parseJson } from './plan-request.js';
 
 export interface PrintOptions {
-  /** Status and headers first. */
+  /** True to print status and headers first. */
   readonly include: boolean;
   /** Saves the bytes of a successful response, which are then not printed. */
   readonly save?: (response: PlainResponse) => Promise<void>;
@@ -53,7 +53,7 @@ function printHead({ status, headers }: PlainResponse, stdout: OutputStream): vo
 function printText(text: string, stdout: OutputStream): void {
   if (text === '') return;
   const parsed = parse(text);
-  // As bytes, so that a pipe gets it unchanged.
+  // Written as bytes, so that a pipe gets the text unchanged.
   stdout.write(parsed === undefined ? Buffer.from(`${text.trimEnd()}\n`) : `${jsonText(parsed, 2)}\n`);
 }
 
@@ -64,7 +64,7 @@ function describe(status: number, text: string): string {
   return `${message || 'Refused.'} (${[`${status} ${code}`, requestId].filter(Boolean).join(', ')})`;
 }
 
-/** Undefined also for JSON that is too large to parse: it is printed as it is. */
+/** Undefined if the text is not JSON, or is too large to parse. Such text is printed unchanged. */
 function parse(text: string): unknown {
   return isOverlargeJson(Buffer.from(text)) ? undefined : parseJson(text);
 }

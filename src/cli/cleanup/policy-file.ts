@@ -1,4 +1,4 @@
-/** Reads the policy file of a command; `sandflow cleanup validate`. */
+/** Reads the policy file of a command; also `sandflow cleanup validate`. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { notifyCommandId } from '../../notify/index.js';
@@ -11,7 +11,7 @@ import { UsageError } from '../usage-error.js';
 
 export interface PolicyFile {
   readonly policy: CleanupPolicy;
-  /** The command that `notify` names by its text; the policy itself names it by its id. */
+  /** Text of the command in the file's `notify`, if there is one. `policy` contains only the id of the command. */
   readonly notifyCommand: string | undefined;
 }
 

@@ -33,7 +33,7 @@ function decisionText({ results, action, why, snapshotIds }: ReportEntry): strin
 const ownerText = ({ owner }: ReportEntry) =>
   owner.workflowId === null ? owner.status : `${owner.status} ${owner.workflowId}`;
 
-/** Two or three lines: the outcome, what was done, and what to check. */
+/** A few lines: the outcome, what was done, and what to check. */
 export function summaryLines({ outcome, planned, counts, policy, error }: CleanupSummary): string[] {
   const lines: string[] = [];
   const done = (Object.entries(counts) as [string, number][]).filter(([, count]) => count > 0);

@@ -95,7 +95,7 @@ async function show({ id, summary, results }: Ended, { json }: ReportOptions, { 
   return isWell ? exitCodes.done : exitCodes.otherOutcome;
 }
 
-/** Undefined if the worker's result store is unreachable: the summary is shown without it. */
+/** Undefined if there is no report, or if this command cannot read the worker's result store. */
 async function readReport(results: ResultStore, { reportRef }: CleanupSummary): Promise<CleanupReport | undefined> {
   if (reportRef === null) return undefined;
   const bytes = await results.get(reportRef).catch(() => undefined);

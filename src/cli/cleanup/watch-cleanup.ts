@@ -8,7 +8,7 @@ import { createScreenLines, textLine } from '../output/screen-lines.js';
 
 const lookEveryMs = 1_000;
 
-/** Undefined after Ctrl-C: the cleanup continues. */
+/** Returns undefined after Ctrl-C; the cleanup continues. */
 export async function watchCleanup(
   handle: CleanupHandle,
   { stderr, interrupted }: Pick<CliIo, 'stderr' | 'interrupted'>,
@@ -21,7 +21,7 @@ export async function watchCleanup(
   const look = async () => {
     while (!stopped.aborted) {
       await sleep(lookEveryMs, undefined, { signal: stopped });
-      // No worker may answer now; the result still arrives.
+      // If no worker answers now, the result still arrives later.
       const progress = await cleanupProgress(handle).catch(() => undefined);
       if (!progress || stopped.aborted) continue;
       status.show((width) => [textLine(progressText(progress), width)]);

@@ -1,7 +1,9 @@
-/** Compares this clock with the service's: deliveries outside a window are refused, whichever clock is wrong. */
+/**
+ * Compares this clock with the service's. If they differ too much, deliveries are refused, whichever clock is wrong.
+ */
 import { type Check, failed, ok, skipped, warning } from './check.js';
 
-/** Specification, "Signature": older and newer deliveries are refused. */
+/** Deliveries that are further in the past or the future are refused (specification, section "Signature"). */
 const windowSeconds = 300;
 const worrySeconds = 30;
 const timeoutMs = 10_000;
@@ -20,11 +22,11 @@ export async function checkClock(apiUrl: string): Promise<Check> {
   return judgeClock(date, (before + Date.now()) / 2);
 }
 
-/** @param localMs this clock, in the middle of the call */
+/** @param localMs time of this clock in the middle of the call, in ms */
 export function judgeClock(dateHeader: string | null, localMs: number): Check {
   const serviceMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
   if (Number.isNaN(serviceMs)) return skipped('clock', 'The service sends no Date header.');
-  // The header has whole seconds: adding half of one minimizes the error.
+  // The header has whole seconds. Adding half a second to its time minimizes the error.
   const skewSeconds = Math.round((localMs - serviceMs - 500) / 1_000);
   const skew = Math.abs(skewSeconds);
   const text = `This clock is ${skew} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the service's`;

@@ -1,4 +1,4 @@
-/** Checks which key encrypts, which keys can decrypt here, and whether the deployment's workers have the same. */
+/** Checks which key encrypts, which keys can decrypt here, and whether the deployment's workers have the same keys. */
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../config.js';
 import type { KeyRing } from '../../encryption/index.js';
@@ -10,7 +10,7 @@ import { type Check, failed, ok, skipped, warning } from './check.js';
 const name = 'encryption';
 const compare = '`sandflow encryption show` compares the keys; docs/encryption.md, "Keys that do not fit".';
 
-/** The ring as configured, or what is wrong with its file. */
+/** Reads the configured key ring. Returns a failed check if its file is invalid. */
 export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyRing | undefined | Check> {
   try {
     return (await openEncryption(config)).ring;
@@ -19,7 +19,7 @@ export async function readRing(config: Pick<Config, 'encryption'>): Promise<KeyR
   }
 }
 
-/** Compares the ring with what the worker that started last has announced. Changes nothing. */
+/** Compares the ring with the keys that the worker that started last has announced. Changes nothing. */
 export async function checkEncryption(
   temporal: Client,
   { deployment }: Pick<Config, 'deployment'>,

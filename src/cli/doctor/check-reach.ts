@@ -1,4 +1,6 @@
-/** Finds what leases and cleanups cannot see: deployments of other namespaces, and workflows that Temporal has removed. */
+/**
+ * Finds what leases and cleanups cannot see: deployments of other namespaces, and workflows that Temporal has removed.
+ */
 import type { Client } from '@temporalio/client';
 import { parseOwnedSandboxName } from '../../contract/addresses.js';
 import { lenientClient } from '../../temporal/readable-memos.js';
@@ -12,7 +14,7 @@ const named = 5;
 const askedAtMost = 50;
 const daySeconds = 86_400;
 
-/** @param retention as the namespace's configuration has it */
+/** @param retention the retention period in the namespace's configuration */
 export function judgeRetention(retention: { readonly seconds?: unknown } | null | undefined): Check {
   const days = Number(retention?.seconds ?? Number.NaN) / daySeconds;
   if (Number.isNaN(days)) return skipped('retention', 'Temporal does not report how long it keeps closed workflows.');
@@ -48,7 +50,9 @@ export async function checkRetention(temporal: Client): Promise<Check> {
   return judgeRetention(config?.workflowExecutionRetentionTtl);
 }
 
-/** Lists the account's sandboxes, and checks Temporal for a workflow of each deployment that owns one. */
+/**
+ * Lists the account's sandboxes. For each other deployment that owns one, checks whether Temporal has a workflow of it.
+ */
 export async function checkDeployments(reads: ServiceReads, temporal: Client, own: string): Promise<Check> {
   try {
     const sandboxes = await reads.listAllSandboxes({}, { timeoutMs });

@@ -20,8 +20,8 @@ export function bridgesAmong(webhooks: readonly Webhook[]): Webhook[] {
 }
 
 /**
- * The base URL of a registered bridge; undefined if `doctor` must not call it. The service chooses the address: it could name
- * one of this machine or of a private network.
+ * The base URL of a registered bridge; undefined if `doctor` must not call that URL. The service chooses the URL, which
+ * could lead to this machine or to a private network.
  */
 function bridgeOf(registered: string, apiUrl: string): string | undefined {
   const { protocol, hostname, origin, pathname } = new URL(registered);
@@ -30,7 +30,7 @@ function bridgeOf(registered: string, apiUrl: string): string | undefined {
   return `${origin}${pathname.slice(0, -webhookPath.length)}`;
 }
 
-/** @param apiUrl of the service that is read */
+/** @param apiUrl base URL of the service whose registrations are read */
 export async function checkWebhook(
   reads: Pick<ServiceReads, 'listWebhooks'>,
   apiUrl: string,
@@ -67,7 +67,7 @@ export async function checkSecret(config: Pick<Config, 'webhookSecrets' | 'webho
   );
 }
 
-/** @param bridgeUrl its base URL; undefined if unknown */
+/** @param bridgeUrl base URL of the bridge; undefined if unknown */
 export async function checkBridge(bridgeUrl: string | undefined): Promise<Check> {
   if (bridgeUrl === undefined) return skipped('bridge', 'The address is unknown; set it with --bridge URL.');
   const readyUrl = `${withoutEndSlashes(bridgeUrl)}/readyz`;

@@ -7,7 +7,7 @@ import { type Check, failed, ok } from './check.js';
 /** Values of Temporal's `TaskQueueType`. */
 const queueTypes = { workflow: 1, activity: 2 } as const;
 
-/** The task queues and kinds that a job needs, with what polls each. */
+/** The number of pollers of a task queue. */
 async function pollers(client: Client, taskQueue: string, type: keyof typeof queueTypes): Promise<number> {
   const described = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
@@ -17,7 +17,7 @@ async function pollers(client: Client, taskQueue: string, type: keyof typeof que
   return described.pollers?.length ?? 0;
 }
 
-/** The queues without a poller, as text. A worker that ended minutes ago may still be counted. */
+/** Names the queues without a poller, of all that a job needs. A worker that ended minutes ago may still be counted. */
 export async function queuesWithoutWorker(client: Client, taskQueue: string): Promise<string[]> {
   const wanted = [
     { queue: taskQueue, type: 'workflow' },

@@ -1,8 +1,10 @@
 /** One finding of `doctor`. */
 
 export interface Check {
-  /** What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
-   * `account`, `isolation`, `encryption`. */
+  /**
+   * What was checked: `temporal`, `workers`, `service`, `key`, `clock`, `webhook`, `secret`, `bridge`, `retention`,
+   * `account`, `isolation` or `encryption`.
+   */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly message: string;

@@ -56,7 +56,7 @@ export async function runDoctor(
     const config = platform?.config ?? configured;
     const ofService = configured.sandboxService ? serviceFirst : await serviceChecks(config, asking);
     checks.push(...ofService);
-    // After a failed wait for the service, read once more without another wait.
+    // If the wait for the service has failed, each further read is tried once, without another wait.
     const patienceMs = ofService.some(({ status }) => status === 'failed') ? 0 : config.patienceMs;
     checks.push(...(await webhookChecks(config, options.bridge ?? platform?.bridgeUrl, { ...asking, patienceMs })));
     const isolation = platform?.isolation ?? (config.sandboxService && (await readIsolation(config.sandboxService)));

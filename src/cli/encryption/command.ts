@@ -1,6 +1,9 @@
 import type { AddCommand } from '../command.js';
 
-/** `sandflow encryption`: keys of payloads and results. A key is printed by `new-key` only, to be kept in a file. */
+/**
+ * `sandflow encryption`: manages the keys of payloads and results. Only `new-key` prints a key; the user keeps it in a
+ * file.
+ */
 export const addEncryption: AddCommand = (parent, context) => {
   const encryption = parent.command('encryption').description('Create encryption keys, and show which are in use');
 

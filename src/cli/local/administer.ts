@@ -59,7 +59,7 @@ export async function exportState(file: string, { json }: JsonOption, context: C
   const path = resolve(io.cwd, file);
   await replaceFile(path, (temporary) =>
     withLocalAdmin(context, async (admin) => {
-      // Only its owner may read it: it contains keys and signing secrets.
+      // Only the owner may read the file, because it contains keys and signing secrets.
       await pipeline(await admin.download('/export'), createWriteStream(temporary, { mode: 0o600 }));
     }),
   );

@@ -25,7 +25,7 @@ const entrySchema = z.looseObject({
 type Entry = z.output<typeof entrySchema>;
 const pageSchema = z.looseObject({ calls: z.array(entrySchema), next: z.number() });
 
-/** @throws UsageError; with `follow` it ends with the first Ctrl-C */
+/** With `follow`, runs until the first Ctrl-C. @throws UsageError */
 export async function showLog(options: LocalLogOptions, context: CommandContext): Promise<void> {
   const { io } = context;
   const filter = filterOf(options);

@@ -1,6 +1,6 @@
 import type { AddCommand } from '../command.js';
 
-/** `sandflow notify`: what notifications of this installation are signed with. */
+/** `sandflow notify`: manages the secrets that sign the notifications of this installation. */
 export const addNotify: AddCommand = (parent, context) => {
   const notify = parent.command('notify').description('Manage the signing of notifications');
   notify

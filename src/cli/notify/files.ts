@@ -1,4 +1,4 @@
-/** The files of notifications: what a worker delivers with, and `sandflow notify secret`. */
+/** Opens the files that a worker needs to deliver notifications; also `sandflow notify secret`. */
 import { resolve } from 'node:path';
 import type { Config } from '../../config.js';
 import { createNotifyCommands, createNotifySecrets } from '../../notify/index.js';
@@ -30,7 +30,7 @@ export async function openNotifying(
   return { notifyCommands, notifySecrets };
 }
 
-/** Prints where the secrets are, never the secrets. */
+/** Prints the path of the file of secrets, and never a secret. */
 export async function showSecretFile({ json }: { readonly json?: boolean }, { io }: CommandContext): Promise<void> {
   const { home, notify, temporal } = await io.readConfig();
   const { secretFile: file, secretFileNamed: isNamed } = notify;

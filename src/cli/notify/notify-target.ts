@@ -5,7 +5,7 @@ import { notifyCommandIdPattern } from '../../contract/notify-command.js';
 import { createNotifyCommands, notifyCommandId } from '../../notify/index.js';
 import { badConfiguration, UsageError } from '../usage-error.js';
 
-/** @throws UsageError unless it is a URL, `command:…` or `command-id:…` */
+/** @throws UsageError unless `text` is a URL, `command:…` or `command-id:…` */
 export function notifyTargetOf(text: string | undefined): NotifyTarget | undefined {
   if (text === undefined) return undefined;
   const command = commandIn(text);
@@ -20,7 +20,7 @@ export function notifyTargetOf(text: string | undefined): NotifyTarget | undefin
 
 /**
  * Stores the command of `--notify command:…` in the file that the worker reads. Does nothing for other targets.
- * @throws SandflowError `bad_configuration` if no file of commands is configured; as `NotifyCommands.keep`
+ * @throws SandflowError `bad_configuration` if no file of commands is configured; what `NotifyCommands.keep` throws
  */
 export async function keepNotifyCommand(text: string | undefined, config: Pick<Config, 'notify'>): Promise<void> {
   const command = text === undefined ? undefined : commandIn(text);

@@ -11,7 +11,7 @@ const list = (parent: Parent) =>
 
 export type ListSandboxesOptions = OptionsOf<typeof list>;
 
-/** `sandflow sandboxes`: every sandbox of the account, from jobs or not. */
+/** `sandflow sandboxes`: every sandbox of the account, whether or not a job created it. */
 export const addSandboxes: AddCommand = (parent, context) => {
   const sandboxes = list(parent).action(async (options) =>
     (await import('./list-sandboxes.js')).listSandboxes(options, context),

@@ -50,7 +50,7 @@ export async function listSandboxes(options: ListSandboxesOptions, context: Comm
   );
 }
 
-/** Newest first; those of unknown age last. */
+/** When the sandbox was created, in ms. 0 if unknown, so that the list ends with such sandboxes. */
 function timeOf({ createdAt }: Sandbox): number {
   return createdAt == null ? 0 : Date.parse(createdAt) || 0;
 }

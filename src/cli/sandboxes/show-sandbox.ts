@@ -8,7 +8,7 @@ import { setIn } from '../output/terminal-safe.js';
 import { ageText, formatAge } from '../units.js';
 import { requireSandboxId } from '../usage-error.js';
 
-/** Fields that `--json` prints: those known to contain no secret. */
+/** Fields that `--json` prints. They are known to contain no secret. */
 const shown = [
   ...(['id', 'name', 'state', 'error', 'health', 'healthReason', 'degradedSince'] as const),
   ...(['hydrated', 'hydratedAt', 'hydration', 'type', 'vcpu', 'memoryGB', 'machineProvider', 'ip'] as const),
@@ -49,7 +49,7 @@ export function ttlLeftText(sandbox: Pick<Sandbox, 'state' | 'archiveAfter'>, no
 
 type Line = readonly [label: string, text: string];
 
-/** One line per fact; values that are normal are omitted. */
+/** One line per fact. Normal values are omitted. */
 export function linesOf(sandbox: Sandbox, nowMs: number): Line[] {
   const { error, health, healthReason, setupStatus, setupError, access, visibility, team } = sandbox;
   const lines: readonly (readonly [string, string | null])[] = [

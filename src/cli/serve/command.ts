@@ -58,7 +58,7 @@ export const addCodecServer: AddCommand = (parent, context) => {
   codecServer(parent).action(async (options) => (await import('./serve-codec.js')).serveCodec(options, context.io));
 };
 
-/** Hidden: `run` starts it in the background, once per SANDFLOW_HOME. */
+/** A hidden command. Commands such as `run` start it in the background, once per SANDFLOW_HOME. */
 export const addSupervisor: AddCommand = (parent, context) => {
   parent
     .command('supervisor', { hidden: true })

@@ -9,13 +9,13 @@ import type { CliIo } from '../io.js';
 import type { BridgeOptions } from './command.js';
 import { createLogLines, interruption, parseAddress, parsePort, sayReady } from './serving.js';
 
-/** Serves until the first Ctrl-C or SIGTERM, then lets deliveries under way finish. */
+/** Serves until the first Ctrl-C or SIGTERM, then lets deliveries in progress finish. */
 export async function serveBridge(options: BridgeOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const metrics = options.metrics === undefined ? undefined : parseAddress('--metrics', options.metrics);
   const config = await io.readConfig();
   io.umask?.(0o077);
-  // A file that is named on purpose may come from somebody else, such as an orchestrator; one of the home is ours.
+  // Only a file in the home is ours to check. A configured file may come from somebody else, such as an orchestrator.
   if (dirname(config.webhookSecretFile) === config.home) await readPrivateFile(config.webhookSecretFile);
   const { ring, dataConverter } = await openEncryption(config);
   const temporalClient = await connectTemporal(config.temporal.connect, { dataConverter });

@@ -8,7 +8,7 @@ import { badConfiguration } from '../usage-error.js';
 import type { CodecOptions } from './command.js';
 import { interruption, parsePort, sayReady } from './serving.js';
 
-/** Serves until the first Ctrl-C or SIGTERM. Asks neither Temporal nor the service anything. */
+/** Serves until the first Ctrl-C or SIGTERM. Calls neither Temporal nor the service. */
 export async function serveCodec(options: CodecOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const { ring } = await openEncryption(await io.readConfig());

@@ -12,7 +12,7 @@ import { createLogLines, interruption, parsePort, sayReady } from './serving.js'
 export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void> {
   const port = parsePort(options.port);
   const { home } = await io.readConfig();
-  // Its settings name the commands of agents.
+  // The settings in this folder name the commands that run as agents.
   await checkTrustedFolder({ path: home, setting: 'SANDFLOW_HOME' });
   const settings =
     options.config === undefined
@@ -21,7 +21,7 @@ export async function serveLocal(options: LocalOptions, io: CliIo): Promise<void
   const directory = resolve(io.cwd, options.directory ?? join(home, 'local'));
   const apiKeyFile = resolve(io.cwd, options.apiKeyFile ?? join(directory, 'api-key'));
   await prepareTrustedFolder({ path: directory, setting: '--directory' });
-  // The mode of the directory keeps it private; files that a sandbox creates have the usual modes.
+  // The mode of the directory keeps its content private, so files that a sandbox creates may have the usual modes.
   io.umask?.(0o022);
   const service = await createLocalService({
     ...settings,

@@ -13,7 +13,10 @@ interface StackPlaces {
   readonly bridgeUrl?: string;
 }
 
-/** Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If one is already running, it holds that one. */
+/**
+ * Holds the stack until the first Ctrl-C or SIGTERM, and then ends it in order. If a stack is already running, holds
+ * that stack.
+ */
 export async function serveDev(options: { readonly readyJson?: boolean }, io: CliIo): Promise<void> {
   const config = await io.readConfig();
   io.umask?.(0o077);
@@ -41,7 +44,7 @@ async function sayPlaces(
   if (problem !== null) io.stderr.write(`${oneLine(problem)}\n`);
   for (const warning of isolation?.warnings ?? []) io.stderr.write(`${oneLine(warning)}\n`);
   if (readyJson) {
-    // The key itself stays in its file.
+    // Print the path of the key file, and never the key.
     const places = { temporalAddress, uiUrl, sandboxApiUrl, sandboxApiKeyFile, bridgeUrl, isolation };
     io.stdout.write(`${jsonText({ ready: true, url: sandboxApiUrl, ...places })}\n`);
     return;
@@ -58,7 +61,7 @@ async function sayPlaces(
   io.stderr.write('Press Ctrl-C to stop.\n');
 }
 
-/** Ends by itself when idle, and in order at SIGTERM. Its output is a log file. */
+/** Holds the stack until it is idle, or until SIGTERM, and then ends it in order. The output goes to a log file. */
 export async function serveSupervisor(io: CliIo): Promise<void> {
   const config = await io.readConfig();
   io.umask?.(0o077);

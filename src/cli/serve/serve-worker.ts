@@ -48,7 +48,7 @@ export async function serveWorker(options: WorkerOptions, io: CliIo): Promise<vo
       forksPerSecond,
       results: openResults(config, encryption, config.encryption),
       dataConverter: encryption.workerDataConverter,
-      // Workers on several hosts must share it.
+      // Workers on several hosts must share this directory.
       secrets: createSecretStore(join(config.home, 'secrets')),
       ...notifying,
     });

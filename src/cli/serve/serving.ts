@@ -11,7 +11,7 @@ export interface Ready {
   readonly text: string;
 }
 
-/** Says that it serves: one JSON line on stdout for programs, a sentence on stderr for people. */
+/** Announces that the server is ready: one JSON line on stdout for programs, a sentence on stderr for people. */
 export function sayReady(io: CliIo, { url, text }: Ready, options: { readonly readyJson?: boolean }): void {
   if (options.readyJson) io.stdout.write(`${jsonText({ ready: true, url })}\n`);
   else io.stderr.write(`${text}\n`);
@@ -32,7 +32,7 @@ export function parsePort(text: string): number {
   throw new UsageError(`--port: "${text}" is not a port, from 0 to 65535.`);
 }
 
-/** Reads `host:port`, where host is an IP address; IPv6 in brackets. */
+/** Reads `host:port`. The host is an IP address; an IPv6 address is in brackets. */
 export function parseAddress(option: string, text: string): { readonly host: string; readonly port: number } {
   const [, v6, v4, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\d.]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = v6 ?? v4 ?? '';

@@ -11,7 +11,7 @@ const ensure = (parent: Parent) =>
 
 export type EnsureWebhookOptions = OptionsOf<typeof ensure>;
 
-/** `sandflow webhooks`: the registration of the bridge at the service. Secrets go to their file and are never printed. */
+/** `sandflow webhooks`: manages webhooks at the service. Secrets are written to a file and never printed. */
 export const addWebhooks: AddCommand = (parent, context) => {
   const webhooks = parent.command('webhooks').description('Register the bridge with the service, and manage webhooks');
   ensure(webhooks).action(async (options) => (await import('./registrations.js')).ensureRegistration(options, context));

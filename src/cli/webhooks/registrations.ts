@@ -45,7 +45,7 @@ function checkUrl(url: string): void {
 
 export async function listRegistrations({ json }: JsonOption, context: CommandContext): Promise<void> {
   const { webhooks } = await withService(context, ({ reads }) => reads.listWebhooks());
-  // Only the fields that are known to hold no secret.
+  // Show only the fields that are known to contain no secret.
   const shown = webhooks.map(({ id, name, url, events }) => ({ id, name: name ?? null, url, events }));
   printList(
     context.io,
